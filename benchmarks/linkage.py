@@ -21,10 +21,10 @@ from benchmarks.timing import timed
 from conclust import EAC
 from conclust._kernels import agglomerate_average, agglomerate_ward
 from conclust._threads import one_library_thread
-from conclust.consensus.linkage.agglomeration import cluster_dissimilarities, starting_clusters
-from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
+from conclust.trees.agglomeration import cluster_dissimilarities, starting_clusters
+from conclust.trees.dendrogram import from_merges
 
 N_PARTITIONS = 100
 

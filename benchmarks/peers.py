@@ -51,7 +51,9 @@ def _metis(graph: sp.csr_array) -> NDArray[np.int64]:
     import pymetis
 
     adjacency = pymetis.CSRAdjacency(graph.indptr, graph.indices)
-    found = pymetis.part_graph(K, adjacency=adjacency, recursive=True, eweights=graph.data.astype(np.int64))
+    found = pymetis.part_graph(
+        K, adjacency=adjacency, recursive=True, eweights=graph.data.astype(np.int64)
+    )
     return np.asarray(found.vertex_part)
 
 

@@ -39,6 +39,7 @@ PLACES = [
     ("combine", ("settings",)),
     ("combine", ("settings", "consensus")),
     ("combine", ("settings", "method")),
+    ("combine", ("objects_without_evidence",)),
     ("combine", ("versions",)),
     ("combine", ("ensemble",)),
     ("cluster", ("gaps", "dip")),
@@ -59,4 +60,18 @@ def test_forged_values_of_a_result_are_refused_or_read(workshop, name, place):
                 outcome = workshop.forged(name, place, value, rng, Path(scratch))
             if outcome.fault:
                 faults.append((number, outcome))
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", ["combine", "cluster", "select"])
+def test_no_entry_of_a_result_may_be_forged_into_an_internal_error(workshop, name):
+    """Every entry, with values of other types: `report` of select, else `predict`."""
+    faults = []
+    for place in workshop.entries[name]:
+        for value in (None, "x", [], {}, 10**400):
+            with tempfile.TemporaryDirectory(dir=workshop.folder) as scratch:
+                rng = np.random.default_rng(0)
+                outcome = workshop.forged(name, place, value, rng, Path(scratch))
+            if outcome.fault:
+                faults.append(outcome)
     assert faults == []

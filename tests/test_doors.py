@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine, make_blobs
 
-from conclust import AutoConsensus, ConsensusClustering, Ensemble, EnsembleGenerator, report
+from conclust import (
+    AutoConsensus,
+    ConsensusClustering,
+    Ensemble,
+    EnsembleGenerator,
+    report,
+    results,
+)
 from conclust.cli import main
 from conclust.selection import choose
 
@@ -142,6 +149,28 @@ def test_select_is_choose(points, file, tmp_path):
     assert number_of(told[0]) == number_of(told[1])
 
 
+def test_select_with_categories_is_choose(points, file, tmp_path):
+    X, kinds = points
+    out = tmp_path / "out"
+    quick = ["--resamples", "8", "--references", "19", "-k", "2:3", "--categories", "kind"]
+    written = shell("select", file, out, *quick)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = choose(
+            X,
+            [2, 3],
+            categories=kinds[:, None],
+            n_resamples=8,
+            n_references=19,
+            random_state=5,
+        )
+    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), found.labels_)
+    assert (written["clusters"], written["p_value"]) == (found.n_clusters, found.p_value)
+    assert written["reason"] == found.reason
+    told = [report.account(result, pictures=False) for result in (out, found)]
+    assert number_of(told[0]) == number_of(told[1])
+
+
 def test_combine_is_the_method(points, tmp_path):
     ensemble = fitted(points[0]).ensemble_
     ensemble.save(tmp_path / "ensemble.npz")
@@ -155,6 +184,24 @@ def test_combine_is_the_method(points, tmp_path):
         report.account(model, ensemble=ensemble, pictures=False),
     ]
     assert by_chance(told[0]) == by_chance(told[1]) is not None
+
+
+def test_the_record_says_what_the_model_says(points, file, tmp_path):
+    X, _ = points
+    out = tmp_path / "out"
+    shell("cluster", file, out, "--drop", "kind", "--partitions", str(FEW))
+    model, record = fitted(X), results.load(out).record
+    assert record.n_clusters == model.n_clusters_
+    assert list(record.cluster_sizes) == np.bincount(model.labels_).tolist()
+    assert (record.reason, record.number_by) == (
+        model.consensus_.reason_,
+        model.consensus_.number_by_,
+    )
+    assert record.supports == tuple(model.consensus_.supports_)
+    assert (record.seed, record.source.objects) == (5, len(X))
+    assert record.ensemble.fingerprint == model.ensemble_.fingerprint
+    again = EnsembleGenerator.load(out / "generator.npz")
+    np.testing.assert_array_equal(again.transform(X), model.generator_.transform(X))
 
 
 def test_new_points_go_to_the_same_clusters(points, file, tmp_path):

@@ -71,6 +71,11 @@ def test_a_largest_number_of_modes_above_the_draws_is_theirs():
             "The 'nodes' must be a list of nodes. Got a list that holds a collection.",
         ),
         (
+            lambda: cc.ConsensusClustering(cc.EnsembleGenerator("kmeans", 3)).fit(POINTS),
+            ParameterError,
+            "'consensus' parameter .* It has no labels_ after fit. Members are made by generator=",
+        ),
+        (
             lambda: cc.Ensemble.from_long(LONG, "o", "w", "l", partitions=5),
             InputError,
             "'partitions' must be a list of identifiers. Got 5 instead",

@@ -159,7 +159,7 @@ SAYS = {
 
 def said(text):
     """Return what a description says of a range."""
-    found = {}
+    found = {"above": 0.0} if re.search(r"\bpositive\b", text, re.IGNORECASE) else {}
     for pattern, ends in SAYS.items():
         match = re.search(pattern, text, re.IGNORECASE)
         found |= dict(zip(ends, map(float, match.groups()), strict=True)) if match else {}

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 
 from conclust.borders import border_geometry
 from conclust.confidence import border_tests
-from conclust.plotting.style import GREY, INK, PALE, cluster_colours
+from conclust.plotting.canvas.style import GREY, INK, PALE, cluster_colours
 
 __all__ = ["border_argument", "border_one_mode"]
 

@@ -16,9 +16,9 @@ import conclust
 from conclust import methods
 from conclust.cli import options
 from conclust.cli.choice import settable
-from conclust.cli.listing import TABLE
+from conclust.cli.commands.listing import TABLE
 from conclust.consensus.base import Method
-from conclust.generation.kinds import KINDS
+from conclust.generation.kinds.registry import KINDS
 from tools.markdown import table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "methods.md"

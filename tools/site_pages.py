@@ -181,7 +181,12 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
             ),
             ("How many clusters", "By resampling, with one p-value.", "selection", ()),
             ("How sure", "Of objects, clusters and partitions.", "confidence", ()),
-            ("As a table", "Columns of the frame that you have.", "conclust", ("conclust.frames",)),
+            (
+                "As a table",
+                "Columns of the frame that you have.",
+                "conclust",
+                ("conclust.results.frames",),
+            ),
             (
                 "Methods side by side",
                 "Several methods on one ensemble, with their scores.",

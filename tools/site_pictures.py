@@ -18,7 +18,7 @@ from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 
 import conclust as cc
-from conclust.plotting.style import GREY, INK, MARKERS, cluster_colours
+from conclust.plotting.canvas.style import GREY, INK, MARKERS, cluster_colours
 from tools.border_pictures import border_argument, border_one_mode
 from tools.methods_table import PAGE
 

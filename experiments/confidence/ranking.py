@@ -43,7 +43,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.confidence import item_consensus, member_agreement, object_confidence
 from conclust.datasets import load
-from conclust.matching import best_matching
+from conclust.measures.matching import best_matching
 from conclust.metrics import contingency
 from experiments.default.sets import clouds
 from experiments.output import Row, options, show, write

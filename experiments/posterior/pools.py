@@ -22,7 +22,7 @@ from conclust import BayesEstimate, Ensemble
 from conclust.consensus.median.bayes_search import tree_cuts
 from conclust.datasets import available
 from conclust.exceptions import DatasetNotFoundError
-from conclust.losses import Loss, PartitionRows, expected_losses
+from conclust.measures.losses import Loss, PartitionRows, expected_losses
 from experiments.leaderboard.entries import Entry, entries
 from experiments.leaderboard.pools import POOLS, PREFIX, Pool, read
 from experiments.output import Row, options, show, stopwatch, write

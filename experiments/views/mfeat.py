@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
             row = []
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # members finer than the number told
-                for method in (LWEA(k, n_jobs=1), AutoConsensus(k, n_jobs=1)):
+                for method in (LWEA(k), AutoConsensus(k, n_jobs=1)):
                     labels = method.fit_predict(ensemble)
                     row += [
                         float(adjusted_rand_index(classes, labels)),

@@ -77,12 +77,12 @@ from conclust.consensus.voting import Voting as Voting
 from conclust.ensemble import Ensemble as Ensemble
 from conclust.evidence import coassociation as coassociation
 from conclust.evidence import copresence as copresence
-from conclust.frames import to_frame as to_frame
 from conclust.generation import EnsembleGenerator as EnsembleGenerator
 from conclust.generation import MultiViewGenerator as MultiViewGenerator
 from conclust.generation import corrupt as corrupt
 from conclust.networks import GraphConsensus as GraphConsensus
 from conclust.pipeline import ConsensusClustering as ConsensusClustering
+from conclust.results.frames import to_frame as to_frame
 from conclust.topics import TopicConsensus as TopicConsensus
 from conclust.trials import compare as compare
 

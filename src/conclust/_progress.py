@@ -32,7 +32,7 @@ __all__ = [
 
 # Seconds between two lines of the same stage.
 _LINES = 2.0
-# What the rounds of an iteration are called that has a line for each.
+# Name of the rounds of an iteration that prints a line for each.
 _ROUND = "rounds"
 
 T = TypeVar("T")
@@ -74,14 +74,14 @@ class _Level:
 
 @dataclass
 class _Work:
-    """What one fit is at: the stage, and the loops and stages within it."""
+    """Progress of one fit: the stage, and the loops and stages within it."""
 
     report: Callable[[str], None]
     levels: list[_Level] = field(default_factory=list)
     last: float = field(default_factory=lambda: time.monotonic())
 
     def replace_last(self, level: _Level) -> None:
-        """Put a level in place of one that is over, within the loops that go on."""
+        """Replace a finished level, within the loops that continue."""
         if self.levels and not self.levels[-1].looped:
             self.levels.pop()
         self.levels.append(level)
@@ -95,19 +95,19 @@ class _Work:
         level.done = done
 
     def tell_now_and_then(self) -> None:
-        """Write a line if the last one is long ago."""
+        """Print a line if enough time has passed since the last one."""
         now = time.monotonic()
         if now - self.last >= _LINES and self.levels:
             self.last = now
             self.report(", ".join(level.told for level in self.levels) + self.left())
 
     def left(self) -> str:
-        """Say the time left of the outermost loop, or of the stage if there is none."""
+        """Return the time left of the outermost loop, or of the stage if there is no loop."""
         now = time.monotonic()
         share, bound, began = 0.0, False, now
         for level in reversed(self.levels):
             if level.count:
-                if level.done and bound:  # what is known of whole rounds is the better guess
+                if level.done and bound:  # whole rounds give the better estimate
                     share, bound = 0.0, False
                 share = (level.done + share) / level.count
                 bound, began = bound or level.at_most, level.began
@@ -124,7 +124,7 @@ _WORK: ContextVar[_Work | None] = ContextVar("conclust progress", default=None)
 
 @contextmanager
 def fitting(estimator: Any) -> Iterator[None]:
-    """Listen while an estimator is fitted, if it is verbose; leave it as it was if that does not end well."""
+    """Report progress while a verbose estimator is fitted; restore its state if the fit fails."""
     before = dict(vars(estimator))
     finished = False
     try:
@@ -139,7 +139,7 @@ def fitting(estimator: Any) -> Iterator[None]:
 
 @contextmanager
 def listening(verbose: Any, owner: str) -> Iterator[None]:
-    """Write what the work within says, if `verbose` is above 0; else it goes to whoever listens already."""
+    """Print the progress of the work within if `verbose` is positive; otherwise pass it to an outer listener."""
     report = reporter(verbose, owner)
     if not verbose:
         yield
@@ -174,7 +174,7 @@ def step(name: str, *subjects: Any) -> AbstractContextManager[None]:
 
 
 def say(message: str, done: int = 0, at_most: int = 0) -> None:
-    """Write a line, where somebody listens; after a round of an iteration with the time left at most."""
+    """Print a line if there is a listener; after a round of an iteration with the maximum time left."""
     work = _WORK.get()
     if work is not None:
         if at_most:
@@ -185,7 +185,7 @@ def say(message: str, done: int = 0, at_most: int = 0) -> None:
 
 
 def stage(what: str) -> None:
-    """Say what begins: the last stage is over, or the round of a loop is at this."""
+    """Begin a stage, which ends the previous one or is a step of a loop's round."""
     work = _WORK.get()
     if work is None:
         return
@@ -199,7 +199,7 @@ def stage(what: str) -> None:
 def tracked(
     items: Iterable[T], what: str, total: int | None = None, *, at_most: bool = False
 ) -> Iterator[T]:
-    """Yield the items of a loop, and say now and then how many are done and the time left.
+    """Yield the items of a loop, and report from time to time the number done and the time left.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def tracked(
 
 
 def rounds(what: str, done: int, at_most: int = 0) -> None:
-    """Say how many rounds an iteration has made, of those that it may make; 0: unknown."""
+    """Report the number of rounds of an iteration, and its maximum; 0: unknown."""
     work = _WORK.get()
     if work is None:
         return
@@ -242,7 +242,7 @@ def rounds(what: str, done: int, at_most: int = 0) -> None:
 
 
 def advance(done: float, total: float = 1.0) -> None:
-    """Say how far the stage is."""
+    """Report the progress of the stage."""
     work = _WORK.get()
     if work is None or not work.levels or total <= 0:
         return

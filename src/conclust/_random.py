@@ -1,4 +1,4 @@
-"""The one way to draw random numbers: everything descends from a SeedSequence.
+"""The source of all random numbers: everything descends from a SeedSequence.
 
 ``random_state`` is None, an int, a ``numpy.random.Generator``, a ``SeedSequence`` or (for
 scikit-learn's sake) a ``RandomState``. Children are spawned up front: the draws of one

@@ -1,7 +1,7 @@
 """scikit-learn's base and scalers, imported without what no fit of this library uses.
 
 scikit-learn imports ``scipy.stats``, and pandas where it is installed; SciPy imports all of NumPy, with
-``numpy.f2py`` and ``numpy.testing``: together three quarters of the seconds of a first import. They are imported at the
+``numpy.f2py`` and ``numpy.testing``: together two thirds of the seconds of a first import. They are imported at the
 first use of a name of theirs instead. Modules take the names below from here, so that this holds whichever module is
 imported first; for SciPy's part ``conclust.__getattr__`` imports this module before any other.
 """

@@ -45,6 +45,8 @@ _REPETITIONS = frozenset(
         "candidates",
         "partitions",
         "steps",
+        "runs",
+        "members",
         "iter",
     ]
 )

@@ -1,4 +1,4 @@
-"""How far a probability q is from an observed frequency p: the divergences of the pair objective.
+"""Divergences of the pair objective, between an observed frequency p and a probability q.
 
 Lourenço et al., "Probabilistic consensus clustering using evidence accumulation", Machine Learning
 98 (2015), Table 1. Their Bregman divergences compare (p, 1 - p) with (q, 1 - q), so that only one
@@ -48,8 +48,8 @@ class _Kernel:
 class Divergence:
     """A divergence d(p, q) between a frequency p and a probability q.
 
-    It must be 0 where q = p, nowhere negative, and convex in q: this is tried on a grid when the
-    divergence is made. The functions take two arrays of the same shape and return one; they are
+    It must be 0 where q = p, non-negative, and convex in q; this is checked on a grid at construction. The
+    functions take two arrays of the same shape and return one; they are
     called for thousands of pairs at once, with p in [0, 1] and q in [1e-12, 1 - 1e-12].
 
     Parameters
@@ -93,7 +93,7 @@ class Divergence:
     _: KW_ONLY
     name: str = "user"
 
-    # Its code in the kernels, which know the built-in divergences only.
+    # Code in the kernels, which implement only the built-in divergences.
     _kernel: ClassVar[_Kernel | None] = None
 
     def __post_init__(self) -> None:
@@ -123,7 +123,7 @@ class Divergence:
 def _known(
     value: _Function, derivative: _Function, curvature: _Function, name: str, kernel: _Kernel
 ) -> Divergence:
-    """Return a built-in divergence: nothing to try."""
+    """Return a built-in divergence, which needs no check."""
     made = object.__new__(Divergence)
     functions = {"value": value, "derivative": derivative, "curvature": curvature}
     for key, content in {**functions, "name": name, "_kernel": kernel}.items():
@@ -244,7 +244,7 @@ def power(a: float = 1.5) -> Divergence:
     Parameters
     ----------
     a : float, default=1.5
-        In (1, 2]: the larger, the less weight have pairs with a probability near 0 or 1. For a = 1
+        In (1, 2]: larger values reduce the weight of pairs with a probability near 0 or 1. For a = 1
         use `kl`; below 1.000001 the difference cannot be computed.
 
     Returns
@@ -280,7 +280,7 @@ built_in: dict[str, Divergence] = {
     "i": i,
     "power": power(),
 }
-"""The divergences that go by a name: for "mahalanobis" A is the identity, for "power" a = 1.5."""
+"""The named divergences: for "mahalanobis" A is the identity, for "power" a = 1.5."""
 
 
 def read_divergence(divergence: Any, owner: str) -> Divergence:
@@ -311,7 +311,7 @@ _STEP = 1e-6
 
 
 def _check(divergence: Divergence) -> None:
-    """Try a user's divergence on a grid."""
+    """Check a user's divergence on a grid."""
     owner = "Divergence"
     if not isinstance(divergence.name, str):
         refuse("name", owner, "a str", divergence.name)
@@ -379,14 +379,14 @@ def _demand(
     q: NDArray[np.float64],
     found: NDArray[Any],
 ) -> None:
-    """Refuse a divergence of the user that breaks the conditions on it.
+    """Refuse a user's divergence that violates a condition.
 
     Parameters
     ----------
     divergence : Divergence
         The divergence.
     what, must : str
-        The quantity and the condition on it, for the sentence.
+        The quantity and its condition, for the message.
     holds : ndarray of bool
         Where the condition holds.
     p, q, found : ndarray

@@ -1,4 +1,4 @@
-"""Every error and warning of conclust, with when it is raised.
+"""All errors and warnings of conclust.
 
 Errors are also the built-in error a user would expect (``ValueError`` and so on), so that code
 written against scikit-learn catches them.
@@ -44,7 +44,7 @@ class UnsupportedEnsembleError(ConclustError, ValueError):
 
 
 class DenseLimitError(ConclustError, ValueError):
-    """A matrix of size n x n would exceed ``max_dense`` objects; names methods that need none."""
+    """A matrix of size n x n would exceed ``max_dense`` objects; the message names methods that need none."""
 
 
 class FileFormatError(ConclustError, ValueError):
@@ -68,11 +68,11 @@ class WorkersLostError(ConclustError, RuntimeError):
 
 
 class EvidenceWarning(UserWarning):
-    """Objects or pairs about which the ensemble says nothing."""
+    """The ensemble has no information about some objects or pairs."""
 
 
 class ScaleWarning(UserWarning):
-    """Columns of points differ so much in spread that the widest decide; names ``scale``."""
+    """Columns of points differ so much in spread that the widest dominate; the message names ``scale``."""
 
 
 class SelectionWarning(UserWarning):
@@ -84,11 +84,11 @@ class OrientationWarning(UserWarning):
 
 
 class EnsembleWarning(UserWarning):
-    """An ensemble of a kind on which the method is known to do badly; names methods that suit it."""
+    """The method is known to perform badly on such an ensemble; the message names suitable ones."""
 
 
 class UnseenLabelWarning(UserWarning):
-    """``predict`` met labels that were not there in ``fit``: those objects are noise."""
+    """``predict`` got labels that did not occur in ``fit``: those objects are noise."""
 
 
 class CacheWarning(UserWarning):

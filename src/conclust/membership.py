@@ -1,4 +1,4 @@
-"""Reading soft memberships: how sure each object is, overlaps of clusters, the order of blocks."""
+"""Quantities of soft memberships: certainty of objects, overlaps of clusters, order of blocks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import plain_array, refuse_container
-from conclust._points import point_rows, refuse_gaps
+from conclust._arrays.containers import plain_array, refuse_container
+from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._validation import check_real
 from conclust.exceptions import InputError
 
@@ -53,7 +53,7 @@ def check_membership(membership: Any, name: str = "membership") -> NDArray[np.fl
 
 
 def entropy(membership: ArrayLike) -> NDArray[np.float64]:
-    """Say how undecided each object is between the clusters.
+    """Measure how undecided each object is between the clusters.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def entropy(membership: ArrayLike) -> NDArray[np.float64]:
 
 
 def bridgeness(membership: ArrayLike) -> NDArray[np.float64]:
-    """Say how much each object is a bridge between clusters.
+    """Measure how much each object is a bridge between clusters.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def bridgeness(membership: ArrayLike) -> NDArray[np.float64]:
 
     Notes
     -----
-    An outlier that belongs nowhere has a high bridgeness too: the measure cannot tell the two
-    apart. Unlike `entropy` it falls linearly on the way from the even row to a certain one.
+    An outlier that belongs to no cluster also has a high bridgeness: the measure cannot distinguish the two. Unlike
+    `entropy` it falls linearly on the way from the even row to a certain one.
 
     References
     ----------
@@ -174,7 +174,7 @@ def drop_small(membership: ArrayLike, delta: float = 0.05) -> NDArray[np.float64
 
 
 def cluster_similarity(membership: ArrayLike) -> NDArray[np.float64]:
-    """Say how much of each cluster belongs to each other one.
+    """Measure the overlap of each cluster with every other.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def cluster_similarity(membership: ArrayLike) -> NDArray[np.float64]:
     (n_clusters, n_clusters) float64
         m_kl = sum_i y_ik y_il / sum_i y_ik: the probability that an object drawn from cluster k
         falls into cluster l when it is drawn again. Rows sum to 1; not symmetric: a small cluster
-        can lie in a large one. The diagonal is how much a cluster keeps to itself. Rows of
+        can lie within a large one. The diagonal is the probability of staying in the cluster. Rows of
         clusters without mass are NaN.
 
     Raises
@@ -214,7 +214,7 @@ def cluster_similarity(membership: ArrayLike) -> NDArray[np.float64]:
 
 
 def soft_centroids(membership: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
-    """Average points by how much they belong to each cluster.
+    """Average points weighted by their membership in each cluster.
 
     Parameters
     ----------

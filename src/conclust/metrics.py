@@ -1,13 +1,13 @@
 """Measures of agreement between partitions, memberships and the members of an ensemble.
 
-The public door to ``comparison``, ``agreement``, ``contingency``, ``matching`` and ``membership``. Measures of
+The public interface of ``comparison``, ``agreement``, ``contingency``, ``matching`` and ``membership``. Measures of
 scikit-learn go by its names too: ``adjusted_rand_score`` is ``adjusted_rand_index``, ``rand_score``
 is ``rand_index``, and ``normalized_mutual_info_score`` has scikit-learn's default. Here objects that are
 missing from a partition (-1, NaN, None) are left out, where scikit-learn takes -1 for a cluster.
 """
 
-from conclust.agreement import anmi, partition_similarities
-from conclust.comparison import (
+from conclust.measures.agreement import anmi, partition_similarities
+from conclust.measures.comparison import (
     PairConfusion,
     adjusted_rand_index,
     class_f1,
@@ -24,9 +24,9 @@ from conclust.comparison import (
     rand_index,
     variation_of_information,
 )
-from conclust.contingency import Contingency, contingency
-from conclust.losses import expected_loss
-from conclust.matching import ClusterNames, labels_like, match, names_from, relabel
+from conclust.measures.contingency import Contingency, contingency
+from conclust.measures.losses import expected_loss
+from conclust.measures.matching import ClusterNames, labels_like, match, names_from, relabel
 from conclust.membership import entropy, vat_order
 
 adjusted_rand_score = adjusted_rand_index

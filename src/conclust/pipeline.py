@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
-from conclust._delegation import where_consensus_has
-from conclust._labels import indicator_of
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._sklearn import (
@@ -29,16 +27,18 @@ from conclust._validation import (
     refuse_arguments,
     shown,
 )
-from conclust.agreement import anmi
 from conclust.consensus.auto import AutoConsensus, evidence_for
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links
+from conclust.consensus.delegation import where_consensus_has
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
 from conclust.generation.points import read_points
 from conclust.generation.scaled import scaled_blocks, scaled_points
+from conclust.measures.agreement import anmi
 from conclust.points import (
     ChooserByPoints,
     objects_to_refine,
@@ -62,15 +62,15 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     Parameters
     ----------
     consensus : estimator or str, default=None
-        Finds the consensus of a label matrix: an estimator, or the name of one of the methods that
+        Consensus method for the label matrix: an estimator, or the name of one of the methods that
         :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.AutoConsensus`, which finds the
         number of clusters too.
     generator : transformer, default=None
-        Makes the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
+        Generator of the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
         defaults: 40 partitions of three kinds.
     n_clusters : int or "auto", default=None
-        Number of clusters, or upper bound of it, as the consensus takes it; goes before the one
-        that an estimator given as `consensus` has. "auto": the number of 2 to 10 that resampling the points
+        Number of clusters, or its maximum, as the consensus takes it; overrides that of an estimator given as
+        `consensus`. "auto": the number of 2 to 10 that resampling the points
         shows, or one cluster if a p-value says so (:func:`conclust.selection.choose` with 39 references of at most 1,000
         objects, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the
         consensus' own; for the default consensus the points choose it (see the notes).
@@ -84,16 +84,16 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         If given, seeds both parts; None leaves their own ``random_state`` alone.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error, of all parts.
+        If 1, print progress and the estimated time left of all parts to standard error.
 
     Attributes
     ----------
     generator_ : transformer
         The fitted generator.
     consensus_ : estimator
-        The fitted consensus; its further attributes (``objective_``, ...) are there.
+        Fitted consensus, with its further attributes (``objective_``, ...).
     ensemble_ : Ensemble
-        The partitions that were combined: those that were made, then those given to ``fit``.
+        Partitions that were combined: the generated ones, then those given to ``fit``.
     labels_ : ndarray of shape (n_samples,)
         The consensus partition.
     membership_ : ndarray of shape (n_samples, n_held)
@@ -104,7 +104,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     reason_ : str
         Why there are so many clusters, in a sentence.
     border_depths_ : ndarray of shape (n_borders,)
-        Where the points chose the number: how deep the valley between two clusters that touch is, from 0 to 1.
+        If the points chose the number, the depth of the valley between any two adjacent clusters, from 0 to 1.
     refinement_ : Refinement or None
         The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
         ``consensus_.labels_`` has the partition before.
@@ -139,7 +139,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     The memberships are the evidence of the members for these clusters; where the members are for another cluster
     than the nearest centre, both have the same share.
 
-    None or "auto"? None follows clusters of any shape, and costs little more than the members. "auto" looks for clusters that
+    None or "auto"? None finds clusters of any shape, and costs little more than the members. "auto" looks for
+    clusters that
     k-means finds again in resamples, at five to nine times the cost (1,500 objects), and brings a p-value, tests of borders
     and a table of criteria. `experiments/default` has what both find.
 
@@ -202,7 +203,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         cannot_link: Any = None,
         **unknown: Any,
     ) -> Self:
-        """Make the ensemble of the points and find its consensus.
+        """Generate the ensemble of the points and compute its consensus.
 
         Parameters
         ----------
@@ -248,7 +249,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             if isinstance(X, Mapping | Set):
                 raise InputError(
                     f"Points must form a matrix of shape (n_samples, n_features). Got {type(X).__name__}: "
-                    "MultiViewGenerator makes members of a dict of views, pandas.DataFrame a table of a dict of columns."
+                    "MultiViewGenerator makes members of a dict of views."
                 )
             check_column_names(X)
             validate_data(self, X, skip_check_array=True)
@@ -294,12 +295,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     @property
     def _in_points(self) -> bool:
-        """Whether all partitions are of points that can be looked at again."""
+        """Whether all partitions come from points that are available."""
         alone = self.ensemble_.n_partitions == self._n_made
         return alone and isinstance(self.generator_, EnsembleGenerator)
 
     def _refine(self, X: Any, seed: int, *, constrained: bool) -> None:
-        """Move the clusters to their centres, where the points agree."""
+        """Refine the clusters by their centres, if the points agree."""
         self.refinement_ = None
         ours = isinstance(self.consensus_, AutoConsensus) and not constrained
         if not (ours if self.refine == _AUTO else self.refine) or not self._in_points:
@@ -329,12 +330,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _fitted(self, consensus: Any, links: dict[str, Any]) -> Any:
         """Return the consensus, fitted to the ensemble with the constraints."""
-        # A clusterer of points would take the labels, as an array, for coordinates.
+        # A clusterer of points would read an array of labels as coordinates.
         of_points = type(consensus).__module__.startswith(("sklearn.cluster.", "sklearn.mixture."))
         try:
             if of_points:
-                raise TypeError("labels are no coordinates")
-            return consensus.fit(self.ensemble_, **links)
+                raise TypeError("labels are not coordinates")
+            fitted = consensus.fit(self.ensemble_, **links)
         except TypeError:
             if isinstance(consensus, ConsensusClusterer):
                 raise
@@ -342,6 +343,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             self._refuse_consensus(
                 f"To cluster the points by {name}, over and over: generator=EnsembleGenerator({name}(...))."
             )
+        if not hasattr(fitted, "labels_"):
+            self._refuse_consensus("It has no labels_ after fit. Members are made by generator=.")
+        return fitted
 
     def _generator(self) -> Any:
         """Return a clone of the generator, or the default one."""
@@ -357,7 +361,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return clone(self.generator)
 
     def _consensus(self) -> Any:
-        """Return the consensus to be fitted, with the number of clusters asked for."""
+        """Return the consensus to be fitted, with the requested number of clusters."""
         # If the number is to be chosen, any number shows whether the consensus takes one.
         k = 1 if isinstance(self.n_clusters, str) and self.n_clusters == _AUTO else self._number()
         part = self.consensus
@@ -409,7 +413,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         try:
             return self._consensus()
         except ParameterError:
-            return self.consensus  # fit says what is wrong with it
+            return self.consensus  # fit raises the error
 
     @property
     def labels_(self) -> NDArray[np.int64]:
@@ -442,7 +446,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return f"The number, {self.n_clusters_}, is that of {type(self.consensus_).__name__}."
 
     def _label(self, X: Any, partitions: Any) -> Any:
-        """Return the labels of points by every member, and those that further partitions have."""
+        """Return the labels of points by every member, and those in further partitions."""
         # Checked here so that errors name this estimator; passed on as it came, with its names.
         check_column_names(X)
         read_points(self, X, reset=False)
@@ -580,7 +584,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Returns
         -------
         float
-            In [0, 1], the higher the better. The same at every call.
+            In [0, 1], higher is better. The same at every call.
 
         Raises
         ------

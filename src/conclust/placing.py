@@ -1,4 +1,4 @@
-"""Placing new objects in the clusters of a consensus, whatever method found it."""
+"""Assigns new objects to the clusters of a consensus from any method."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array, plain_array
-from conclust._labels import canonical_labels, indicator_of, missing_code
+from conclust._arrays.containers import number_array, plain_array
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels, indicator_of, missing_code
 from conclust.exceptions import InputError
 
 __all__ = ["shared_clusterings", "warm_start"]
@@ -19,7 +19,7 @@ __all__ = ["shared_clusterings", "warm_start"]
 def shared_clusterings(
     ensemble: Ensemble, labels: ArrayLike, new: Any, *, missing: Missing = "unobserved"
 ) -> NDArray[np.float64]:
-    """Say how often new objects fall together with the objects of each cluster.
+    """Measure how often new objects are together with the objects of each cluster.
 
     This places new objects by a consensus without ``predict``: each goes to the cluster with which it
     shares the most clusterings, on average over the objects of the cluster.
@@ -62,15 +62,15 @@ def shared_clusterings(
 
 
 def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
-    """Return a partition or a membership to start from: that of before, and new objects placed beside.
+    """Return a partition or a membership to start from: the previous one, extended by new objects.
 
-    For methods that improve what they are given, as ``PCC(K, init=warm_start(ensemble, previous))``: where little has
-    changed since, they stay near the consensus of before.
+    For methods that improve a given start, such as ``PCC(K, init=warm_start(ensemble, previous))``: if little has
+    changed, they stay close to the previous consensus.
 
     Parameters
     ----------
     ensemble : Ensemble
-        The partitions of the objects of now.
+        Partitions of the current objects.
     previous : array-like of int of shape (n_samples,), or of float of shape (n_samples, n_clusters)
         The clusters before, -1 for an object that is new or was in none; or the membership before, with rows of NaN for
         such objects.
@@ -136,7 +136,7 @@ def _warm_membership(ensemble: Ensemble, rows: NDArray[np.float64]) -> NDArray[n
 
 
 def _held(found: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return which object is in which cluster, (n, K)."""
+    """Return the indicator of the clusters, (n, K)."""
     placed = np.flatnonzero(found >= 0)
     held = np.zeros((len(found), int(found.max()) + 1))
     held[placed, found[placed]] = 1.0
@@ -160,7 +160,7 @@ def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> NDArray[np.int64]:
             f"{found.shape} and dtype {found.dtype} instead."
         )
     if not (found >= 0).any():
-        raise InputError("'labels' put no object in a cluster: there is nowhere to place others.")
+        raise InputError("'labels' put no object in a cluster, so new objects cannot be placed.")
     return found.astype(np.int64)
 
 
@@ -174,7 +174,7 @@ def _shares(
     indicator: sp.csr_array,
     present: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Return the shares of `shared_clusterings` for objects by their indicator and by who observed them.
+    """Return the shares of `shared_clusterings` for objects, from their indicator and observations.
 
     `held` (n, K): how much of each object each cluster has.
     """

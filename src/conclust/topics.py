@@ -1,4 +1,4 @@
-"""Topics that stay when the seed changes: a consensus that replaces one HDBSCAN."""
+"""Topics that do not depend on the seed: a consensus that replaces a single HDBSCAN."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import fcluster
 
-from conclust._labels import NOISE, canonical_labels
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
@@ -18,6 +17,7 @@ from conclust._validation import refuse
 from conclust.confidence import item_consensus
 from conclust.consensus.linkage import EAC
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import NOISE, canonical_labels
 
 __all__ = ["TopicConsensus"]
 
@@ -26,21 +26,21 @@ _COMPONENTS = 10
 
 
 class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Consensus of clusterings of embeddings, each in a reduced space of its own; noise is -1.
+    """Consensus of clusterings of embeddings, each in its own reduced space; noise is -1.
 
     A topic model that reduces embeddings of documents and clusters them by density finds other topics with another
     seed. This estimator repeats both steps, keeps the groups that are together in at least a share `threshold` of
-    the members, and leaves as noise what is in none. It has ``fit``, ``predict`` and ``labels_``, and so takes the
-    place of HDBSCAN in BERTopic, whose own reduction is switched off (see Notes).
+    the members, and labels the remaining objects as noise. It has ``fit``, ``predict`` and ``labels_``, and so can
+    replace HDBSCAN in BERTopic, whose own reduction is switched off (see Notes).
 
     Parameters
     ----------
     reducer : transformer, default=None
-        Reduces the embeddings of a member; a copy with a seed of its own, where it has a ``random_state``, for
-        each. UMAP is one. None: the first 10 principal components of a random half of the columns.
+        Transformer that reduces the embeddings of a member, for instance UMAP; each member gets a copy with its own
+        seed if it has a ``random_state``. None: the first 10 principal components of a random half of the columns.
     clusterer : estimator, default=None
-        Clusters what the reducer leaves; an object with the label -1 is noise. A copy with a seed of its own for
-        each member. None: ``HDBSCAN(min_cluster_size=min_topic_size)`` of scikit-learn.
+        Clusterer of the reduced embeddings; the label -1 is noise. Each member gets a copy with its own seed. None:
+        ``HDBSCAN(min_cluster_size=min_topic_size)`` of scikit-learn.
     n_members : int, default=50
         Number of members.
     threshold : float, default=0.5
@@ -68,7 +68,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ensemble_ : Ensemble
         The members, their noise as noise.
     linkage_matrix_ : ndarray of shape (n_samples - 1, 4)
-        The tree of which `threshold` is the cut.
+        Tree that is cut at `threshold`.
     n_features_in_ : int
         Number of columns of the embeddings.
 
@@ -175,7 +175,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """Put new embeddings into the topics: the majority of their nearest neighbours, of equal ones the nearest.
+        """Assign new embeddings to topics by the majority of their nearest neighbours; ties go to the nearest.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _seeded(estimator: Any, rng: np.random.Generator) -> Any:
-    """Return a copy with a seed of its own, where it takes one."""
+    """Return a copy with its own seed, if it takes one."""
     copy = clone(estimator)
     seed = int(rng.integers(2**31 - 1))
     seeds = {name: seed for name in copy.get_params() if name.split("__")[-1] == "random_state"}
@@ -246,7 +246,7 @@ def _seeded(estimator: Any, rng: np.random.Generator) -> Any:
 
 
 def _nearest(points: NDArray[np.float64]) -> Any:
-    """Return what finds the nearest of the points."""
+    """Return the index that finds the nearest points."""
     from sklearn.neighbors import NearestNeighbors
 
     return NearestNeighbors().fit(points)

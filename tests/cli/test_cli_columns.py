@@ -12,10 +12,11 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import Ensemble
-from conclust.cli import main, matfile
-from conclust.cli.columns import _last_word
-from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points
+from conclust.cli import main
 from conclust.cli.options import names as column_names
+from conclust.cli.reading import matfile
+from conclust.cli.reading.columns import _last_word
+from conclust.cli.reading.inputs import Reading, read_ensemble, read_labelling, read_points
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
 AUTO = Reading()
@@ -103,7 +104,7 @@ def test_a_second_column_of_names_is_left_out(tmp_path):
     read = read_ensemble(write(tmp_path / "a.csv", rows, ["r1", "id", "name", "r2"]), AUTO)
     assert read.ids == [f"u{i}" for i in range(12)]
     assert read.names == ("r1", "r2")
-    assert "its column 'name', which has another value in every row, left out" in read.notes
+    assert "its column 'name', which has a different value in every row, left out" in read.notes
 
 
 def test_repeated_names_are_no_names(tmp_path):
@@ -269,7 +270,7 @@ def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     assert run("cluster", path, *more, "--partitions", "30", "--out", out) == 0
     said = capsys.readouterr()
     assert "240 objects, 2 columns, 1 column of categories" in said.err
-    assert "its column 'name', which has another value in every row, left out" in said.err
+    assert "its column 'name', which has a different value in every row, left out" in said.err
     assert "Each column of categories counts for 15 clusterings" in said.err
     assert "2 empty cells filled by the median of the column" in said.err.lower()
     ensemble = Ensemble.load(out / "ensemble.npz")
@@ -305,7 +306,7 @@ def test_numbers_as_categories(tmp_path):
     found = read_points(path, Reading(categories=("plan",)))
     assert found.names == ("x", "zip")
     assert found.categories[:3, 0].tolist() == ["1", "2", "3"]
-    refused(lambda: read_points(path, Reading(categories=("zip",))), "these are no categories")
+    refused(lambda: read_points(path, Reading(categories=("zip",))), "these are not categories")
     refused(
         lambda: read_points(path, Reading(categories=("x", "plan", "zip"))), "use: conclust combine"
     )
@@ -319,7 +320,7 @@ def test_empty_cells_are_filled(tmp_path, how, value, capsys):
     more = ["--impute", how, "--partitions", "2", "--scale", "none", "-k", "2"]
     assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
     assert "1 empty cell filled" in capsys.readouterr().err
-    with np.load(tmp_path / "o/generator.npz") as arrays:
+    with np.load(tmp_path / "o/placing.npz") as arrays:
         assert arrays["filling"].tolist()[0] == value
 
 
@@ -405,7 +406,7 @@ def test_packed_tables(tmp_path, monkeypatch, suffix, pack):
         path.write_bytes(bad)
         refused(lambda: read_points(path, AUTO), "damaged or cut off", error=FileFormatError)
     path.write_bytes(pack(b"1,2\n" * 100_000))
-    monkeypatch.setattr("conclust.cli.sources.reading_limit", lambda: 10_000)
+    monkeypatch.setattr("conclust.cli.reading.sources.reading_limit", lambda: 10_000)
     refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
     refused(lambda: read_points(tmp_path / f"a.npy{suffix}", AUTO), "only CSV is read packed")
 

@@ -16,9 +16,9 @@ from scipy.io import loadmat, savemat
 from conclust import Ensemble
 from conclust.blocks import LabelStore
 from conclust.cli import main
-from conclust.cli.inputs import read_ensemble, read_points
-from conclust.cli.matfile import read_mat
-from conclust.cli.tables import Reading
+from conclust.cli.reading.inputs import read_ensemble, read_points
+from conclust.cli.reading.matfile import read_mat
+from conclust.cli.reading.tables import Reading
 from conclust.exceptions import FileFormatError, InputError
 
 LABELS = np.repeat([[1, 2], [2, 1]], 5, axis=0)
@@ -60,7 +60,7 @@ def test_data_longer_than_the_shape_of_a_mat_array_count(tmp_path, monkeypatch):
     unpacked[32:40] = np.array([2, 2], "<i4").tobytes()
     packed = zlib.compress(bytes(unpacked))
     path.write_bytes(content[:132] + np.uint32(len(packed)).tobytes() + packed)
-    monkeypatch.setattr("conclust.cli.matfile.reading_limit", lambda: 1 << 20)
+    monkeypatch.setattr("conclust.cli.reading.matfile.reading_limit", lambda: 1 << 20)
     with pytest.raises(FileFormatError, match="too many for this machine"):
         read_ensemble(path, Reading())
 
@@ -132,7 +132,7 @@ def test_parquet_that_is_none_in_blocks(tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1xxxxxxxxxxxxPAR0")
-    with pytest.raises(FileFormatError, match="is damaged, or not of its format"):
+    with pytest.raises(FileFormatError, match="is damaged, or does not have the format"):
         LabelStore(path)
     words = ["-k", "2", "--method", "qmi", "--blocks", "--out", str(tmp_path / "o")]
     assert main(["combine", str(path), *words]) == 1
@@ -149,7 +149,7 @@ def test_a_damaged_page_of_parquet_in_blocks(tmp_path):
     content = bytearray(path.read_bytes())
     content[40:80] = bytes(40)
     path.write_bytes(content)
-    with pytest.raises(FileFormatError, match="is damaged, or not of its format"):
+    with pytest.raises(FileFormatError, match="is damaged, or does not have the format"):
         LabelStore(path).facts  # noqa: B018
 
 

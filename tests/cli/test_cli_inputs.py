@@ -9,9 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
-from conclust.cli import csvfile, inputs, tables
-from conclust.cli.csvfile import CsvRows, read_label_columns, read_number_columns
-from conclust.cli.inputs import Reading, read_ensemble, read_labelling, read_points, read_weights
+from conclust.cli.reading import csvfile, inputs, tables
+from conclust.cli.reading.csvfile import CsvRows, read_label_columns, read_number_columns
+from conclust.cli.reading.inputs import (
+    Reading,
+    read_ensemble,
+    read_labelling,
+    read_points,
+    read_weights,
+)
 from conclust.exceptions import FileFormatError, InputError, MissingExtraError
 
 AUTO = Reading()
@@ -94,7 +100,7 @@ FORM = {
     "quote left open": ('a,b\n1,2\n"3,4\n', "within a quoted field that begins in line 3"),
     "quote in the middle": ('a,b\n"1"x,2\n', "misplaced quotation mark in line 2"),
     "counting header": ("0,1,2\n5,6,7\n", "counts 0, 1, 2"),
-    "empty line in one column": ("a\n1\n\n3\n", "has nothing in line 3"),
+    "empty line in one column": ("a\n1\n\n3\n", "is empty in line 3"),
 }
 
 

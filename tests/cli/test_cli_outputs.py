@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conclust._spreadsheets import guard_text, unguarded
-from conclust.cli.inputs import Reading, read_labelling
+from conclust._files.spreadsheets import guard_text, unguarded
+from conclust.cli.reading.inputs import Reading, read_labelling
 from conclust.exceptions import OutputExistsError
 from conclust.results import writing as outputs
 from conclust.results.writing import (

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import conclust
 from conclust import PCC, ConsensusClustering, EnsembleGenerator
-from conclust._storage import read_npz, write_npz
+from conclust._files.storage import read_npz, write_npz
 from conclust.cli import main
 from conclust.exceptions import FileFormatError
 

@@ -45,7 +45,7 @@ def test_a_file_of_points_gives_what_choose_gives(blobs, tmp_path, capsys):
     found = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=0)
     assert found.settings["scale_reason"].startswith("Columns scaled to mean 0")
     assert (
-        "Columns scaled to mean 0 and deviation 1, for their spreads differ in kind: column '"
+        "Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: column '"
         in steps
     )
     assert found.n_clusters == 3

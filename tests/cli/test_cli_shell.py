@@ -17,11 +17,11 @@ import pytest
 
 import conclust
 from conclust.cli import main
-from conclust.cli.completion import SHELLS, script
-from conclust.cli.examples import EXAMPLES
-from conclust.cli.grammar import commands_of, options_of
-from conclust.cli.manual import page
 from conclust.cli.parser import build_parser
+from conclust.cli.shell.completion import SHELLS, script
+from conclust.cli.shell.examples import EXAMPLES
+from conclust.cli.shell.grammar import commands_of, options_of
+from conclust.cli.shell.manual import page
 
 PARSER = build_parser()
 COMMANDS = {command.name: command for command in commands_of(PARSER)}
@@ -233,7 +233,7 @@ def test_the_page_is_made_without_any_package(tmp_path):
     source = Path(conclust.__file__).parent.parent
     code = f"import sys; sys.path.insert(0, {str(source)!r}); import runpy\n"
     code += f"sys.argv = ['manual', '1.2.3', {str(tmp_path / 'page')!r}]\n"
-    code += "runpy.run_module('conclust.cli.manual', run_name='__main__')\n"
+    code += "runpy.run_module('conclust.cli.shell', run_name='__main__')\n"
     code += "assert not {'numpy', 'scipy', 'sklearn'} & sys.modules.keys()"
     subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], check=True, timeout=60)
     assert (tmp_path / "page").read_text("utf-8") == page(PARSER, "1.2.3")

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from conclust import Ensemble
-from conclust.cli import main, talk
-from conclust.cli.talk import Talk, Voice, plain
+from conclust.cli import console as talk
+from conclust.cli import main
+from conclust.cli.console import Talk, Voice, plain
 
 COMMAND = [sys.executable, "-m", "conclust.cli"]
 ROWS = "0,0,1\n" * 4 + "1,2,0\n" * 4
@@ -113,7 +114,7 @@ def test_a_dangling_link_is_found_before_the_work(matrix, capsys, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("work began")
 
-    monkeypatch.setattr("conclust.cli.consensus.read_ensemble", fail)
+    monkeypatch.setattr("conclust.cli.commands.consensus.read_ensemble", fail)
     (matrix.parent / "dang").symlink_to("nowhere")
     assert main(["combine", str(matrix), "--out", str(matrix.parent / "dang")]) == 1
     assert "dang is a broken link" in capsys.readouterr().err
@@ -133,7 +134,7 @@ def test_known_classes_that_nobody_knows_are_found_before_the_work(
 ):
     path = tmp_path / "a.csv"
     path.write_text("a,b,class\n" + "0,0,\n" * 5 + "1,1,NA\n" * 5)
-    monkeypatch.setattr("conclust.cli.consensus._finish", None)
+    monkeypatch.setattr("conclust.cli.commands.consensus._finish", None)
     more = ["--label-column", "class", "--out", str(tmp_path / "o")]
     assert main([command, str(path), *more]) == 1
     assert "the column 'class' of" in capsys.readouterr().err

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from conclust import ConsensusClustering, EnsembleGenerator, datasets
-from conclust.cli import demo, main
+from conclust.cli import main
+from conclust.cli.commands import demo
 from conclust.confidence import object_confidence
 from conclust.exceptions import SelectionWarning
 

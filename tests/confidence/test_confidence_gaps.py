@@ -7,8 +7,8 @@ from sklearn.datasets import make_blobs
 from tests.naive import confidence as naive
 
 from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator
-from conclust._labels import canonical_labels
 from conclust.confidence import cluster_gaps, dip, other_members
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, ParameterError
 
 

@@ -12,7 +12,7 @@ from tests.naive.optima import ALL, CLUSTERS
 from conclust import BayesEstimate, Ensemble
 from conclust.confidence import core_partition, credible_ball, modes
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
-from conclust.losses import LOSSES
+from conclust.measures.losses import LOSSES
 
 EVERYTHING = Ensemble(ALL.T)
 

@@ -40,7 +40,7 @@ def test_what_no_array_of_labels_can_hold_is_refused():
     with pytest.raises(ValueError, match="must be copied"):
         np.array(whole, dtype=np.int32, copy=False)
     soft = cc.Ensemble.from_memberships([[[0.5, 0.5], [0.0, 1.0]]])
-    with pytest.raises(InputError, match="Soft partitions are no array of labels"):
+    with pytest.raises(InputError, match="Soft partitions are not an array of labels"):
         np.asarray(soft)
 
 

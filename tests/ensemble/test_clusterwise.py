@@ -9,9 +9,9 @@ from tests.naive.linkage import random_labels
 
 from conclust import Ensemble
 from conclust._kernels import BitSlices, bitslice_forms, clusterwise_dissimilarities
-from conclust._label_view import label_view
-from conclust.consensus.linkage import agglomeration
-from conclust.consensus.linkage.agglomeration import cluster_dissimilarities, starting_clusters
+from conclust.ensemble.label_view import label_view
+from conclust.trees import agglomeration
+from conclust.trees.agglomeration import cluster_dissimilarities, starting_clusters
 
 FORMS = bitslice_forms()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conclust import Ensemble
-from conclust._labels import over_clusters, over_partitions
+from conclust.ensemble.labels import over_clusters, over_partitions
 
 
 def grouped(rng, n=60):

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
-from conclust._labels import canonical_labels, code_labels
 from conclust.ensemble import MISSING, NOISE
+from conclust.ensemble.labels import canonical_labels, code_labels
 from conclust.exceptions import FileFormatError, InputError, ParameterError
 
 matrices = st.integers(2, 9).flatmap(
@@ -198,7 +198,7 @@ def test_many_partitions_and_large_label_values():
 
 
 def test_blocks_meet_without_a_seam(monkeypatch):
-    import conclust._labels as module
+    import conclust.ensemble.labels as module
 
     labels = np.random.default_rng(1).integers(-2, 40, (200, 6))
     whole = Ensemble(labels)
@@ -423,8 +423,8 @@ def test_names_that_json_cannot_hold_are_refused(tmp_path):
 
 
 def broken(tmp_path, **changes):
-    from conclust._ensemble_file import FORMAT, VERSION
-    from conclust._storage import write_npz
+    from conclust._files.storage import write_npz
+    from conclust.ensemble.file import FORMAT, VERSION
 
     e = Ensemble([[0, 0], [1, 0], [2, 1]])
     meta = {"format": FORMAT, "version": VERSION, "names": [None, None]}
@@ -460,7 +460,7 @@ def broken(tmp_path, **changes):
                 "soft_columns": np.array([0, 1, 3]),
                 "soft_values": np.array([1.0, 1.0, 1.0]),
             },
-            "no probabilities",
+            "not probabilities",
         ),
     ],
 )

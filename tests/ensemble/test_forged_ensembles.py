@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
-from conclust._ensemble_file import FORMAT, VERSION
-from conclust._storage import read_npz, write_npz
+from conclust._files.storage import read_npz, write_npz
+from conclust.ensemble.file import FORMAT, VERSION
 from conclust.exceptions import FileFormatError
 
 SOFT = Ensemble.from_memberships(
@@ -63,12 +63,12 @@ def test_clusters_that_many_partitions_claim(tmp_path, count):
     ("codes", "counts", "match"),
     [
         ([[0]], [1], "do not fit"),  # one object
-        ([[0], [0], [0]], [2], "no object is in"),
+        ([[0], [0], [0]], [2], "clusters without objects"),
         ([[1], [0], [1]], [2], "by first appearance"),
         ([[0], [2], [1]], [3], "by first appearance"),
         ([[255], [1], [0]], [2], "by first appearance"),
         ([[0], [1], [3]], [3], "beyond the clusters"),
-        ([[0, 0], [1, 0], [1, 0]], [2, 2], "no object is in"),
+        ([[0, 0], [1, 0], [1, 0]], [2, 2], "clusters without objects"),
     ],
 )
 def test_codes_that_no_ensemble_has(tmp_path, codes, counts, match):
@@ -80,7 +80,7 @@ def test_many_empty_clusters(tmp_path):
     """70,000 empty clusters made nine methods ask for 36 GiB."""
     codes = np.zeros((80_000, 1), np.uint32)
     write(tmp_path / "e.npz", codes, [70_000])
-    with pytest.raises(FileFormatError, match="no object is in"):
+    with pytest.raises(FileFormatError, match="clusters without objects"):
         Ensemble.load(tmp_path / "e.npz")
 
 
@@ -116,12 +116,12 @@ B = SOFT.indicator
     [
         ({"soft_values": B.data * 0.1}, "do not sum to 1"),
         ({"soft_values": changed(B.data, 0, 1.0)}, "do not sum to 1"),
-        ({"soft_values": changed(B.data, 0, np.nan)}, "no probabilities"),
-        ({"soft_values": changed(B.data, 0, -0.5)}, "no probabilities"),
-        ({"soft_values": changed(B.data, 0, 0.0)}, "no probabilities"),
-        ({"soft_columns": changed(B.indices, 1, 0)}, "there twice"),
-        ({"soft_columns": np.minimum(B.indices, 3)}, "there twice"),
-        ({"counts": np.array([3, 3])}, "holds nothing"),
+        ({"soft_values": changed(B.data, 0, np.nan)}, "not probabilities"),
+        ({"soft_values": changed(B.data, 0, -0.5)}, "not probabilities"),
+        ({"soft_values": changed(B.data, 0, 0.0)}, "not probabilities"),
+        ({"soft_columns": changed(B.indices, 1, 0)}, "is duplicated"),
+        ({"soft_columns": np.minimum(B.indices, 3)}, "is duplicated"),
+        ({"counts": np.array([3, 3])}, "cluster is empty"),
         ({"counts": np.array([40, 2])}, "says that a partition has"),
         ({"counts": np.array([3, 2**62])}, "says that a partition has"),
         ({"codes": changed(SOFT.codes, (3, 0), 0)}, "do not sum to 1"),
@@ -201,14 +201,14 @@ def test_soft_ensembles_take_no_more_memory_than_their_labels(tmp_path):
 
 
 def test_soft_ensembles_are_checked_in_every_block(tmp_path, monkeypatch):
-    monkeypatch.setattr("conclust._ensemble_file._BLOCK_CELLS", 5)
+    monkeypatch.setattr("conclust.ensemble.file._BLOCK_CELLS", 5)
     assert Ensemble.load(soft_file(tmp_path / "e.npz")) == SOFT
     for place in range(len(B.data)):
         values = changed(B.data, place, B.data[place] * 0.5)
         refused(soft_file(tmp_path / "e.npz", soft_values=values), "do not sum|most probable")
         refused(
             soft_file(tmp_path / "e.npz", soft_values=changed(B.data, place, 5e-324)),
-            "no probabilities",
+            "not probabilities",
         )
 
 

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 import conclust
-from conclust import Ensemble, _gram, gram, spectral
-from conclust.agreement import partition_similarities
+from conclust import Ensemble
 from conclust.consensus.linkage import cluster_stability
 from conclust.consensus.matrix import fuzzy, left_stochastic
+from conclust.ensemble import products as _gram
 from conclust.exceptions import DenseLimitError
+from conclust.measures.agreement import partition_similarities
 from conclust.similarity import cluster_certainty, cluster_jaccard
+from conclust.spectra import gram
+from conclust.spectra import transfer_cut as spectral
 
 RNG = np.random.default_rng(0)
 TRUTH = np.repeat([0, 1, 2], [12, 10, 18])
@@ -51,7 +54,7 @@ def small(monkeypatch):
         monkeypatch.setattr(spectral, "_HELD", 8)
         monkeypatch.setattr(fuzzy, "_CELLS", 300)
         monkeypatch.setattr(left_stochastic, "_DENSE", 8)
-        monkeypatch.setattr(conclust.agreement, "_CELLS", 60)
+        monkeypatch.setattr(conclust.measures.agreement, "_CELLS", 60)
 
     return hold_nothing
 

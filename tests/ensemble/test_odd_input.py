@@ -18,7 +18,7 @@ from conclust import (
     Voting,
     metrics,
 )
-from conclust._ensemble_input import LARGEST, SMALLEST, within_range
+from conclust.ensemble.reading import LARGEST, SMALLEST, within_range
 from conclust.exceptions import InputError
 
 
@@ -133,7 +133,7 @@ def test_memberships_that_are_masked_are_missing():
 @pytest.mark.parametrize(
     ("memberships", "message"),
     [
-        (5, "sequence of membership matrices, one a partition. Got 5"),
+        (5, "sequence of membership matrices, one per partition. Got 5"),
         (None, "Got None"),
         ("ab", "Got 'ab'"),
         ([5], "Membership 0 must be a matrix of numbers"),

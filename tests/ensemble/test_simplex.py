@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from tests.naive.weighted import project, proposition_2
 
+from conclust._arrays.simplex import project_simplex
 from conclust._kernels import largest_of_rows
 from conclust.exceptions import InputError
-from conclust.simplex import project_simplex
 
 values = st.lists(st.integers(-40, 40), min_size=1, max_size=7)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conclust import _storage
-from conclust._storage import (
+from conclust._files import storage as _storage
+from conclust._files.storage import (
     Expected,
     atomic_write,
     read_json,
@@ -203,7 +203,7 @@ def test_json_refuses_what_is_no_json(tmp_path):
 )
 def test_bad_json_is_refused(tmp_path, content):
     (tmp_path / "a.json").write_bytes(content)
-    with pytest.raises(FileFormatError, match="no valid JSON"):
+    with pytest.raises(FileFormatError, match="not valid JSON"):
         read_json(tmp_path / "a.json")
 
 
@@ -488,7 +488,7 @@ def test_meta_is_required_with_expectations(tmp_path):
     ("meta", "sentence"),
     [
         (np.frombuffer(b"[1]", np.uint8), "not a JSON object"),
-        (np.frombuffer(b"{", np.uint8), "no valid JSON"),
+        (np.frombuffer(b"{", np.uint8), "not valid JSON"),
         (np.zeros(3), "not text"),
     ],
 )

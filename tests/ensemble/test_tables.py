@@ -7,7 +7,7 @@ import pytest
 
 from conclust import PCC, Ensemble
 from conclust.cli import main
-from conclust.cli.join import hashed
+from conclust.cli.commands.join import hashed
 from conclust.exceptions import InputError, ParameterError
 
 

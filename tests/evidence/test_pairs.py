@@ -11,7 +11,7 @@ from tests.naive import evidence as naive
 from conclust import Ensemble
 from conclust._kernels import PairSample, graph_counts
 from conclust._kernels import pair_counts as kernel_pair_counts
-from conclust._label_view import label_view
+from conclust.ensemble.label_view import label_view
 from conclust.evidence import evidence, pair_counts, sample_pairs
 from conclust.exceptions import InputError, ParameterError
 
@@ -98,10 +98,10 @@ def test_no_pairs_and_odd_index_types():
     [
         ([0], [3], r"^j must hold objects from 0 to 2\. Got 3 to 3 instead"),
         ([-1], [0], r"^i must hold objects from 0 to 2\. Got -1 to -1"),
-        ([0, 1], [0], r"as many i as j\. Got 2 and 1"),
-        ([0.0], [1], r"^i must be a vector of whole numbers"),
-        ([[0]], [1], r"^i must be a vector of whole numbers.* shape \(1, 1\)"),
-        ([True], [1], r"^i must be a vector of whole numbers"),
+        ([0, 1], [0], r"of the same length\. Got 2 and 1"),
+        ([0.0], [1], r"^i must be a vector of ints"),
+        ([[0]], [1], r"^i must be a vector of ints.* shape \(1, 1\)"),
+        ([True], [1], r"^i must be a vector of ints"),
     ],
 )
 def test_bad_pairs(i, j, message):

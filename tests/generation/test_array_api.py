@@ -8,7 +8,7 @@ from tests.naive import generation as naive
 from tests.naive import kmeans as naive_kmeans
 
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation.array_api import label_block, lloyd_step
+from conclust.generation.labelling.array_api import label_block, lloyd_step
 
 
 @pytest.fixture(params=["numpy", "array_api_strict", "torch"])

@@ -12,8 +12,8 @@ from tests.naive import neighbours as naive
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation import searched
-from conclust.generation.searched import sizes_of_neighbourhoods
+from conclust.generation.kinds import searched
+from conclust.generation.kinds.searched import sizes_of_neighbourhoods
 from conclust.neighbours import find_neighbours, neighbour_graph
 
 IRIS = load_iris().data
@@ -255,7 +255,7 @@ def test_density_members_beside_a_graph_of_the_users():
     bigger = sp.block_diag([graph, np.ones((3, 3)) - np.eye(3)]).tocsr()
     labels = generator.fit_transform(twice, graph=bigger)
     assert np.array_equal(generator.transform(twice), labels)
-    with pytest.raises(InputError, match="know only the X given to fit"):
+    with pytest.raises(InputError, match="can label only the X given to fit"):
         generator.transform(points)
 
 

@@ -14,9 +14,10 @@ from tests.naive import generation as naive
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation import plan, rows
+from conclust.generation import plan
+from conclust.generation.labelling import rows
+from conclust.generation.labelling.rows import Rows, is_in_blocks
 from conclust.generation.members import Task, drawn_objects, fitted_objects
-from conclust.generation.rows import Rows, is_in_blocks
 
 X, KIND = make_blobs(3000, 4, centers=3, cluster_std=1.0, random_state=0)
 FORMS = {

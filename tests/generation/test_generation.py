@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_info
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import members, plan
-from conclust.generation.kinds import KINDS
-from conclust.generation.models import Centers
+from conclust.generation.kinds.registry import KINDS
+from conclust.generation.labelling.models import Centers
 
 IRIS = load_iris().data
 BLOBS, BLOB_OF = make_blobs(120, 3, centers=4, cluster_std=0.6, random_state=3)

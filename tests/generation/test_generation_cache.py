@@ -224,7 +224,7 @@ def test_a_flipped_byte_is_found_and_the_member_computed_anew(generator, kind, w
     place = where if where in (0, -1) else len(content) // 2
     content[place] ^= 0b100
     victim.write_bytes(content)
-    with pytest.warns(CacheWarning, match="computed anew") as caught:
+    with pytest.warns(CacheWarning, match="computed again") as caught:
         labels = generator.fit_transform(IRIS)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -266,7 +266,7 @@ def test_other_damage(generator, damage):
     expected = generator.fit_transform(IRIS)
     first = _files(generator, "*.json")[0]
     damage({kind: first.with_suffix(kind) for kind in (".json", ".npy", ".centers.npy")})
-    with pytest.warns(CacheWarning, match="computed anew"):
+    with pytest.warns(CacheWarning, match="computed again"):
         labels = generator.fit_transform(IRIS)
     assert np.array_equal(labels, expected)
     assert generator.fit(IRIS).n_cached_ == 4

@@ -17,9 +17,9 @@ from tests.naive import landmarks as naive
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust._threads import UnwantedError, heeding, in_threads, stop_if_unwanted
 from conclust.exceptions import ParameterError
-from conclust.generation import landmarks
 from conclust.generation.cache import MemberCache
-from conclust.generation.landmarks import LandmarkSpectralRecipe
+from conclust.generation.kinds import landmarks
+from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import Task
 
 IRIS = load_iris().data

@@ -10,9 +10,9 @@ from scipy.spatial.distance import cdist
 from tests.naive import generation as naive
 
 from conclust._kernels import bitslice_forms, label_block
-from conclust.generation.labelling import Labelling
-from conclust.generation.models import Centers
-from conclust.generation.nearest import CenterSets, nearest_center
+from conclust.generation.labelling.labelling import Labelling
+from conclust.generation.labelling.models import Centers
+from conclust.generation.labelling.nearest import CenterSets, nearest_center
 
 FORMS = bitslice_forms()
 ARRANGEMENTS = [
@@ -189,7 +189,7 @@ def test_many_calls_of_the_kernel_make_the_same_labels(monkeypatch):
     rng = np.random.default_rng(8)
     X, own = rng.normal(size=(5000, 3)), rng.normal(size=(7, 3))
     whole = nearest_center(X, own)
-    monkeypatch.setattr("conclust.generation.nearest._CALL", 1.0)
+    monkeypatch.setattr("conclust.generation.labelling.nearest._CALL", 1.0)
     np.testing.assert_array_equal(nearest_center(X, own), whole)
 
 

@@ -16,10 +16,11 @@ from tests.naive import landmarks as naive
 
 from conclust import HBGF, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import ParameterError
-from conclust.generation import embedded, models
-from conclust.generation.embedded import bridges, start_seed
-from conclust.generation.landmarks import LandmarkSpectralRecipe, search_of
-from conclust.spectral import bipartite_spectrum, transfer_cut
+from conclust.generation.kinds import embedded
+from conclust.generation.kinds.embedded import bridges, start_seed
+from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe, search_of
+from conclust.generation.labelling import models
+from conclust.spectra.transfer_cut import bipartite_spectrum, transfer_cut
 
 IRIS = load_iris().data
 

@@ -13,8 +13,8 @@ from tests.naive import multimetric as naive
 
 from conclust import LWEA, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import EnsembleWarning, InputError, ParameterError
-from conclust.generation import multimetric as module
-from conclust.generation.multimetric import MultimetricRecipe, neighbour_graph
+from conclust.generation.kinds import multimetric as module
+from conclust.generation.kinds.multimetric import MultimetricRecipe, neighbour_graph
 
 IRIS = load_iris().data
 
@@ -191,9 +191,9 @@ def test_a_member_without_an_embedding_names_other_methods(monkeypatch):
         n = operator.shape[0]
         raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((n, 0)))
 
-    monkeypatch.setattr("conclust.spectral._WHOLE", 10)
-    monkeypatch.setattr("conclust.spectral._WHOLE_AT_LAST", 10)
-    monkeypatch.setattr("conclust.spectral.eigsh", not_converged)
+    monkeypatch.setattr("conclust.spectra.transfer_cut._WHOLE", 10)
+    monkeypatch.setattr("conclust.spectra.transfer_cut._WHOLE_AT_LAST", 10)
+    monkeypatch.setattr("conclust.spectra.transfer_cut.eigsh", not_converged)
     generator = EnsembleGenerator("multimetric", 2, n_clusters=3, random_state=0)
     with (
         pytest.warns(EnsembleWarning, match="drawn again"),

@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 
 from conclust import EnsembleGenerator
 from conclust.exceptions import DenseLimitError, InputError, ParameterError
-from conclust.generation.spherical import SphericalKMeansRecipe
+from conclust.generation.kinds.spherical import SphericalKMeansRecipe
 from conclust.metrics import adjusted_rand_index
 
 IRIS = load_iris().data

@@ -6,7 +6,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from conclust import ConsensusClustering, EnsembleGenerator
-from conclust._storage import read_npz, write_npz
+from conclust._files.storage import read_npz, write_npz
 from conclust.exceptions import FileFormatError, InputError
 
 RNG = np.random.default_rng(0)

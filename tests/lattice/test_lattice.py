@@ -13,7 +13,7 @@ from tests.naive import lattice as naive
 from tests.naive.partitions import all_partitions
 
 from conclust import Ensemble
-from conclust._labels import canonical_labels
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.lattice import Concept, FormalContext, is_finer, join, meet
 from conclust.plotting import line_diagram

@@ -8,7 +8,7 @@ from tests.naive import losses as naive
 
 from conclust import Ensemble
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
-from conclust.losses import LOSSES, PartitionRows, all_losses, loss_values
+from conclust.measures.losses import LOSSES, PartitionRows, all_losses, loss_values
 from conclust.metrics import (
     adjusted_rand_index,
     expected_loss,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conclust import matching
-from conclust.contingency import contingency
 from conclust.exceptions import InputError
-from conclust.matching import best_matching, match, names_from, relabel
+from conclust.measures import matching
+from conclust.measures.contingency import contingency
+from conclust.measures.matching import best_matching, match, names_from, relabel
 
 tables = st.integers(2, 12).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)

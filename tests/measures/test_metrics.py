@@ -258,8 +258,8 @@ def test_very_many_clusters():
     ("a", "b", "sentence"),
     [
         ([0, 1, 1], [0, 1], "of one length. Got 3 labels in 'labels_true' and 2"),
-        ([], [], "two objects at least. Got 0"),
-        ([0], [0], "two objects at least. Got 1"),
+        ([], [], "at least two objects. Got 0"),
+        ([0], [0], "at least two objects. Got 1"),
         (
             [[0, 1], [1, 0]],
             [0, 1],

@@ -16,7 +16,7 @@ from conclust import plotting as P
 from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
 from conclust.exceptions import ParameterError
-from conclust.plotting import style
+from conclust.plotting.canvas import style
 
 
 def members(seed=0, n=40, m=12, K=4):

@@ -19,7 +19,8 @@ from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, WeightedPCC
 from conclust import plotting as P
 from conclust.evidence import coassociation
 from conclust.exceptions import InputError, ParameterError
-from conclust.plotting import objects, style
+from conclust.plotting import objects
+from conclust.plotting.canvas import style
 from conclust.selection import choose
 
 

@@ -12,8 +12,9 @@ import conclust as cc
 from conclust import EAC, PCC, ConsensusClustering, Ensemble, EnsembleGenerator, plotting
 from conclust.evidence import coassociation, evidence
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
-from conclust.plotting import coassociation_heatmap, figures, heatmaps, membership_heatmap
-from conclust.plotting.orders import dendrogram_order
+from conclust.plotting import coassociation_heatmap, heatmaps, membership_heatmap
+from conclust.plotting.canvas import figures
+from conclust.plotting.canvas.orders import dendrogram_order
 
 
 def picture(ax):

@@ -133,6 +133,8 @@ def test_the_number_has_the_largest_score(seed, monkeypatch):
         return
     best = max(scores, key=scores.get)
     assert decision.n_clusters == best
-    near = {K for K in scores if scores[K] >= scores[best] - 2.0} - {best}
-    assert set(decision.alternatives) == near
-    assert list(decision.alternatives) == sorted(near, key=lambda K: -scores[K])
+    others = sorted(set(scores) - {best}, key=lambda K: -scores[K])
+    assert list(decision.alternatives) == others
+    near = [str(K) for K in others if scores[K] >= scores[best] - 2.0]
+    assert ("as well supported" in decision.reason) == bool(near)
+    assert all(K in decision.reason for K in near[:3])

@@ -125,7 +125,7 @@ def test_a_folder_of_combine_has_no_points(results):
     assert found["decision"]["sentence"].startswith(
         "3 clusters in 60 objects, the number requested"
     )
-    assert "made of clusterings" in blocks(found, "features")[0]["text"]
+    assert "made from clusterings" in blocks(found, "features")[0]["text"]
     assert any("HBGF" in item for item in blocks(found, "cite")[1]["items"])
 
 

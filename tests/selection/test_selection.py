@@ -175,7 +175,7 @@ def test_without_a_null_the_sharp_score_decides_and_there_is_no_p_value():
     assert np.isnan(found.p_value)
     assert found.n_references == 0
     assert found.n_clusters == 3
-    assert "no p-value: no null was asked for" in found.reason
+    assert "no p-value: no null was requested" in found.reason
     assert found.null.shape == (0, 4)
     assert "rcsi" not in found.table
 
@@ -306,7 +306,7 @@ def test_references_are_kept_and_found_again(tmp_path, monkeypatch):
     files = sorted(folder.rglob("reference-*.json"))
     assert len(files) == 19
     drawn = []
-    from conclust.selection import testing
+    from conclust.selection.resampled import testing
 
     logs = testing.OneClusterTest.logs
     monkeypatch.setattr(
@@ -329,7 +329,7 @@ def test_references_are_kept_and_found_again(tmp_path, monkeypatch):
 
 @QUIET
 def test_an_interrupt_leaves_and_keeps_what_is_finished(tmp_path, monkeypatch):
-    from conclust.selection import testing
+    from conclust.selection.resampled import testing
 
     X = three(6, n=60)
     logs = testing.OneClusterTest.logs
@@ -408,7 +408,7 @@ POINTS = np.random.default_rng(9).normal(size=(30, 3))
             "'k' parameter of choose must be an int from 2 on, or a non-empty range or list",
         ),
         ({"k": range(5, 2)}, r"Got range\(5, 2\) instead"),
-        ({"k": [1, 2]}, "One cluster needs no place among them: the p-value decides it"),
+        ({"k": [1, 2]}, "Leave 1 out: the p-value already tests for one cluster"),
         ({"k": [2, 2.5]}, "an int from 2 on"),
         ({"k": "2:10"}, "an int from 2 on"),
         ({"k": [-3]}, "an int from 2 on"),

@@ -7,7 +7,7 @@ import pytest
 from conclust.exceptions import InputError, ParameterError
 from conclust.selection import choose
 from conclust.selection.categories import beside, permuting, read_categories
-from conclust.selection.null import rotation
+from conclust.selection.resampled.null import rotation
 
 pytestmark = pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
 

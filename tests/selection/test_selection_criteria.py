@@ -13,7 +13,7 @@ from tests.naive import selection as naive
 
 from conclust import EAC, Ensemble
 from conclust.exceptions import ParameterError
-from conclust.selection.criteria import (
+from conclust.selection.judged.criteria import (
     Matrices,
     cluster_consensus,
     cluster_sums,
@@ -26,9 +26,9 @@ from conclust.selection.criteria import (
     sharp_score,
     upper,
 )
-from conclust.selection.measuring import Design, consensus_of, measure
-from conclust.selection.pairs import check_window, count_all, count_some, sample_of_pairs
-from conclust.selection.strength import kept_together
+from conclust.selection.judged.measuring import Design, consensus_of, measure
+from conclust.selection.judged.pairs import check_window, count_all, count_some, sample_of_pairs
+from conclust.selection.resampled.prediction_strength import kept_together
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 WINDOW = (Fraction(1, 10), Fraction(9, 10))

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from conclust import Ensemble, report
-from conclust._storage import read_npz, write_npz
+from conclust._files.storage import read_npz, write_npz
 from conclust.confidence import BorderTests
 from conclust.exceptions import FileFormatError, InputError
 from conclust.selection import Selection, choose, choose_from

@@ -10,7 +10,7 @@ import pytest
 from conclust import Ensemble
 from conclust.generation.runs import draw_objects, run_kmeans
 from conclust.selection import choose
-from conclust.selection.pairs import check_window, count_all, count_some, sample_of_pairs
+from conclust.selection.judged.pairs import check_window, count_all, count_some, sample_of_pairs
 
 WINDOW = check_window((0.1, 0.9), "test")
 

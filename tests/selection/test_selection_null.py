@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from conclust.selection.null import (
+from conclust.selection.judged.pairs import check_window
+from conclust.selection.resampled.null import (
     critical_bandwidth,
     fixed_test,
     flat,
@@ -19,10 +20,9 @@ from conclust.selection.null import (
     skewed,
     unimodal,
 )
-from conclust.selection.pairs import check_window
-from conclust.selection.points import components_for, scores_of
+from conclust.selection.resampled.points import components_for, scores_of
+from conclust.selection.resampled.testing import OneClusterTest
 from conclust.selection.settings import Settings
-from conclust.selection.testing import OneClusterTest
 
 
 def rng_of(seed=0):

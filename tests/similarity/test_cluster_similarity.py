@@ -289,14 +289,14 @@ def test_parameters(function, given):
 
 @pytest.mark.parametrize("function", ALL)
 def test_too_many_clusters_are_refused(function, monkeypatch):
-    monkeypatch.setattr("conclust._gram._MOST", 30)
+    monkeypatch.setattr("conclust.ensemble.products._MOST", 30)
     with pytest.raises(DenseLimitError, match=r"At most 30 are made\. Use fewer partitions"):
         function(E1)
 
 
 def test_too_large_blocks_are_refused(monkeypatch):
     labels = np.arange(12)[:, None] % [12, 1]
-    monkeypatch.setattr("conclust._gram._MOST", 80)
+    monkeypatch.setattr("conclust.ensemble.products._MOST", 80)
     for function in (connected_triples, triple_quality):
         with pytest.raises(DenseLimitError, match="partitions of fewer clusters"):
             function(labels)

@@ -8,9 +8,10 @@ from tests.cases import E1, E2, planted
 from tests.naive import similarity as naive
 from tests.naive.linkage import random_labels
 
-from conclust import Ensemble, gram
+from conclust import Ensemble
 from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty, cluster_uncertainty
+from conclust.spectra import gram
 from conclust.weighting import certainty_weights
 
 

@@ -297,7 +297,7 @@ def test_the_shell_prints_a_table_and_refuses(table, capsys):
     assert main(["compare-methods", str(path), "--drop", "class", "--methods", "eac,mcla"]) == 0
     said = capsys.readouterr().out
     assert said.splitlines()[0].split()[:4] == ["method", "clusters", "ANMI", "certainty"]
-    assert "were told" in said
+    assert "were given" in said
     with pytest.raises(SystemExit):
         main(["compare-methods", str(path), "--methods", "eca"])
     assert "Is it SEC or EAC?" in capsys.readouterr().err

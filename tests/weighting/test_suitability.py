@@ -36,7 +36,7 @@ def blobs(k, sizes, seed=0):
 
 def test_partitions_of_two_to_ten_clusters_of_six_blobs():
     labels, truth = blobs(6, range(2, 11))
-    message = r"PCC put groups of objects together that .* \(6 groups in 5 clusters\)"
+    message = r"PCC merged groups of objects that .* \(6 groups in 5 clusters\)"
     with pytest.warns(EnsembleWarning, match=message):
         found = PCC(6, random_state=0).fit(labels).labels_
     assert adjusted_rand_index(truth, found) < 0.95
@@ -47,7 +47,7 @@ def test_partitions_of_two_to_ten_clusters_of_six_blobs():
 @pytest.mark.parametrize("method", METHODS)
 def test_some_partitions_with_fewer_clusters(method):
     labels, truth = blobs(5, [2, 5, 6])
-    with pytest.warns(EnsembleWarning, match=f"{method.__name__} put groups of objects together"):
+    with pytest.warns(EnsembleWarning, match=f"{method.__name__} merged groups of objects"):
         found = method(5, random_state=0).fit(labels).labels_
     assert adjusted_rand_index(truth, found) < 0.95
 
@@ -60,7 +60,7 @@ def test_it_warns_just_where_clusters_are_merged(method, seed):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = method(5, random_state=0).fit(labels)
-        said = any("put groups" in str(one.message) for one in caught)
+        said = any("merged groups" in str(one.message) for one in caught)
         table = contingency(truth, model.labels_).table
         merged = ((table > 0.5 * table.sum(axis=1, keepdims=True)).sum(axis=0) > 1).any()
         # Where no partition has more clusters than there are blobs, partitions may err together.

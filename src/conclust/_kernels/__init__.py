@@ -1,4 +1,4 @@
-"""The only door to the C++ extension: nothing else in conclust imports ``_core``.
+"""The only importer of the C++ extension: nothing else in conclust imports ``_core``.
 
 The kernels hold no policy and check nothing: their preconditions are in the headers beside them,
 and the callers on the floors above guarantee them.
@@ -169,7 +169,7 @@ __all__ = [
 
 
 def _asked(share: float) -> None:
-    """Hear a kernel that asks whether to go on; below 0 it does not know how much of its work is done."""
+    """Progress callback of the kernels; a negative share means that the progress is unknown."""
     stop_if_unwanted()
     if share >= 0:
         advance(share)

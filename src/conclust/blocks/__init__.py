@@ -1,8 +1,8 @@
 """Labels in blocks: ensembles larger than the memory, from files, and on a cluster.
 
-A method that needs of the objects only sums is a procedure over blocks of them: a task reads the labels
-of a block and returns something small, and the procedure adds up in the order of the blocks. Who runs
-the tasks changes no bit: threads of this process, or the workers of a Dask client.
+A method that needs only sums over the objects is a procedure over blocks of objects: a task reads the labels
+of a block and returns something small, and the procedure adds up in the order of the blocks. The tasks run in
+threads of this process or on the workers of a Dask client, with the same bits.
 """
 
 from conclust.blocks.arrays import BlockedArray

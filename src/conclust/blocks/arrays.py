@@ -1,4 +1,4 @@
-"""Results of as many rows as there are objects: made a block at a time, when they are asked for."""
+"""Results with one row per object, computed block by block when they are read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BlockedArray"]
 
 
 class BlockedArray:
-    """An array that is not held: its blocks of rows are made when they are read.
+    """An array that is not stored: its blocks of rows are computed when they are read.
 
     ``numpy.asarray`` reads all of it, a slice or an index only the blocks it needs.
 
@@ -31,7 +31,7 @@ class BlockedArray:
     make : callable
         Makes a block from its number.
     future : callable, default=None
-        Gives a Dask future of a block, where a cluster holds it; or None.
+        Returns a Dask future of a block, or None if no cluster holds the blocks.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class BlockedArray:
                 rows = self._between(begin, max(begin, end))[::stride]
                 return rows[(slice(None), *rest)] if rest else rows
         elif isinstance(some, int | np.integer):
-            row = range(len(self))[some]  # an IndexError where there is none
+            row = range(len(self))[some]  # an IndexError if there is no such row
             values = self._between(row, row + 1)[0]
             return values[rest] if rest else values
         return np.asarray(self)[(some, *rest)]
@@ -136,7 +136,7 @@ class BlockedArray:
         file.flush()
 
     def to_dask(self) -> Any:
-        """Return the array as one of Dask, a chunk a block.
+        """Return a Dask array with one chunk per block.
 
         Raises
         ------
@@ -160,12 +160,12 @@ class BlockedArray:
         return self._make(block).astype(self.dtype, copy=False)
 
     def __reduce__(self) -> Any:
-        # A pickle holds the values: what makes them may be files of this machine.
+        # A pickle stores the values, because the files that they are computed from may be on this machine only.
         return BlockedArray.of, (np.asarray(self), self.block_rows)
 
     @staticmethod
     def of(values: NDArray[Any], block_rows: int) -> BlockedArray:
-        """Return the blocks of an array that is held.
+        """Return the blocks of an array in memory.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 """Checkpoints: the small state of a fit, after every round, in a folder.
 
-A fit in blocks is a chain of stages. A stage that is through is kept as its result, and one in work as
-its last state: both are arrays of no more than what all objects add up to. A second run of the same fit
-takes them up; blocks' own arrays lie beside them.
+A fit in blocks is a chain of stages. A finished stage is stored as its result, an unfinished one as its last state;
+both hold only sums over the objects. A second run of the same fit resumes from them; the arrays of the blocks are
+stored in the same folder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from conclust._storage import read_json, read_npz, write_json, write_npz
+from conclust._files.storage import read_json, read_npz, write_json, write_npz
 from conclust.exceptions import FileFormatError, InputError
 
 __all__ = ["Stages", "checkpoint", "current_folder", "has_state"]
@@ -31,12 +31,12 @@ _FOLDER: ContextVar[Path | None] = ContextVar("checkpoint", default=None)
 
 @contextmanager
 def checkpoint(folder: str | Path) -> Iterator[Path]:
-    """Keep the state of fits in blocks in a folder, so that an interrupted one can go on.
+    """Keep the state of fits in blocks in a folder, so that an interrupted fit can be resumed.
 
     Parameters
     ----------
     folder : path-like
-        Made if it is not there. Of one fit: another method, other parameters or other labels raise.
+        Created if it does not exist. It belongs to one fit: another method, other parameters or other labels raise.
 
     Yields
     ------
@@ -50,9 +50,10 @@ def checkpoint(folder: str | Path) -> Iterator[Path]:
 
     Notes
     -----
-    The state is written after every round, whole or not at all, and is small: sums over clusters. The
-    memberships of the objects, where a method visits them again and again, lie beside it as files:
-    ``membership_`` reads them, as long as the folder is there. The result has the same bits whether a fit was interrupted or not.
+    The state is written after every round, whole or not at all, and is small: sums over clusters. If a method
+    visits the memberships of the objects repeatedly, they are stored there as files:
+    ``membership_`` reads them while the folder exists. The result has the same bits whether a fit was interrupted
+    or not.
 
     Examples
     --------
@@ -75,12 +76,12 @@ def checkpoint(folder: str | Path) -> Iterator[Path]:
 
 
 def has_state(folder: Path) -> bool:
-    """Return whether a folder has the state of a fit that a second run takes up."""
+    """Return whether a folder has the state of a fit that a second run can resume."""
     return (folder / _ABOUT).exists()
 
 
 def current_folder() -> Path | None:
-    """Return the folder of the `checkpoint` that is open; None if there is none."""
+    """Return the folder of the open `checkpoint`, or None."""
     return _FOLDER.get()
 
 
@@ -98,7 +99,7 @@ class Stages:
         self._about: dict[str, Any] | None = None  # not written yet
 
     def begin(self, fit: str, fingerprint: str, seed: np.random.SeedSequence) -> Any:
-        """Say which fit this is; return the seed to use: the first run's, where this is a second.
+        """Register the fit; return the seed to use, which is that of the first run if this is a second one.
 
         Raises
         ------
@@ -110,7 +111,7 @@ class Stages:
         path = self.folder / _ABOUT
         told = {"fit": fit, "labels": fingerprint}
         if not path.exists():
-            # Written with the first state: a fit that is refused before leaves nothing.
+            # Written with the first state, so that a fit that is refused earlier leaves nothing.
             self._about = {**told, "entropy": str(seed.entropy), "key": list(seed.spawn_key)}
             return seed
         kept = read_json(path)
@@ -130,7 +131,7 @@ class Stages:
         )
 
     def state(self, name: str, kind: type[T], first: Callable[[], T]) -> T:
-        """Return the last state that was saved under a name; else the first one, and save it.
+        """Return the last state saved under a name; if there is none, make the first state and save it.
 
         Parameters
         ----------
@@ -139,7 +140,7 @@ class Stages:
         kind : type
             A dataclass of arrays and numbers.
         first : callable
-            Makes the state that the stage begins with.
+            Function that returns the initial state of the stage.
 
         Raises
         ------
@@ -166,7 +167,7 @@ class Stages:
         return kind(**values)
 
     def save(self, name: str, state: Any) -> None:
-        """Keep a state, in place of the one before."""
+        """Save a state, replacing the previous one."""
         if self.folder is not None:
             if self._about is not None:
                 write_json(self.folder / _ABOUT, self._about)
@@ -176,7 +177,7 @@ class Stages:
 
 
 def _differing(kept: str, told: str) -> tuple[str, str]:
-    """Return the names of two fits, with those of their parameters that are not the same."""
+    """Return the names of two fits, with the parameters in which they differ."""
     (one, *ones), (other, *others) = (
         re.split(r"\(|, (?=\w+=)", fit.rstrip(")")) for fit in (kept, told)
     )

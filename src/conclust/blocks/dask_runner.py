@@ -1,7 +1,7 @@
 """Tasks as futures of the active Dask client: blocks stay where they are, sums come back.
 
-Every task is pure and is given its state as an argument, never scattered: what a lost worker held is
-computed again from the tasks that made it, to the same bits.
+Every task is pure and receives its state as an argument, never scattered: what a lost worker held is computed again
+by the same tasks, with the same bits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from conclust.exceptions import InputError, WorkersLostError
 
 __all__ = ["DaskRunner", "active_client", "needed_client"]
 
-# Jobs that wait for a worker, for each thread of the cluster.
+# Number of jobs that wait for a worker, per thread of the cluster.
 _AHEAD = 3
 
 
@@ -59,7 +59,7 @@ def needed_client() -> Any:
     client = active_client()
     if client is None:
         raise InputError(
-            "There is no active Dask client. Begin one before: client = dask.distributed.Client(...)."
+            "There is no active Dask client. Start one first: client = dask.distributed.Client(...)."
         )
     return client
 
@@ -81,7 +81,7 @@ class DaskRunner:
     def survey(
         self, source: Source, spans: list[tuple[int, int]], missing: Any
     ) -> Iterator[Census]:
-        """Yield what each block tells of itself, in order."""
+        """Yield the facts of each block, in order."""
         sent = _sendable(source)
         calls = (
             (look, (sent, begin, end, missing), self._rows(source, begin, end))
@@ -91,7 +91,7 @@ class DaskRunner:
             yield self._result(future, None)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
-        """Yield what `work` returns for each job, in order; blocks' own as futures of them."""
+        """Yield what `work` returns for each job, in order; the arrays of blocks are futures."""
         told: deque[Job] = deque()
 
         def calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...], Any]]:
@@ -105,25 +105,25 @@ class DaskRunner:
 
         for future in self._in_order(calls()):
             facts = told.popleft().facts
-            # The small part only: the other stays with the worker that made it.
+            # Only the small part: the array stays with the worker that made it.
             small = self.client.submit(_second, future, pure=False, priority=10)
             found = self._result(small, facts)
             yield _Own(future), found
 
     def fetch(self, own: Any) -> Any:
-        """Return a block's own from what `run` returned."""
+        """Return the array of a block from what `run` returned."""
         if isinstance(own, _Own):
             return read_own(self._result(self.client.submit(_first, own.future, pure=False), None))
         return read_own(own)
 
     def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> Any:
-        """Return a future of the labels of a block, read through a table; None if its own is a file."""
+        """Return a future of the labels of a block, read through a table; None if its array is a file."""
         if not isinstance(own, _Own):
             return None
         return self.client.submit(_numbered, own.future, table, length, pure=False)
 
     def _rows(self, source: Source, begin: int, end: int) -> Any:
-        """Return the labels of a block of an array of Dask as a future; None of other sources."""
+        """Return the labels of a block of a Dask array as a future; None for other sources."""
         if isinstance(source, DaskLabels):
             return self.client.compute(source.array[begin:end])
         return None
@@ -149,7 +149,7 @@ class DaskRunner:
 
 
 class _Own:
-    """A block's own on a worker: the first of what a task returned."""
+    """The array of a block on a worker: the first value that a task returned."""
 
     def __init__(self, future: Any) -> None:
         self.future = future
@@ -172,7 +172,7 @@ def _lost(facts: Facts | None) -> str:
 
 
 def _sendable(source: Source) -> Source:
-    """Return a source as workers get it: labels of Dask come to them as futures."""
+    """Return a source as workers receive it: Dask labels arrive as futures."""
     if isinstance(source, ArrayRows) and type(source.array).__module__.startswith("numpy"):
         raise InputError(
             "An array in the memory of this process is not sent to workers. Give LabelStore the path of "
@@ -182,14 +182,14 @@ def _sendable(source: Source) -> Source:
 
 
 def _futures(own: Any) -> list[Any] | None:
-    """Return the futures of the arrays kept by a block, of one visit or of several; None if there are none."""
+    """Return the futures of the arrays of a block after one or several visits, or None."""
     several = own if isinstance(own, tuple) else (own,)
     found = [one.future for one in several if isinstance(one, _Own)]
     return found or None
 
 
 def _work(job: Job, made: list[tuple[Any, Any]] | None, raw: Any) -> tuple[Any, Any]:
-    """Do a job on a worker; `made` is what earlier tasks returned for the block."""
+    """Run a job on a worker; `made` has the results of earlier tasks for the block."""
     own = None if made is None else tuple(pair[0] for pair in made)
     with one_library_thread():
         return work(job, raw, own[0] if own is not None and len(own) == 1 else own)

@@ -1,6 +1,6 @@
-"""The facts of labels in blocks: what every block must know of all objects, from one pass over them.
+"""The facts of labels in blocks: what every block needs to know about all objects, from one pass.
 
-Clusters are numbered by the first object of each, as in an Ensemble: every block tells its labels in the
+Clusters are numbered by the first object of each, as in an Ensemble: every block lists its labels in the
 order in which they appear, and these lists are joined in the order of the blocks.
 """
 
@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._derived import PresenceGroups
 from conclust._kernels import presence_signatures
-from conclust._label_view import label_view
-from conclust._labels import (
+from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import PresenceGroups
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import (
     Missing,
     Names,
     code_labels,
@@ -26,37 +27,36 @@ from conclust._labels import (
     missing_code,
     read_new_labels,
 )
-from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 
 __all__ = ["Census", "Facts", "Part", "block_rows_of", "census", "joined"]
 
-# Objects of a block: a quarter of a second of work or more, so that who hands it out does not count.
+# Number of objects in a block: at least a quarter of a second of work, so that scheduling costs little.
 _ROWS = 1 << 20
-_FEWEST = 8  # blocks, where there are as many objects
+_FEWEST = 8  # number of blocks, if there are enough objects
 # Mixes the signatures of blocks.
 _MIX = 0x9E3779B97F4A7C15
 
 
 def block_rows_of(n: int) -> int:
-    """Return how many objects a block has: by their number only, as results depend on it."""
+    """Return the number of objects in a block. It depends on the total number only, because results depend on it."""
     return max(1, min(_ROWS, -(-n // _FEWEST)))
 
 
 @dataclass(frozen=True)
 class Census:
-    """What a block tells of itself.
+    """Facts of one block.
 
     Attributes
     ----------
     names : Names
-        Its labels, partition by partition, by first appearance.
+        Labels of each partition, by first appearance.
     missing, noise : ndarray of int64 of shape (n_partitions,)
         Number of missing labels and of noise labels.
     signatures : ndarray of uint64 of shape (n_partitions,)
         Hash of the objects that each partition observed.
     unobserved : int
-        Objects that no partition observed.
+        Number of objects that no partition observed.
     plain : bool
         Whether the labels are bytes that can be codes.
     digest : bytes
@@ -122,12 +122,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of all objects before a method begins.
+    """Facts of all objects, known before a method begins.
 
     Attributes
     ----------
     n_samples : int
-        Objects, those that no partition observed included.
+        Number of objects, including those that no partition observed.
     n_unobserved : int
         Number of unobserved objects.
     block_rows : int
@@ -209,7 +209,7 @@ def joined(
     missing: Missing,
     weights: NDArray[np.float64] | None,
 ) -> Facts:
-    """Join what the blocks told, in their order."""
+    """Join the facts of the blocks, in their order."""
     n, m = shape
     numbers: list[dict[Any, int]] = [{} for _ in range(m)]
     absent, noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)

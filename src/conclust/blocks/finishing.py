@@ -1,7 +1,6 @@
 """From a rule that labels a block to results of all objects, numbered as in memory.
 
-Clusters are numbered by the first object of each, of whatever block; an object that belongs to several
-clusters alike goes to the first of them. So the columns' order is known only after all blocks: the first
+Clusters are numbered by the first object of each, of whatever block (``numbering.py``): the first
 pass keeps for every object its column, or which columns it belongs to alike, and the result is read
 through a table.
 """
@@ -14,20 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._kernels import largest_of_rows
-from conclust._labels import missing_code
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.numbering import by_first_object, most_probable, of_columns
 from conclust.blocks.own import Kept
 from conclust.blocks.runners import Job, Task
+from conclust.ensemble.labels import missing_code
 from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["NOTHING", "Answer", "Numbered", "numbered_labels", "numbered_membership", "rows_of"]
+__all__ = ["Answer", "Numbered", "numbered_labels", "numbered_membership", "rows_of"]
 
-# A cluster is empty where no object belongs to it with a higher probability: an iteration towards zero
-# leaves such rests, and memberships are written with nine decimals.
-NOTHING = 1e-9
 # Bytes that a column number takes in the first pass.
 _COLUMN = 4
 
@@ -65,9 +61,9 @@ class Numbered:
     n_clusters : int
         Number of clusters that contain an object.
     columns : ndarray of int64
-        The rule's columns (or labels) in the order in which they are numbered now.
+        Columns (or labels) of the rule, in the order of the new numbers.
     membership : BlockedArray or None
-        If the rule gives one.
+        Memberships, if the rule gives them.
     """
 
     labels: BlockedArray
@@ -116,16 +112,7 @@ def numbered_membership(
                 key = columns_alike.tobytes()
                 first[key] = min(int(where), first.get(key, int(where)))
     alike = [np.frombuffer(key, dtype=np.bool_) for key in sorted(first, key=first.__getitem__)]
-    columns: list[int] = []
-    # The next column is one of the first object that no column so far takes.
-    for some in alike:
-        if not some[columns].any():
-            columns.append(int(np.argmax(some)))
-    leading = len(columns)
-    others = np.setdiff1d(np.arange(len(most)), columns)
-    others = others[most[others] > NOTHING]
-    columns += others[np.argsort(-mass[others], kind="stable")].tolist()
-    order = np.array(columns, dtype=np.int64)
+    order, leading = by_first_object(alike, len(most), lambda: (most, mass))
     tables = {told.block: told.alike[:, order].argmax(axis=1) for told in found}
     result = _through(labels, given, tables)
 
@@ -138,7 +125,7 @@ def numbered_membership(
 
 
 def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
-    """Return the memberships that a rule gives, as they are, of `width` columns.
+    """Return the memberships of a rule unchanged, with `width` columns.
 
     Rows of objects that no partition observed are uniform.
     """
@@ -180,16 +167,16 @@ def _first_labels(
 
 @dataclass(frozen=True)
 class _Told:
-    """What a block tells of its memberships.
+    """Facts about the memberships of a block.
 
     Attributes
     ----------
     block : int
         Number of the block.
     alike : ndarray of bool of shape (n_sets, K)
-        Sets of columns that are the most probable ones of some object.
+        Sets of columns that are tied as the most probable ones of some object.
     first : ndarray of int64 of shape (n_sets,)
-        The first object of each; -1 where there is none.
+        First object of each set; -1 if there is none.
     most : ndarray of shape (K,)
         The largest probability of each column.
     mass : ndarray of shape (K,)
@@ -214,19 +201,11 @@ def _first_memberships(
                 "Labels in blocks hold objects that only partitions of weight 0 observed. Leave these "
                 "partitions out: LabelStore(..., columns=)."
             )
-    n, k = Y.shape
-    columns, first = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
-    alike = np.eye(k, dtype=np.bool_)
-    if largest_of_rows(Y, columns, first):
-        top = Y[np.arange(n), columns][:, None] == Y
-        several = np.flatnonzero(top.sum(axis=1) > 1)
-        sets, inverse = np.unique(np.packbits(top[several], axis=1), axis=0, return_inverse=True)
-        alike = np.vstack([alike, np.unpackbits(sets, axis=1, count=k).astype(np.bool_)])
-        columns[several] = k + inverse.ravel()
-    there, where = np.unique(columns, return_index=True)
+    columns, alike, first = most_probable(Y)
     # Sets of no object are left out by whoever joins the blocks.
     places = np.full(len(alike), -1, dtype=np.int64)
-    places[there] = _places(part, where)
+    there = first < len(Y)
+    places[there] = _places(part, first[there])
     told = _Told(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
     return _spread(columns, part), told
 
@@ -272,14 +251,14 @@ def _through(
 def _rows(
     labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], held: set[int]
 ) -> NDArray[np.float64]:
-    """Return the memberships of a block, of the columns kept; those that lose any sum to 1 again.
+    """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1.
 
-    `held`: blocks of which somebody observed objects.
+    `held`: blocks with observed objects.
     """
     own = None if answer.kept is None else answer.kept.get(block, answer.step)
     if answer.kept is not None and own is None and block in held:
         raise FileNotFoundError(
-            f"The memberships of block {block} lay in the folder of the checkpoint, and are gone."
+            f"The memberships of block {block} were in the folder of the checkpoint and no longer exist."
         )
     shared = (answer.rule, answer.shared, order)
     job = Job(labels.source, labels.facts, block, _kept_columns, shared, own)
@@ -293,11 +272,7 @@ def _kept_columns(
     part: Part, own: Any, rule: Task, shared: tuple[Any, ...], order: NDArray[np.int64]
 ) -> tuple[None, NDArray[np.float64]]:
     Y = np.asarray(rule(part, own, *shared))
-    rows = Y[:, order]
-    if len(order) < Y.shape[1]:
-        lost = np.setdiff1d(np.arange(Y.shape[1]), order)
-        poorer = Y[:, lost].any(axis=1)
-        rows[poorer] /= rows[poorer].sum(axis=1, keepdims=True)
+    rows = of_columns(Y, order)
     if part.observed is not None:
         full = np.full((part.n_objects, len(order)), 1.0 / len(order))
         full[part.observed] = rows

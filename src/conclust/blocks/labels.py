@@ -12,10 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._derived import Derived, PresenceGroups, once
-from conclust._gram import check_gram
 from conclust._kernels import cluster_sizes, contingency_gram
-from conclust._labels import missing_code
 from conclust._random import spawn_generators
 from conclust.blocks.checkpoints import Stages
 from conclust.blocks.facts import Facts, Part
@@ -23,32 +20,35 @@ from conclust.blocks.own import Kept, kept_for
 from conclust.blocks.runners import Job, Runner, Task, Visit
 from conclust.blocks.sources import Source
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import Derived, PresenceGroups, once
+from conclust.ensemble.labels import missing_code
+from conclust.ensemble.products import check_gram
 from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["LabelBlocks", "added"]
 
-# Seconds between two lines of progress.
+# Seconds between lines of progress.
 _LINES = 2.0
 
 
 class LabelBlocks(Derived):
     """The quantities of an ensemble that is read in blocks, and ways to go over the blocks.
 
-    ``n_samples`` counts the objects that at least one partition observed: no task sees the others. What
-    an Ensemble has for every object (codes, labels, indicator) is not there.
+    ``n_samples`` counts the objects that at least one partition observed: no task sees the others. The attributes
+    of an Ensemble with an entry per object (codes, labels, indicator) are missing.
 
     Parameters
     ----------
     source : Source
-        Where the labels are.
+        Source of the labels.
     facts : Facts
         Facts about all objects.
     runner : Runner
         Runner of the tasks.
     stages : Stages
-        Where states are kept.
+        Storage of the states.
     report : callable
-        Takes lines of progress.
+        Function that receives lines of progress.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class LabelBlocks(Derived):
 
     @once
     def cluster_sizes(self) -> NDArray[np.float64]:
-        """How many objects each cluster holds, (T,)."""
+        """Number of objects in each cluster, (T,)."""
         return np.asarray(self.total("cluster sizes", _sizes)[0], dtype=np.float64)
 
     @once
@@ -125,17 +125,17 @@ class LabelBlocks(Derived):
 
     @once
     def observed_sizes(self) -> NDArray[np.float64]:
-        """How many objects of each cluster each partition observed, (T, N)."""
+        """Number of objects of each cluster that each partition observed, (T, N)."""
         return np.asarray(self.total("who observed whom", _observed_sizes)[0])
 
     @once
     def shared_counts(self) -> NDArray[np.float64]:
-        """How many objects each two partitions both observed, (N, N)."""
+        """Number of objects observed by both of two partitions, (N, N)."""
         return np.asarray(self.total("objects observed by two partitions", _shared_counts)[0])
 
     @once
     def gram_entries(self) -> int:
-        """The most entries that B'B can have."""
+        """Maximum number of entries of B'B."""
         T, m = int(self.offsets[-1]), self.n_partitions
         return min(T * T, self.n_samples * m * m)
 
@@ -149,7 +149,7 @@ class LabelBlocks(Derived):
         name : str
             Name of the files, if the source is files.
         in_checkpoint : bool, default=False
-            Whether a second run needs it: it is then in the folder of the checkpoint, if there is one.
+            Whether a second run needs it; it is then stored in the folder of the checkpoint, if there is one.
         """
         folder = self.stages.folder if in_checkpoint else None
         return kept_for(width * self.facts.n_samples, name, folder, held=self.runner.holds)
@@ -157,14 +157,14 @@ class LabelBlocks(Derived):
     # -- over the blocks
 
     def each(self, what: str, task: Task, *shared: Any) -> Iterator[Any]:
-        """Yield what ``task(part, *shared)`` finds of each block, in order.
+        """Yield the result of ``task(part, *shared)`` for each block, in order.
 
         Parameters
         ----------
         what : str
-            For the lines of progress.
+            Description for the lines of progress.
         task : callable
-            At the top of a module, so that it can be sent to other processes.
+            Function at the top level of a module, so that it can be sent to other processes.
         shared
             The same for all blocks.
         """
@@ -176,7 +176,7 @@ class LabelBlocks(Derived):
                 yield found
 
     def total(self, what: str, task: Task, *shared: Any) -> tuple[Any, ...]:
-        """Return the sums of the tuples of arrays or numbers that a task finds, added up in order."""
+        """Return the sums of the tuples of arrays or numbers that a task returns, added in order."""
         return added(self.each(what, task, *shared))
 
     def look(
@@ -188,18 +188,18 @@ class LabelBlocks(Derived):
         *shared: Any,
         blocks: Iterable[int] | None = None,
     ) -> Iterator[Any]:
-        """Yield what ``task(part, own, *shared)`` finds of blocks and what they keep, in order.
+        """Yield the result of ``task(part, own, *shared)`` for each block and its array, in order.
 
         Parameters
         ----------
         what : str
-            For the lines of progress.
+            Description for the lines of progress.
         task : callable
             At the top of a module.
         kept : Kept
-            Where the blocks keep their own.
+            Storage of the arrays of the blocks.
         steps : tuple of int
-            As it was after which visits: several are given as a tuple.
+            Number of the visit whose array is read; a tuple for several.
         shared
             The same for all blocks.
         blocks : iterable of int, default=None
@@ -222,14 +222,14 @@ class LabelBlocks(Derived):
         steps: tuple[int, ...] | None = None,
         shared: tuple[Any, ...] = (),
     ) -> list[Any]:
-        """Visit blocks that keep an array of their own; return what the visits found, in order.
+        """Visit blocks that keep an array each; return the results of the visits, in order.
 
         Parameters
         ----------
         what : str
-            For the lines of progress.
+            Description for the lines of progress.
         visit : callable
-            ``visit(part, own, *shared)``: gives what the block keeps now, and what is told.
+            ``visit(part, own, *shared)`` returns the new array of the block, and a result.
         kept : Kept
             Where the blocks keep it.
         step : int
@@ -237,7 +237,7 @@ class LabelBlocks(Derived):
         blocks : iterable of int, default=None
             Blocks to read. None: all.
         steps : tuple of int, default=None
-            After which visits the block's own is read, as in `look`. None: the last one before.
+            Visits whose arrays are read, as in `look`. None: the previous visit.
         shared : tuple
             The same for all blocks.
         """
@@ -252,7 +252,7 @@ class LabelBlocks(Derived):
         return told
 
     def rows(self, objects: NDArray[np.int64]) -> Ensemble:
-        """Return some objects, by rising numbers among all, as an ensemble with the clusters' numbers.
+        """Return some objects, given by increasing indices, as an ensemble with the same cluster numbers.
 
         Objects that no partition observed are left out.
         """
@@ -260,7 +260,7 @@ class LabelBlocks(Derived):
         return self.facts.ensemble(np.concatenate(found))
 
     def all_rows(self, objects: NDArray[np.int64]) -> Ensemble:
-        """Return some objects as `rows` does, with those that no partition observed among them."""
+        """Return some objects as `rows` does, including those that no partition observed."""
         dtype = self.facts.code_type
         codes = np.full((len(objects), self.n_partitions), missing_code(dtype), dtype=dtype)
         for at, found in self._read_rows(objects):
@@ -270,7 +270,7 @@ class LabelBlocks(Derived):
     def _read_rows(
         self, objects: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
-        """Yield which of some objects each block has, if they were observed, and their codes."""
+        """Yield, for each block, which of some objects it contains and observed, and their codes."""
         blocks = np.searchsorted(objects, np.arange(self.n_blocks + 1) * self.facts.block_rows)
         chosen = [
             objects[blocks[b] : blocks[b + 1]] - b * self.facts.block_rows
@@ -279,7 +279,7 @@ class LabelBlocks(Derived):
         yield from self.each("a sample", _chosen, chosen)
 
     def sample(self, count: int, seed: np.random.SeedSequence) -> Ensemble:
-        """Return objects drawn without repetition, all if there are no more, in their order."""
+        """Return objects drawn without replacement, in their order; all objects if there are no more."""
         n = self.facts.n_samples
         objects = np.arange(n)
         if n > count:
@@ -301,7 +301,7 @@ class LabelBlocks(Derived):
     def run(
         self, what: str, jobs: Iterable[Job], count: int | None = None
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield the results of jobs in order; a line now and then, with the time left."""
+        """Yield the results of jobs in order; print a line with the time left from time to time."""
         count = self.n_blocks if count is None else count
         began = last = time.monotonic()
         for done, found in enumerate(self.runner.run(jobs), 1):
@@ -365,7 +365,7 @@ def _gram(part: Part) -> tuple[NDArray[np.int64]]:
 
 
 def _chosen(part: Part, chosen: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the numbers of chosen objects among all, if they were observed, and their codes."""
+    """Return the indices of the chosen objects that were observed, and their codes."""
     rows = chosen[part.index]
     at = rows
     if part.observed is not None:

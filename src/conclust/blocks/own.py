@@ -1,4 +1,4 @@
-"""What a block keeps between two visits: its memberships, its labels. In memory, or as a file each."""
+"""The array that a block keeps between two visits (memberships or labels), in memory or as a file."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conclust._storage import read_npy
+from conclust._files.storage import read_npy
 
 __all__ = ["Files", "InMemory", "Kept", "kept_for", "read_own", "write_own"]
 
-# Bytes of all blocks up to which they are kept in memory.
+# Total size in bytes up to which arrays are kept in memory.
 _MEMORY = 1 << 30
 
 
 class Kept(Protocol):
-    """An array for every block, by the step of the visit that made it.
+    """Arrays of the blocks, by the step of the visit that made them.
 
-    Older ones stay until a step is settled: a step may be taken back, or not be reached again.
+    Older arrays stay until a step is settled, because a step may be undone or not be reached again.
     """
 
     def get(self, block: int, step: int) -> Any:
-        """Return what the last visit up to a step left; None if there was none."""
+        """Return the array of the last visit up to a step, or None."""
 
     def place(self, block: int, step: int) -> Path | None:
-        """Return the file that a visit is to write; None: it returns the array."""
+        """Return the file that a visit writes; None if it returns the array."""
 
     def put(self, block: int, step: int, value: Any) -> None:
         """Keep what a visit returned."""
 
     def settle(self, step: int) -> None:
-        """Forget what visits up to a step have replaced."""
+        """Remove the arrays that visits up to a step have replaced."""
 
 
 class InMemory:
-    """Arrays, or whatever a runner holds in place of them."""
+    """Arrays, or the references that a runner holds instead."""
 
     def __init__(self) -> None:
         self._found: dict[int, dict[int, Any]] = {}
 
     def get(self, block: int, step: int) -> Any:
-        """Return what the last visit up to a step left; None if there was none."""
+        """Return the array of the last visit up to a step, or None."""
         visits = self._found.get(block, {})
         last = max((s for s in visits if s <= step), default=None)
         return None if last is None else visits[last]
 
     def place(self, block: int, step: int) -> None:
-        """Return the file that a visit is to write; None: it returns the array."""
+        """Return the file that a visit writes; None if it returns the array."""
         return
 
     def put(self, block: int, step: int, value: Any) -> None:
@@ -58,7 +58,7 @@ class InMemory:
         self._found.setdefault(block, {})[step] = value
 
     def settle(self, step: int) -> None:
-        """Forget what visits up to a step have replaced."""
+        """Remove the arrays that visits up to a step have replaced."""
         for visits in self._found.values():
             for s in sorted(s for s in visits if s <= step)[:-1]:
                 del visits[s]
@@ -72,27 +72,27 @@ class Files:
 
     @classmethod
     def temporary(cls, name: str) -> Files:
-        """Return files in a folder that lives as long as they."""
+        """Return files in a folder that is removed with them."""
         folder = tempfile.TemporaryDirectory(prefix="conclust-")
         files = cls(Path(folder.name), name)
         weakref.finalize(files, folder.cleanup)
         return files
 
     def get(self, block: int, step: int) -> Path | None:
-        """Return the file that the last visit up to a step left; None if there was none."""
+        """Return the file of the last visit up to a step, or None."""
         found = self.folder.glob(f"{self.name}-{block}-*.npy")
         steps = [made for made in map(_step_of, found) if made <= step]
         return self.place(block, max(steps)) if steps else None
 
     def place(self, block: int, step: int) -> Path:
-        """Return the file that a visit is to write."""
+        """Return the file that a visit writes."""
         return self.folder / f"{self.name}-{block}-{step}.npy"
 
     def put(self, block: int, step: int, value: Any) -> None:
         """Keep nothing: the visit wrote its file."""
 
     def settle(self, step: int) -> None:
-        """Forget what visits up to a step have replaced."""
+        """Remove the arrays that visits up to a step have replaced."""
         blocks: dict[str, list[Path]] = {}
         for path in self.folder.glob(f"{self.name}-*-*.npy"):
             if _step_of(path) <= step:
@@ -107,16 +107,16 @@ def _step_of(path: Path) -> int:
 
 
 def kept_for(n_bytes: int, name: str, folder: Path | None, *, held: bool = False) -> Kept:
-    """Return a place for what all blocks keep.
+    """Return a store for the arrays of all blocks.
 
     Parameters
     ----------
     n_bytes : int
-        Size of all arrays together: many are files of a temporary folder.
+        Total size of the arrays; if it is large, they become files in a temporary folder.
     name : str
         Name of the files.
     folder : path or None
-        Where files are to be, whatever their size.
+        Folder of the files; if given, arrays of any size are files.
     held : bool, default=False
         Whether the runner holds the arrays, of any size, and gives references to them.
     """

@@ -1,4 +1,4 @@
-"""Who runs tasks over blocks: a runner takes jobs and gives their results back in the same order."""
+"""Runners of tasks over blocks: a runner takes jobs and returns their results in the same order."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from conclust.blocks.sources import Source
 __all__ = ["Job", "LocalRunner", "Runner", "Task", "Visit", "look", "work"]
 
 Task: TypeAlias = Callable[..., Any]
-"""``task(part, *shared)``: something small of a block."""
+"""``task(part, *shared)`` returns a small result for a block."""
 Visit: TypeAlias = Callable[..., tuple[Any, Any]]
-"""``visit(part, own, *shared)``: the block's own array, as it is now, and something small."""
+"""``visit(part, own, *shared)`` returns the new array of the block, and a small result."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Job:
     shared : tuple
         Arguments shared by all blocks.
     own : array, path or None
-        The block's own, as the last visit left it.
+        Array of the block after the last visit.
     place : path or None
-        The file for the block's own; None: it is returned.
+        File for the array of the block; None: the array is returned.
     """
 
     source: Source
@@ -57,16 +57,16 @@ class Job:
 
 
 def work(job: Job, raw: Any = None, own: Any = None) -> tuple[Any, Any]:
-    """Do a job; return the block's own (or its file), and what the task found.
+    """Run a job; return the array of the block (or its file), and the result of the task.
 
     Parameters
     ----------
     job : Job
         Job to run.
     raw : array, default=None
-        The labels, where the caller has them; else they are read.
+        Labels of the block. None: they are read.
     own : array, default=None
-        The block's own, in place of the job's.
+        Array of the block, used instead of the one in the job.
     """
     labels = job.source.rows(*job.facts.span(job.block)) if raw is None else raw
     part = job.facts.part(job.block, labels)
@@ -82,10 +82,10 @@ def look(source: Source, begin: int, end: int, missing: Any, raw: Any = None) ->
 
 
 class Runner(Protocol):
-    """Runs jobs. Nothing that it does changes a bit of the results."""
+    """Runs jobs. The results have the same bits with every runner."""
 
     holds: bool
-    """Whether it holds blocks' own arrays itself, of any size."""
+    """Whether the runner stores the arrays of blocks itself, of any size."""
 
     def survey(
         self, source: Source, spans: list[tuple[int, int]], missing: Any
@@ -93,17 +93,17 @@ class Runner(Protocol):
         """Yield what each block tells of itself, in order."""
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
-        """Yield what `work` returns for each job, in order; blocks' own may be a reference to them."""
+        """Yield what `work` returns for each job, in order; arrays of blocks may be references."""
 
     def fetch(self, own: Any) -> Any:
         """Return a block's own from what `run` returned."""
 
     def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> Any:
-        """Return a future of the labels of a block, read through a table; None if it is at hand."""
+        """Return a future of the labels of a block, read through a table; None if they are in this process."""
 
 
 class LocalRunner:
-    """Threads of this process: kernels run side by side, a block each.
+    """Threads of this process: kernels run in parallel, one block each.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class LocalRunner:
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
         """Yield what `work` returns for each job, in order."""
-        # Here, once: threads that set and restore it at the same time would leave it set.
+        # Set once, here: threads that set and restore it concurrently would leave it set.
         with one_library_thread():
             yield from self._in_order(work, ((job,) for job in jobs))
 
@@ -146,7 +146,7 @@ class LocalRunner:
         pool = ThreadPoolExecutor(self.threads)
         try:
             for call in calls:
-                # Results that have not been taken yet are bounded, as they may be large.
+                # The number of results that wait to be read is bounded, as they may be large.
                 if len(waiting) > self.threads:
                     yield waiting.popleft().result()
                 waiting.append(pool.submit(function, *call))

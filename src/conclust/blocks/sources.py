@@ -1,4 +1,4 @@
-"""Where labels lie: whatever has rows that can be read a range at a time."""
+"""Sources of labels: anything whose rows can be read a range at a time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import arrow_column
-from conclust._storage import read_json, read_npy
+from conclust._files.storage import read_json, read_npy
 from conclust._validation import missing_extra
+from conclust.ensemble.labels import arrow_column
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
 __all__ = ["Source", "open_source"]
@@ -24,7 +24,7 @@ _LONGEST = 300  # characters of another library's message
 
 
 class Source(Protocol):
-    """A label matrix of which some rows are read at a time. It can be sent to another process."""
+    """A label matrix that is read some rows at a time. It can be sent to another process."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -43,7 +43,7 @@ def open_source(labels: Any, columns: list[str] | None = None) -> Source:
         An NPY file, a Zarr array, a Parquet file or a folder of them; an array with rows to slice: of
         NumPy, Zarr, HDF5, Dask.
     columns : list of str, default=None
-        Columns of Parquet files and of data frames. None: all.
+        Columns to read from Parquet files and data frames. None: all.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def open_source(labels: Any, columns: list[str] | None = None) -> Source:
     if type(labels).__module__.split(".")[0] in ("dask", "dask_expr"):
         return DaskLabels.of(labels, columns)
     if columns is not None:
-        raise InputError("Columns can be chosen of Parquet files and data frames only.")
+        raise InputError("Columns can be chosen in Parquet files and data frames only.")
     if len(getattr(labels, "shape", ())) == 2 and hasattr(labels, "__getitem__"):
         return ArrayRows(labels)
     raise InputError(
@@ -133,7 +133,7 @@ class Reopened:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Refuse a damaged file in the library's words: readers of Zarr and Parquet raise errors of many types."""
+    """Refuse a damaged file with an error of this library: readers of Zarr and Parquet raise errors of many types."""
     try:
         yield
     except (ConclustError, MemoryError):
@@ -141,10 +141,12 @@ def _reading(path: Path) -> Iterator[None]:
     except Exception as error:
         if (
             isinstance(error, OSError) and error.errno is not None
-        ):  # of the disk, not of the content
+        ):  # an error of the disk, not of the content
             raise
         what = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
-        raise FileFormatError(f"{path} is damaged, or not of its format ({what}).") from error
+        raise FileFormatError(
+            f"{path} is damaged, or does not have the format of its suffix ({what})."
+        ) from error
 
 
 def _npy(path: Path) -> Any:
@@ -156,7 +158,7 @@ def _zarr(path: Path) -> Any:
         zarr = import_module("zarr")
     except ImportError:
         missing_extra("zarr", "zarr", f"Reading {path.name}")
-    # Before it is opened: some versions of zarr refuse such an array themselves, in words that say less.
+    # Checked before opening: some versions of zarr refuse such an array themselves, with a less clear message.
     told = path / ".zarray"
     if told.is_file():
         _refuse_codecs_that_run_code(read_json(told), path)
@@ -182,7 +184,7 @@ class ParquetFiles:
     Attributes
     ----------
     groups : tuple of (path, row group, first object)
-        The pieces that are read whole.
+        Pieces of the files that are read at once.
     columns : tuple of str
         The partitions.
     shape : tuple of int
@@ -248,7 +250,7 @@ def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class DaskLabels:
-    """An array of Dask, in chunks of any number of rows."""
+    """A Dask array, in chunks of any number of rows."""
 
     array: Any
 
@@ -260,7 +262,7 @@ class DaskLabels:
             # Categories become what they name.
             labels = frame.astype(object).to_dask_array(lengths=True)
         elif columns is not None:
-            raise InputError("Columns can be chosen of Parquet files and data frames only.")
+            raise InputError("Columns can be chosen in Parquet files and data frames only.")
         if labels.ndim != 2 or np.isnan(labels.shape[0]):
             raise InputError(
                 "An array of labels in blocks must be two-dimensional, (n_samples, n_partitions), with "

@@ -7,8 +7,6 @@ from typing import Any, Literal, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from conclust._ensemble_input import read_weights
-from conclust._labels import Missing
 from conclust._progress import reporter, say
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, refuse
@@ -19,6 +17,8 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.runners import LocalRunner, Runner
 from conclust.blocks.sources import DaskLabels, open_source
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import Missing
+from conclust.ensemble.reading import read_weights
 from conclust.exceptions import InputError
 
 __all__ = ["LabelStore", "is_blocked", "stored"]
@@ -29,9 +29,8 @@ RunnerName: TypeAlias = Literal["auto", "threads", "dask"]
 class LabelStore:
     """Labels of many objects, read in blocks: a file, a folder, an array larger than the memory.
 
-    Methods that have it in their row of ``conclust.methods()`` (``blocks``) take it in place of a
-    label matrix, in ``fit`` and in ``predict``; what has a row for every object is then a
-    :class:`BlockedArray`, made when it is read.
+    Methods whose row of ``conclust.methods()`` says so (``blocks``) accept it instead of a label matrix, in ``fit``
+    and in ``predict``; results with one row per object are then a :class:`BlockedArray`, computed when it is read.
 
     Parameters
     ----------
@@ -40,20 +39,20 @@ class LabelStore:
         their names); or an array whose rows can be sliced: of NumPy, Zarr, HDF5, Dask, or a data frame
         of Dask. Numbers or names, -1, NaN, None: missing; -2: noise.
     columns : sequence of str, default=None
-        Columns that are the partitions, of Parquet files and data frames. None: all.
+        Columns of Parquet files and data frames to use as partitions. None: all.
     weights : array-like of shape (n_partitions,), default=None
         Weight of each partition. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 (see :class:`conclust.Ensemble`).
     block_rows : int, default=None
-        Objects of a block. None: an eighth of all, at most 1,048,576. The result depends on it as on
-        a seed: methods that visit objects in turn do so within a block.
+        Number of objects in a block. None: an eighth of all, at most 1,048,576. The result depends on it as on a
+        seed, because methods that visit objects in turn do so within a block.
     runner : {"auto", "threads", "dask"}, default="auto"
         Executor of the blocks: threads of this process, or the workers of the active Dask client
         (extra ``dask``), which read the files themselves. "auto": the client, if there is one, for
         arrays and data frames of Dask; else threads. The result does not depend on it.
     n_jobs : int, default=None
-        Blocks that are in work at a time. None: ``OMP_NUM_THREADS`` or all processors. The result does
+        Number of blocks processed at a time. None: ``OMP_NUM_THREADS`` or all processors. The result does
         not depend on it.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.
@@ -61,7 +60,7 @@ class LabelStore:
     Raises
     ------
     InputError
-        If the labels are of no kind that can be read in blocks.
+        If labels of this type cannot be read in blocks.
     FileNotFoundError
         If there is no such file.
     MissingExtraError
@@ -114,7 +113,7 @@ class LabelStore:
         self.verbose = verbose
         self.threads = thread_count(n_jobs, "LabelStore")
         own = reporter(verbose, "LabelStore")
-        self.report = own if verbose else say  # to the estimator that is fitted, if that is verbose
+        self.report = own if verbose else say  # to the estimator being fitted, if it is verbose
         self._facts: Facts | None = None
 
     @property
@@ -133,7 +132,7 @@ class LabelStore:
 
     @property
     def facts(self) -> Facts:
-        """What is known of all objects; the first time all labels are read for it.
+        """Facts about all objects; the first access reads all labels.
 
         Raises
         ------
@@ -148,12 +147,12 @@ class LabelStore:
         return self._facts
 
     def runner(self) -> Runner:
-        """Return who runs the tasks.
+        """Return the runner of the tasks.
 
         Raises
         ------
         InputError
-            If it is to be a Dask client, and none is active.
+            If a Dask client is requested and none is active.
         """
         if self.runner_name == "dask":
             return DaskRunner(needed_client())
@@ -167,7 +166,7 @@ class LabelStore:
         return isinstance(self.source, DaskLabels)
 
     def opened(self) -> LabelBlocks:
-        """Return the labels as methods see them."""
+        """Return the labels in the form that methods read."""
         stages = Stages(current_folder())
         return LabelBlocks(self.source, self.facts, self.runner(), stages, self.report)
 
@@ -179,7 +178,7 @@ class LabelStore:
 
 
 def is_blocked(labels: Any) -> bool:
-    """Tell whether labels are read in blocks: a LabelStore, an array of Zarr, anything of Dask."""
+    """Return whether labels are read in blocks: a LabelStore, a Zarr array, or any Dask collection."""
     if isinstance(labels, LabelStore):
         return True
     home = type(labels).__module__.split(".")[0]

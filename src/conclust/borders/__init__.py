@@ -1,4 +1,4 @@
-"""Borders between pieces of points: how many points lie in the valley, how many on the peaks beside it.
+"""Borders between pieces of points: the number of points in the valley and at the peaks on both sides.
 
 The axis and the region of a border come from one part of the points, the counts from another, so that a
 valley is not an artefact of the clustering that made the pieces.

@@ -1,4 +1,4 @@
-"""Points of many features as their leading principal components."""
+"""Leading principal components of points with many features."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def leading_components(
     n_components : int, default=50
         Number of components; points with no more features are only centred.
     first : ndarray of bool of shape (n_samples,), default=None
-        Which points mean and axes are found from; all of them if None. Tests find them from one part of the
-        points and look at another.
+        Points from which the mean and axes are computed; None: all. Tests compute them from one part of the points
+        and look at another.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Where points lie along the borders between pieces: centres, a space where pieces are round, regions."""
+"""Positions of points along the borders between pieces: centres, a space in which pieces are round, regions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from conclust._threads import one_library_thread
 
 __all__ = ["BorderGeometry", "border_geometry"]
 
-# The least share of the mean variance in the pooled covariance: directions without spread stay harmless.
+# Minimum share of the mean variance in the pooled covariance: keeps directions without spread harmless.
 _SHRINKAGE = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BorderGeometry:
-    """The axes and regions of all borders between pieces, and the points as these see them.
+    """The axes and regions of all borders between pieces, and the positions of points along them.
 
     For the border (p, q) a point x is at the place t = (x - m_p)'a / a'a, a = m_q - m_p, after whitening:
     0 at the centre m_p, 1 at m_q. Its region is where, for each other centre c with u the
@@ -41,7 +41,7 @@ class BorderGeometry:
     nearest: NDArray[np.int64]
 
     def places(self, pairs: NDArray[np.int64], *, threads: int = 1) -> NDArray[np.float64]:
-        """Return the places of all points along borders, NaN outside of a border's region.
+        """Return the positions of all points along borders; NaN outside the region of a border.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class BorderGeometry:
     def count(
         self, first: NDArray[np.bool_], pairs: NDArray[np.int64], *, threads: int = 1
     ) -> NDArray[np.int64]:
-        """Count points of the second part at the peaks and in the valley that the first part shows.
+        """Count points of the second part at the peaks and in the valley located by the first part.
 
         Windows are .3 wide, their centres on a grid of .1 from -.3 to 1.3. The valley is the window with
         the fewest points of the first part among those centred at .3 to .7; a peak is the window with the
@@ -71,7 +71,7 @@ class BorderGeometry:
         Parameters
         ----------
         first : ndarray of bool of shape (n_samples,)
-            Which points are in the first part.
+            Mask of the points in the first part.
         pairs : ndarray of int64 of shape (n_pairs, 2)
             Pairs of pieces.
         threads : int, default=1
@@ -105,7 +105,7 @@ def border_geometry(
     X : ndarray of shape (n_samples, n_features)
         The points, best with a mean near 0.
     first : ndarray of bool of shape (n_samples,)
-        Which points are in the first part. Nothing else enters centres and covariance.
+        Mask of the points in the first part. Nothing else enters centres and covariance.
     pieces : ndarray of int64 of shape (n_first,) or (n_samples,)
         The pieces of the first part, or of all points: 0 to n_pieces - 1; negative for points in none.
         Each piece has a point in the first part.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import plain_array
-from conclust._points import point_rows, refuse_gaps
+from conclust._arrays.containers import plain_array
+from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
@@ -92,7 +92,7 @@ def stratified_part(
     Returns
     -------
     ndarray of bool of shape (n_samples,)
-        Which points were drawn.
+        Mask of the points drawn.
     """
     strata = np.maximum(pieces, -1) + 1
     order = np.lexsort((rng.random(len(strata)), strata))
@@ -146,8 +146,8 @@ def valley_counts(
     Raises
     ------
     InputError
-        If X is not a row of finite numbers for each piece label, pieces have a gap, or pairs are not of
-        two pieces.
+        If X does not have a row of finite numbers for each piece label, piece numbers have a gap, or pairs are
+        invalid.
     ParameterError
         If a parameter is out of its range.
 

@@ -1,4 +1,4 @@
-"""The command line: ``conclust COMMAND``, of which ``conclust help`` lists all.
+"""The command line: ``conclust COMMAND``; ``conclust help`` lists all commands.
 
 Exit codes: 0 done; 1 the input, the data or the disk does not allow it; 2 the command line is
 wrong; 70 an error in conclust itself; 130 interrupted. Errors are one sentence on standard error;
@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from conclust.cli.console import STREAM, Voice, speaking
 from conclust.cli.parser import build_parser
 from conclust.cli.refusals import refuse_own_input, with_option
-from conclust.cli.talk import STREAM, Voice, speaking
 from conclust.exceptions import ConclustError
 
 __all__ = ["main", "process"]
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, default=None
-        The arguments; None: the arguments of the process.
+        Arguments. None: those of the process.
 
     Returns
     -------
@@ -83,10 +83,8 @@ def _run(arguments: Any) -> int:
     except OSError as error:
         return _fail(arguments, EXIT_FAILURE, _describe(error))
     except MemoryError:
-        return _fail(
-            arguments, EXIT_FAILURE, "the memory of this machine does not suffice for these data."
-        )
-    except Exception as error:  # any other exception is our own mistake
+        return _fail(arguments, EXIT_FAILURE, "this machine has not enough memory for these data.")
+    except Exception as error:  # any other exception is an error in conclust
         text = f"internal error: {type(error).__name__}: {error}"
         hint = "" if arguments.debug else " Please report it with what --debug prints."
         return _fail(arguments, EXIT_INTERNAL, text + hint)
@@ -94,7 +92,7 @@ def _run(arguments: Any) -> int:
 
 
 def _kept(arguments: Any) -> str:
-    """Say what an unfinished command leaves to go on with."""
+    """Return the message about what an interrupted command has saved."""
     folder = getattr(arguments, "checkpoint", None)
     if folder is not None:
         from conclust.blocks.checkpoints import has_state
@@ -115,7 +113,7 @@ def _kept(arguments: Any) -> str:
 
 
 def _told(arguments: Any, out: Voice) -> int:
-    """Return the exit code of a command that has done its work, whatever became of its words."""
+    """Return the exit code of a command that has finished, even if its output could not be printed."""
     if out.failure is None or isinstance(out.failure, BrokenPipeError | ValueError):
         return 0
     why = _describe(out.failure) if isinstance(out.failure, OSError) else f"{out.failure}."
@@ -130,12 +128,12 @@ def _told(arguments: Any, out: Voice) -> int:
 
 
 class _Terminated(BaseException):
-    """SIGTERM, as an exception, so that temporary files are removed."""
+    """SIGTERM as an exception, so that temporary files are removed."""
 
 
 @contextmanager
 def _terminable(*, ending: bool) -> Iterator[None]:
-    """Let SIGTERM and Ctrl-C raise, once: who is leaving already is not held up by more of them.
+    """Let SIGTERM and Ctrl-C raise once: further signals do not disturb a process that is already ending.
 
     A process that ends afterwards ignores them to its end, another gets its handlers back.
     """
@@ -169,7 +167,7 @@ def _terminable(*, ending: bool) -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings(quiet: bool) -> Iterator[None]:
-    """Show a warning for the user as a sentence, and leave out those for programmers."""
+    """Print warnings for users as sentences, and omit those for programmers."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if not quiet:
@@ -191,7 +189,7 @@ def _describe(error: OSError) -> str:
 def _fail(arguments: Any, code: int, sentence: str) -> int:
     if arguments.debug:
         traceback.print_exc()
-    # Messages are those of the library: what they advise is said here as the shell has it.
+    # The messages come from the library: its advice is translated into options of the shell here.
     sentence = sentence.replace("conclust.methods()", "'conclust methods'")
     print(f"conclust {arguments.command}: {sentence}", file=sys.stderr)
     return code

@@ -13,12 +13,12 @@ __all__ = ["jobs", "scale", "scaling"]
 
 
 def jobs(arguments: argparse.Namespace) -> int:
-    """Return how many processors to use: those asked for, else all that this process may use."""
+    """Return how many processors to use: the number given, else all that this process may use."""
     return thread_count(None) if arguments.jobs is None else int(arguments.jobs)
 
 
 def scale(arguments: argparse.Namespace) -> Scale:
-    """Return the scale asked for; None: columns stay as they are."""
+    """Return the scale given; None: columns stay as they are."""
     found: Scale = None if arguments.scale == "none" else arguments.scale
     return found
 

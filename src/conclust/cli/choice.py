@@ -1,4 +1,4 @@
-"""Makes an estimator of ``--method`` and its options; the registry lists the methods."""
+"""Makes an estimator from ``--method`` and its options; the registry lists the methods."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "settable"]
 
 DEFAULT_METHOD = "auto"
-"""The method where ``--method`` is not given: this is the only place that says so."""
+"""Default of ``--method``, defined only here."""
 
-# Parameters with an option of their own, which --set therefore does not take.
+# Parameters that have their own option, so that --set does not take them.
 _SAID_ELSEWHERE = {
     "n_clusters": "-k",
     "max_clusters": "--max-clusters",
@@ -31,11 +31,11 @@ _SAID_ELSEWHERE = {
 
 
 AUTO = "auto"
-"""What ``-k`` says where the number is to be chosen by resampling."""
+"""Value of ``-k`` with which the number is chosen by resampling."""
 
 
 class Choice(NamedTuple):
-    """A method and the parameters that were given for it; `auto`: the number of clusters is still to come."""
+    """A method and its parameters; with `auto`, the number of clusters is chosen later."""
 
     method: Method
     parameters: dict[str, Any]
@@ -46,7 +46,7 @@ class Choice(NamedTuple):
         return Choice(self.method, {**self.parameters, "n_clusters": number})
 
     def estimator(self, *, seed: int | None = None, jobs: int, verbose: int) -> Any:
-        """Return the estimator, not fitted."""
+        """Return the unfitted estimator."""
         kind = getattr(conclust, self.method.estimator)
         running = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
         has = inspect.signature(kind).parameters
@@ -54,13 +54,13 @@ class Choice(NamedTuple):
 
 
 def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
-    """Return the method of a name, by the name of its class, in letters of any size."""
+    """Return the method with this class name, ignoring case."""
     from conclust.consensus.registry import method_named, near_names
 
     method = method_named(name)
     if name.strip().lower() == "all":
         refuse(
-            "One method makes a result. All of them: 'conclust compare-methods FILE --methods all'."
+            "A result comes from one method. To run all of them: 'conclust compare-methods FILE --methods all'."
         )
     if method is None:
         near = near_names(name)
@@ -82,7 +82,7 @@ def settable(method: Method) -> dict[str, Parameter]:
 
 
 def choose(arguments: argparse.Namespace) -> Choice:
-    """Return what the command line chose; end with its usage where it contradicts itself."""
+    """Return the choice made on the command line; exit with the usage if options contradict each other."""
     refuse: Callable[[str], NoReturn] = arguments.usage_error
     method = find(arguments.method or DEFAULT_METHOD, refuse)
     parameters = _number_of_clusters(method, arguments, refuse)
@@ -140,7 +140,7 @@ def _number_of_clusters(
 
 
 def _searches(method: Method) -> bool:
-    """Tell whether a method looks for the number of clusters up to a bound that it can be given."""
+    """Return whether a method chooses the number of clusters up to a given maximum."""
     return "max_clusters" in inspect.signature(getattr(conclust, method.estimator)).parameters
 
 

@@ -45,7 +45,7 @@ INPUTS = (
 
 
 LEVEL = 0.05
-"""Level of a test where none is given."""
+"""Default significance level."""
 
 SCALES = ("auto", "minmax", "standard", "none")
 SCALING = (
@@ -74,7 +74,7 @@ def kinds_told() -> dict[str, dict[str, Any]]:
 
 
 def add_consensus(parser: argparse.ArgumentParser) -> None:
-    """Add how the clusterings are combined."""
+    """Add the options for combining clusterings."""
     group = parser.add_argument_group("consensus")
     group.add_argument(
         "--method",
@@ -111,7 +111,7 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
 
 
 def add_comparison(parser: argparse.ArgumentParser) -> None:
-    """Add which methods are compared, and where the result goes."""
+    """Add the options for the methods compared, and the output."""
     group = parser.add_argument_group("comparison")
     group.add_argument(
         "--methods",
@@ -125,7 +125,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
         "--clusters",
         type=whole(1),
         metavar="K",
-        help="number of clusters, or the largest, as each method takes it [each finds it, or is told what auto "
+        help="number of clusters, or the maximum, as each method takes it [each finds it, or gets what auto "
         "finds]",
     )
     group.add_argument(
@@ -143,12 +143,12 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--out", type=Path, metavar="DIR", help="folder for methods.csv and labels.csv [none]"
     )
-    group.add_argument("--force", action="store_true", help="replace results that are there")
-    group.add_argument("--raw", action="store_true", help="write object names as they are")
+    group.add_argument("--force", action="store_true", help="replace existing results")
+    group.add_argument("--raw", action="store_true", help="write object names unchanged")
 
 
 def add_joining(parser: argparse.ArgumentParser) -> None:
-    """Add which tables are joined, and how."""
+    """Add the options for joining tables."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=INPUTS)
     group = parser.add_argument_group("identifiers")
     group.add_argument(
@@ -171,15 +171,15 @@ def add_joining(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="CSV file [%(default)s]",
     )
-    group.add_argument("--force", action="store_true", help="replace a file that is there")
-    group.add_argument("--raw", action="store_true", help="write object names as they are")
+    group.add_argument("--force", action="store_true", help="replace an existing file")
+    group.add_argument("--raw", action="store_true", help="write object names unchanged")
     add_talking(parser)
 
 
 def add_reading(
     parser: argparse.ArgumentParser, *, classes: bool = True, selection: bool = True
 ) -> Any:
-    """Add how the input is read; return the group."""
+    """Add the options for reading the input; return the group."""
     group = parser.add_argument_group("input")
     group.add_argument(
         "--id-column",
@@ -266,7 +266,7 @@ def add_borders(group: Any) -> None:
 
 
 def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> None:
-    """Add where the results go."""
+    """Add the options for the output."""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
@@ -286,7 +286,7 @@ def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> Non
 
 
 def add_running(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
-    """Add how the work is done."""
+    """Add the options for running."""
     group = parser.add_argument_group("running")
     if seed:
         group.add_argument(
@@ -299,7 +299,7 @@ def add_running(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
 
 
 def add_talking(parser: Any) -> None:
-    """Add how much is said."""
+    """Add the options for verbosity."""
     talk = parser.add_mutually_exclusive_group()
     talk.add_argument(
         "-q",

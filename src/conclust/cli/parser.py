@@ -9,8 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from conclust.cli.completion import SHELLS
-from conclust.cli.examples import told
 from conclust.cli.options import (
     INPUTS,
     LEVEL,
@@ -32,6 +30,8 @@ from conclust.cli.options import (
     share,
     whole,
 )
+from conclust.cli.shell.completion import SHELLS
+from conclust.cli.shell.examples import told
 
 __all__ = ["build_parser"]
 
@@ -537,7 +537,7 @@ class _Version(argparse.Action):
     """Print the version and the facts of the build; numpy and the kernels load only when needed."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from conclust.cli.facts import lines
+        from conclust.cli.shell.facts import lines
 
         print("\n".join(lines()))
         parser.exit()
@@ -547,7 +547,7 @@ class _Version(argparse.Action):
 
 
 def _run_demo(arguments: argparse.Namespace) -> None:
-    from conclust.cli.demo import run
+    from conclust.cli.commands.demo import run
 
     run(arguments)
 
@@ -555,7 +555,7 @@ def _run_demo(arguments: argparse.Namespace) -> None:
 def _run_cluster(arguments: argparse.Namespace) -> None:
     if arguments.alpha is not None and not arguments.borders:
         arguments.usage_error("--alpha is the level of --borders: give that as well.")
-    from conclust.cli.consensus import run_cluster
+    from conclust.cli.commands.consensus import run_cluster
 
     run_cluster(arguments)
 
@@ -568,11 +568,11 @@ def _run_combine(arguments: argparse.Namespace) -> None:
     elif arguments.blocks or arguments.checkpoint is not None:
         arguments.usage_error("--rows draws: draws are read at once, not in blocks.")
     if arguments.blocks or arguments.checkpoint is not None:
-        from conclust.cli.blocks import run_blocks
+        from conclust.cli.commands.blocks import run_blocks
 
         run_blocks(arguments)
         return
-    from conclust.cli.consensus import run_combine
+    from conclust.cli.commands.consensus import run_combine
 
     run_combine(arguments)
 
@@ -581,13 +581,13 @@ def _run_module(module: str) -> Callable[[argparse.Namespace], None]:
     """Return what runs the command of a module, which is imported only then."""
 
     def run(arguments: argparse.Namespace) -> None:
-        import_module(f"conclust.cli.{module}").run(arguments)
+        import_module(f"conclust.cli.commands.{module}").run(arguments)
 
     return run
 
 
 def _run_completion(arguments: argparse.Namespace, top: argparse.ArgumentParser) -> None:
-    from conclust.cli.completion import script
+    from conclust.cli.shell.completion import script
     from conclust.consensus.registry import methods
 
     names = [method.estimator.lower() for method in methods()]
@@ -597,6 +597,6 @@ def _run_completion(arguments: argparse.Namespace, top: argparse.ArgumentParser)
 def _run_manual(top: argparse.ArgumentParser) -> None:
     from importlib.metadata import version
 
-    from conclust.cli.manual import page
+    from conclust.cli.shell.manual import page
 
     print(page(top, version("conclust")), end="")

@@ -7,8 +7,8 @@ import time
 import warnings
 from typing import Any
 
-from conclust._versions import versions
-from conclust.cli.talk import plain
+from conclust._files.versions import versions
+from conclust.cli.console import plain
 
 __all__ = [
     "Clock",

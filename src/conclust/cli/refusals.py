@@ -1,4 +1,4 @@
-"""Refusals in the words of the command line. Imported by every command: light."""
+"""Errors in terms of the command line. Imported by every command, so it loads quickly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from conclust.cli.talk import STREAM
+from conclust.cli.console import STREAM
 from conclust.exceptions import OutputExistsError
 
 __all__ = ["refuse_own_input", "with_option"]
@@ -42,7 +42,7 @@ _REFUSED = re.compile(r"The '(\w+)' parameter of (\w+)(?= must)")
 
 
 def with_option(refusal: str) -> str:
-    """Name the option beside the parameter that a refusal of the library names."""
+    """Add the option to a library error that names a parameter."""
 
     def named(found: re.Match[str]) -> str:
         name, owner = found.groups()
@@ -79,5 +79,5 @@ def refuse_own_input(arguments: argparse.Namespace) -> None:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Tell whether two paths lead to one file or folder that is there."""
+    """Return whether two paths lead to the same existing file or folder."""
     return one.exists() and other.exists() and one.samefile(other)

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from conclust.confidence import ChanceConfidence
 from conclust.metrics import adjusted_rand_index, consistency_index
 
-# A mean confidence by chance that is nearer to 1 than this leaves nothing to be above it.
+# If the mean confidence by chance is closer to 1 than this, no confidence can be higher.
 _PERFECT = 1e-9
 
 __all__ = ["confidence_line", "score", "sizes_line", "sizes_of"]
 
 
 def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
-    """Return H and ARI against known classes; an empty class is one that is not known.
+    """Return H and ARI against known classes; an empty class is unknown.
 
-    None where no object has both a known class and a label.
+    None if no object has both a known class and a label.
     """
     known = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
     if not any(text is not None and k != -1 for text, k in zip(known, labels, strict=True)):
@@ -32,7 +32,7 @@ def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float]
 
 
 def confidence_line(sure: ChanceConfidence) -> str:
-    """Say how sure the labels are, beside how sure they would be of partitions drawn at random."""
+    """Return a line on the confidence of the labels, beside that of random partitions."""
     by_chance = float(sure.by_chance.mean())
     line = (
         f"Mean confidence {sure.mean:.2f} ({by_chance:.2f} expected from random partitions with the same cluster "
@@ -53,6 +53,6 @@ def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
 
 
 def sizes_line(sizes: NDArray[np.int64]) -> str:
-    """Say how large the clusters are, the first ten of them."""
+    """Return a line with the sizes of the first ten clusters."""
     shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", ..." if len(sizes) > 10 else "")
     return f"Sizes: {shown}."

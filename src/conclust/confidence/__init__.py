@@ -1,4 +1,4 @@
-"""How sure a consensus is: of each object, cluster and partition, and beside how sure it would be of nothing."""
+"""Confidence of a consensus in each object, cluster and partition, beside its confidence in random partitions."""
 
 from conclust.confidence.borders import (
     BorderTests,
@@ -7,10 +7,10 @@ from conclust.confidence.borders import (
     border_tests,
     consensus_tree,
 )
+from conclust.confidence.borders.dips import dip
 from conclust.confidence.categories import ClusterCategories, cluster_categories
 from conclust.confidence.chance import ChanceConfidence, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
-from conclust.confidence.dips import dip
 from conclust.confidence.features import ClusterFeatures, cluster_features
 from conclust.confidence.gaps import ClusterGaps, cluster_gaps
 from conclust.confidence.inconsistency import Inconsistency, inconsistency

@@ -1,4 +1,4 @@
-"""What tells clusters apart: the share of each category in a cluster, and among the other objects."""
+"""Categories that distinguish clusters: the share of each in a cluster, and among the other objects."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust.confidence.features import ClusterFeatures, standardised
-from conclust.contingency import read_labels
 from conclust.exceptions import InputError
+from conclust.measures.contingency import read_labels
 
 __all__ = ["ClusterCategories", "cluster_categories", "is_empty"]
 
@@ -27,8 +27,8 @@ class ClusterCategories:
     category : tuple of length n_categories
         Its value, in order of first appearance.
     shares : ClusterFeatures
-        Features of the indicator of each category, which is 1 where an object has it: `inside` and `outside` are
-        shares, `difference` is in standard deviations, as of any feature.
+        Features of the indicator of each category, which is 1 for objects that have it: `inside` and `outside` are
+        shares, `difference` is in standard deviations, as for any feature.
     """
 
     column: NDArray[np.int64]
@@ -37,7 +37,7 @@ class ClusterCategories:
 
 
 def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCategories:
-    """Return how often each category occurs in each cluster, and among the other objects.
+    """Return the share of each category in each cluster, and among the other objects.
 
     The same as `cluster_features` of the indicators of the categories, which are not formed.
 
@@ -56,7 +56,7 @@ def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCateg
     Raises
     ------
     InputError
-        If there is not a row of categories for each label.
+        If the number of rows of categories differs from the number of labels.
 
     Examples
     --------

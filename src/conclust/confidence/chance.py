@@ -1,4 +1,4 @@
-"""The mean confidence of a consensus, beside the same method's on partitions drawn at random."""
+"""The mean confidence of a consensus, beside that of the same method on random partitions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import check_is_fitted, clone
 from conclust._validation import check_int, refuse
 from conclust.confidence.objects import confidences
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import MISSING
 from conclust.exceptions import InputError
 
 __all__ = ["ChanceConfidence", "chance_confidence", "usual_chance"]
@@ -39,7 +39,7 @@ class ChanceConfidence:
 
     @property
     def means_something(self) -> bool:
-        """Whether the mean confidence is above every draw's."""
+        """Whether the mean confidence is above that of every draw."""
         return bool(self.mean > self.by_chance.max())
 
 
@@ -51,7 +51,7 @@ def chance_confidence(
     max_samples: int = 2000,
     random_state: RandomStateLike = None,
 ) -> ChanceConfidence:
-    """Say how confident the same method is about independent random partitions.
+    """Measure the confidence of the same method in independent random partitions.
 
     Each partition keeps the sizes of its clusters, the objects that it did not observe and its noise;
     the assignment of labels to objects is drawn at random, for each partition by itself. The model is
@@ -65,10 +65,10 @@ def chance_confidence(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The ensemble it was fitted to.
     n_draws : int, default=3
-        Fits to random partitions.
+        Number of fits to random partitions.
     max_samples : int, default=2000
-        Random partitions are drawn for at most this number of objects, chosen at random where there
-        are more. At least 2.
+        Maximum number of objects for which random partitions are drawn; if there are more, this number is drawn. At
+        least 2.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws objects and labels.
 
@@ -82,8 +82,8 @@ def chance_confidence(
     ParameterError
         If the model is not a fitted consensus, or a parameter is out of its range.
     InputError
-        If the ensemble is not the one of the fit, or its partitions are soft: those cannot be drawn
-        again with the same sizes.
+        If the ensemble is not the one of the fit, or its partitions are soft, which cannot be drawn again with the
+        same sizes.
 
     Notes
     -----
@@ -135,7 +135,7 @@ def chance_confidence(
 def usual_chance(model: Any, ensemble: Ensemble) -> ChanceConfidence | None:
     """Return the chance confidence that every result has: of one draw, of at most 1,000 objects, by one seed.
 
-    None where there is none: of one cluster, of soft partitions, of models that are no methods of conclust.
+    None for one cluster, for soft partitions, and for models that are not methods of conclust.
     """
     consensus = getattr(model, "consensus_", model)
     ours = isinstance(consensus, ConsensusClusterer)
@@ -162,7 +162,7 @@ def _of_random(
     if "random_state" in given:
         again.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # random partitions suit no method
+        warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions
         ensemble = Ensemble(shuffled, weights=weights)
         again.fit(ensemble)
     return _mean(again, ensemble)

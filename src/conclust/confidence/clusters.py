@@ -1,4 +1,4 @@
-"""How sure each cluster is: cluster consensus, resamples that find it again, other numbers of clusters."""
+"""Confidence of clusters: cluster consensus, recovery by the partitions, stability over numbers of clusters."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from conclust._validation import check_int
 from conclust.confidence.items import cluster_sums
 from conclust.confidence.objects import membership_of
 from conclust.confidence.reading import Judged, read_consensus
-from conclust.contingency import contingency, read_labels
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.measures.contingency import contingency, read_labels
 from conclust.membership import cluster_similarity
 
 __all__ = ["ClusterConfidence", "cluster_confidence", "stability_over_k"]
 
-_SHOWN = 8  # clusters in the repr
+_SHOWN = 8  # maximum number of clusters in the repr
 
 
 @dataclass(frozen=True)
 class ClusterConfidence:
-    """How sure each cluster is.
+    """Confidence of each cluster.
 
     Attributes
     ----------
@@ -72,14 +72,14 @@ def cluster_confidence(
     max_dense: int = 20_000,
     n_jobs: int | None = None,
 ) -> ClusterConfidence:
-    """Say how sure each cluster is.
+    """Measure the confidence of each cluster.
 
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
         The clusters; negative labels and NaN are in none.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions that it was found from. None: those that a `conclust.ConsensusClustering` keeps.
+        Partitions that the consensus was made from. None: those that a `conclust.ConsensusClustering` keeps.
     max_dense : int, default=20000
         See :func:`item_consensus`.
     n_jobs : int, default=None
@@ -155,7 +155,7 @@ def _jaccard(judged: Judged) -> NDArray[np.float64]:
 
 
 def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[np.float64]]:
-    """Say how far each cluster is found again with other numbers of clusters.
+    """Measure how well each cluster is recovered with other numbers of clusters.
 
     Parameters
     ----------

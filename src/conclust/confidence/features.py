@@ -1,4 +1,4 @@
-"""What tells clusters apart: how far a cluster's features lie from the other objects' features."""
+"""Features that distinguish clusters: the difference between a cluster and the other objects."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._scale import moderate
+from conclust._arrays.scale import moderate
 from conclust.confidence.reading import read_features
-from conclust.contingency import read_labels
+from conclust.measures.contingency import read_labels
 
 __all__ = ["ClusterFeatures", "cluster_features", "standardised"]
 
-# Numbers of the points that are worked on at a time.
+# Maximum number of values of the points in one pass.
 _AT_ONCE = 1 << 22
-# A spread below this share of the values is rounding of equal ones.
+# A spread below this share of the values is a rounding error of equal values.
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class ClusterFeatures:
-    """For each cluster and feature, how far the cluster's values lie from the other objects' values.
+    """For each cluster and feature, the difference between its values and those of the other objects.
 
     Attributes
     ----------
@@ -44,19 +44,19 @@ class ClusterFeatures:
     difference: NDArray[np.float64]
 
     def largest(self, cluster: int, n_features: int = 10) -> NDArray[np.int64]:
-        """Return the features that tell a cluster from the others most.
+        """Return the features that distinguish a cluster most from the others.
 
         Parameters
         ----------
         cluster : int
             Its number.
         n_features : int, default=10
-            Most features to return.
+            Maximum number of features.
 
         Returns
         -------
         ndarray of int64 of shape (at most n_features,)
-            By falling size of the difference; features without one are left out.
+            Features by decreasing size of the difference; features without one are left out.
         """
         size = np.abs(self.difference[cluster])
         order = np.argsort(-np.nan_to_num(size, nan=-1.0), kind="stable")
@@ -64,7 +64,7 @@ class ClusterFeatures:
 
 
 def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
-    """Say which features tell each cluster from the other objects, and how far.
+    """Measure which features distinguish each cluster from the other objects.
 
     There is no p-value, on purpose: clusters that were found in these features differ in them by
     construction, and a test that ignores this rejects on data without clusters too [1]_.

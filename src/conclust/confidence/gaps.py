@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
-from conclust._scale import moderate
 from conclust._threads import thread_count
 from conclust._validation import check_int
+from conclust.confidence.borders.dips import dips_of_rows
 from conclust.confidence.borders.merging import gabriel_neighbours
-from conclust.confidence.dips import dips_of_rows
 from conclust.confidence.reading import read_features
-from conclust.contingency import read_labels
+from conclust.measures.contingency import read_labels
 
 __all__ = ["ClusterGaps", "cluster_gaps"]
 
-# Numbers of points for which the dips of uniform points are drawn: a sixteenth more each time.
-_MOST_POINTS = 1 << 40  # above any number of points: sizes up to `max_samples` are listed
+# Sample sizes for which dips of uniform samples are drawn, each a sixteenth larger than the last.
+_MOST_POINTS = 1 << 40  # no number of points is larger: sizes up to `max_samples` are listed
 _SMALLEST = 4
 _STEP = 17, 16
 
@@ -37,9 +37,9 @@ class ClusterGaps:
     p_value : ndarray of shape (n_clusters, n_clusters)
         Mean share of uniform samples of the same size that have as large a dip; 1 on the diagonal.
     n_splits : int
-        Halvings that the means are over.
+        Number of halvings over which means are taken.
     n_draws : int
-        Uniform samples for each size.
+        Number of uniform samples for each size.
     neighbours : ndarray of bool of shape (n_clusters, n_clusters)
         Whether no other cluster's centre lies in the ball between two centres (Gabriel neighbours). A gap between
         clusters that are not neighbours says little: other clusters lie in it.
@@ -52,7 +52,7 @@ class ClusterGaps:
     neighbours: NDArray[np.bool_]
 
     def separated(self, alpha: float = 0.05) -> NDArray[np.bool_]:
-        """Say between which clusters there is a gap.
+        """Return which clusters have a gap between them.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class ClusterGaps:
         Returns
         -------
         ndarray of bool of shape (n_clusters, n_clusters)
-            False on the diagonal, and where it cannot be said.
+            False on the diagonal, and where it was not tested.
         """
         return self.p_value <= alpha
 
@@ -90,11 +90,11 @@ def cluster_gaps(
     labels : array-like of shape (n_samples,)
         Their clusters; negative labels and NaN are in none.
     n_splits : int, default=20
-        Random halvings.
+        Number of random halvings.
     n_draws : int, default=999
-        Uniform samples that the dips are compared with.
+        Number of uniform samples with which the dips are compared.
     max_samples : int, default=1000
-        Maximum number of points of two clusters that are projected; of more, this number is drawn.
+        Maximum number of points of two clusters that are projected; if there are more, this number is drawn.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws halves and samples.
     n_jobs : int, default=None
@@ -188,7 +188,7 @@ def _projected(
     size: int,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Return places on the line between two centres, of objects that had no part in the centres."""
+    """Return positions on the line between two centres, for objects not used for the centres."""
     centres, rest = [], []
     for group in (first, second):
         shuffled = rng.permutation(group)
@@ -214,11 +214,11 @@ class _Null:
         self.known: dict[int, NDArray[np.float64]] = {}
 
     def size(self, n: int) -> int:
-        """Return how many of n points are taken."""
+        """Return the number of points used out of n."""
         return int(self.sizes[np.searchsorted(self.sizes, n, "right") - 1])
 
     def shares(self, size: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the share of samples with as large a dip, the one looked at counted among them."""
+        """Return the share of samples with at least this dip, counting the observed sample itself."""
         if size not in self.known:
             rng = self.generators[int(np.searchsorted(self.sizes, size))]
             drawn = dips_of_rows(rng.uniform(size=(self.n_draws, size)), self.threads)

@@ -1,4 +1,4 @@
-"""How much clusterings that should be the same differ: the inconsistency coefficient."""
+"""The inconsistency coefficient: how much repeated clusterings differ."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust.comparison import element_centric_similarity
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
+from conclust.measures.comparison import element_centric_similarity
 
 __all__ = ["Inconsistency", "inconsistency"]
 
 
 @dataclass(frozen=True)
 class Inconsistency:
-    """How much the partitions of an ensemble differ.
+    """Differences between the partitions of an ensemble.
 
     Attributes
     ----------
     coefficient : float
-        1 if all partitions are equal, and more the more they differ: 1 / mean of all entries of `similarity`,
-        by the weights of the partitions.
+        Inconsistency coefficient, 1 if all partitions are equal and larger the more they differ: 1 / the weighted
+        mean of all entries of `similarity`.
     similarity : ndarray of shape (n_partitions, n_partitions)
         Element-centric similarity of each two.
     n_different : int
         Number of different partitions.
     typical : int
-        The partition that is most similar to all: of equal ones the first.
+        Partition most similar to all others; the first one if several are equal.
     """
 
     coefficient: float
@@ -44,11 +44,12 @@ class Inconsistency:
 
 
 def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
-    """Say how much repeated clusterings differ: the inconsistency coefficient of scICE.
+    """Measure how much repeated clusterings differ: the inconsistency coefficient of scICE.
 
     With S the element-centric similarities of the different partitions
     (:func:`conclust.metrics.element_centric_similarity`) and p the shares of the runs that found them, it is
-    1 / (p' S p) [1]_. Meant for runs that differ in their seeds only: of runs at several resolutions, ask for each.
+    1 / (p' S p) [1]_. It is meant for runs that differ only in their seeds; compute it for each resolution
+    separately.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How each object stands to each cluster: item consensus, the company it keeps, agreement of members."""
+"""Relations of objects to clusters: item consensus, company, agreement of members."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import indicator_of
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import indicator_of
 from conclust.evidence import coassociation_blocks, frequencies
-from conclust.matching import assign
+from conclust.measures.matching import assign
 
 __all__ = ["company", "item_consensus", "member_agreement"]
 
@@ -36,8 +36,8 @@ def item_consensus(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. None: those that a `conclust.ConsensusClustering` keeps.
     max_dense : int, default=20000
-        Where labels are missing and there are more objects than this, pairs weigh by the number of
-        partitions that observed them (see Notes).
+        If labels are missing and there are more objects than this, pairs are weighted by the number of partitions
+        that observed them (see Notes).
     n_jobs : int, default=None
         Threads. The result does not depend on it.
 
@@ -57,7 +57,7 @@ def item_consensus(
     The item consensus of S. Monti et al., Consensus clustering, Machine Learning 52, 2003. Where
     every partition observed every object, N_ij is the same for all pairs and sums over clusters give the
     means without forming a pair: O(n N K). Where labels are missing, up to `max_dense` objects are
-    compared pair by pair, block by block; of more it is the sum of c_ij over the sum of N_ij.
+    compared pair by pair, block by block; for more objects the sum of c_ij is divided by the sum of N_ij.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def consensus_of_items(judged: Judged, max_dense: int, n_jobs: int | None) -> ND
 def cluster_sums(
     judged: Judged, max_dense: int, n_jobs: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how much objects are together with the objects of each cluster (n, K), and the divisors.
+    """Return the co-association of objects with the objects of each cluster (n, K), and the divisors.
 
     The quotient is the mean over the other objects of the cluster.
     """
@@ -118,7 +118,7 @@ def cluster_sums(
 def _by_pairs(
     members: Ensemble, Z: sp.csr_array, n_jobs: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return sums of c / N over the pairs that some partition observed, and their number."""
+    """Return sums of c / N over the pairs observed by some partition, and the number of such pairs."""
     sums = np.empty(Z.shape)
     known = np.empty(Z.shape)
     for block in coassociation_blocks(members, n_jobs=n_jobs):
@@ -135,7 +135,7 @@ def _by_pairs(
 def company(
     consensus: Any, ensemble: Ensemble | ArrayLike | None = None, *, new: Any = None
 ) -> NDArray[np.float64]:
-    """Say to which clusters the company of each object belongs.
+    """Return, for each object, how its company is distributed over the clusters.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ def company(
 
     Notes
     -----
-    Item consensus asks how much of cluster k is together with object i, and is low for all objects where
-    the partitions are fine. Company asks how much of i's company belongs to cluster k.
+    Item consensus is the share of cluster k that is together with object i, and is low for all objects if the
+    partitions are fine. Company is the share of the objects together with i that belong to cluster k.
 
     Examples
     --------
@@ -209,9 +209,9 @@ def member_agreement(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. None: those that a `conclust.ConsensusClustering` keeps.
     matching : {"majority", "one_to_one"}, default="majority"
-        Consensus cluster that a cluster of a partition stands for. "majority": the one with most of
-        its objects (the first of several). "one_to_one": each stands for a different one, so that most
-        objects agree; clusters left over stand for none.
+        How clusters of a partition are matched with consensus clusters. "majority": with the one that has most of
+        its objects (the first if several do). "one_to_one": each with a different one, maximising agreement;
+        clusters left over have no match.
 
     Returns
     -------

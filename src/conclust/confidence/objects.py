@@ -1,4 +1,4 @@
-"""How sure the place of each object is."""
+"""Confidence in the cluster of each object."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ __all__ = ["ObjectConfidence", "confidences", "object_confidence"]
 
 @dataclass(frozen=True)
 class ObjectConfidence:
-    """How sure the place of each object is; NaN for an object in no cluster.
+    """Confidence in the cluster of each object; NaN for an object in no cluster.
 
     Attributes
     ----------
     labels : ndarray of int64 of shape (n_samples,)
         The clusters, from 0; negative: in none.
     second : ndarray of int64 of shape (n_samples,)
-        The cluster that comes next; -1 where there is one cluster only.
+        Next most probable cluster; -1 if there is only one cluster.
     membership : ndarray of shape (n_samples, n_clusters)
         The membership of the model, or the company of each object (:func:`company`) with rows scaled to
         sum 1. `second`, `confidence`, `margin` and `entropy` are read from it.
     confidence : ndarray of shape (n_samples,)
-        Membership of the object's own cluster: what conclust calls confidence everywhere.
+        Membership of the object's own cluster. This is what conclust calls confidence everywhere.
     margin : ndarray of shape (n_samples,)
-        The confidence less the largest membership of another cluster; 1 where there is one cluster
-        only.
+        Confidence minus the largest membership of another cluster; 1 if there is only one cluster.
     entropy : ndarray of shape (n_samples,)
         0 for a membership that is certain, 1 for one that is even over all clusters.
     company : ndarray of shape (n_samples,)
@@ -75,7 +74,7 @@ def object_confidence(
     max_dense: int = 20_000,
     n_jobs: int | None = None,
 ) -> ObjectConfidence:
-    """Say how sure the place of each object is.
+    """Measure the confidence in the cluster of each object.
 
     Parameters
     ----------
@@ -156,8 +155,8 @@ def confidences(
     Returns
     -------
     ndarray of shape (n_samples,)
-        From 0 to 1. Of a model with memberships the largest one; else the share of the object's own
-        cluster in the company that it keeps (:func:`company`). NaN for objects in no cluster.
+        From 0 to 1: for a model with memberships, the largest one; otherwise the share of the object's own cluster
+        in its company (:func:`company`). NaN for objects in no cluster.
 
     Raises
     ------
@@ -176,7 +175,7 @@ def confidences(
 
 
 def membership_of(judged: Judged, shares: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Return the membership of the model, else the shares of company as one; rows sum to 1."""
+    """Return the membership of the model, or the shares of company if it has none; rows sum to 1."""
     if judged.membership is not None:
         return judged.membership
     known = np.nan_to_num(company_of(judged) if shares is None else shares)
@@ -197,12 +196,12 @@ def silhouettes(means: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArra
         return np.where(held, 0.0, np.nan)
     own = np.take_along_axis(means, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
     others = np.where(np.arange(K) == labels[:, None], np.nan, means)
-    # A pair that no partition observed is as far apart as can be.
+    # A pair that no partition observed has the maximum distance.
     best = np.nan_to_num(others).max(axis=1)
     inside, outside = 1.0 - own, 1.0 - best
     larger = np.maximum(inside, outside)
     found = np.zeros(len(own))
     np.divide(outside - inside, larger, out=found, where=larger > 0)
-    # In a cluster of one there is no other object to be near to.
+    # In a cluster of one there is no other object to be close to.
     found[np.isnan(own)] = 0.0
     return np.where(held, found, np.nan)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust.agreement import partition_similarities
 from conclust.confidence.reading import read_consensus
 from conclust.ensemble import Ensemble
+from conclust.measures.agreement import partition_similarities
 
 __all__ = ["PartitionConfidence", "partition_confidence"]
 
@@ -24,7 +24,7 @@ class PartitionConfidence:
     n_clusters : ndarray of int64 of shape (n_partitions,)
         Its clusters.
     seen : ndarray of int64 of shape (n_partitions,)
-        Objects that it observed.
+        Number of objects that it observed.
     ari : ndarray of shape (n_partitions,)
         Adjusted Rand index with the consensus.
     nmi : ndarray of shape (n_partitions,)
@@ -32,7 +32,7 @@ class PartitionConfidence:
     diversity : ndarray of shape (n_partitions,)
         1 less the mean normalized mutual information with the other partitions; 0 for one alone.
     weight : ndarray of shape (n_partitions,)
-        Share of the weights: of the weights that the model learned, else of the ensemble's.
+        Share of the total weight: of the weights learned by the model, or else of those of the ensemble.
     """
 
     n_clusters: NDArray[np.int64]
@@ -53,14 +53,14 @@ class PartitionConfidence:
 def partition_confidence(
     consensus: Any, ensemble: Ensemble | ArrayLike | None = None
 ) -> PartitionConfidence:
-    """Say how each partition compares with the consensus and with the others.
+    """Compare each partition with the consensus and with the other partitions.
 
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
         The clusters; negative labels and NaN are in none.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions that it was found from; of soft ones the most probable clusters. None: those
+        Partitions that the consensus was made from; for soft ones, their most probable clusters. None: those
         that a `conclust.ConsensusClustering` keeps.
 
     Returns

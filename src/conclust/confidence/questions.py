@@ -1,4 +1,4 @@
-"""Which pairs of objects to ask a person about: those whose answer decides most of a consensus."""
+"""Pairs of objects to show to a person: those whose answer has the largest effect on a consensus."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def questions(
 
     Every merge of the tree of :class:`conclust.AutoConsensus` joins two parts. The larger both are, and the nearer the merge
     is to where the tree is cut, the more an answer decides. Of each such merge the question is about the two most typical objects.
-    Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of questions.
+    Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of questions: few questions in several
+    rounds decide more than many at once.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def questions(
     n : int
         Number of pairs.
     must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
-        Answers that are known: pairs whose answer follows from them are left out.
+        Known answers: pairs whose answer follows from them are left out.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the objects of the tree where there are more than 3,000.
     n_jobs : int, default=None
@@ -47,13 +48,13 @@ def questions(
     Returns
     -------
     ndarray of int64 of shape (n_pairs, 2)
-        Places of the objects, the most telling pair first. Fewer than `n` where there are no more merges whose answer
-        is not known.
+        Indices of the objects, the most informative pair first. Fewer than `n` if there are no more merges with an
+        unknown answer.
 
     Raises
     ------
     ParameterError
-        If `n` is not an int from 1 on.
+        If `n` is not a positive int.
     InputError
         If the labels are malformed, or the answers contradict each other.
 
@@ -105,14 +106,14 @@ def _leaves(tree: NDArray[np.float64], node: int, m: int) -> NDArray[np.int64]:
 
 
 def _typical(members: Ensemble, part: NDArray[np.int64]) -> int:
-    """Return the object of a part that shares most partitions with the others; of equals the first."""
+    """Return the object of a part that shares most partitions with the others; the first one if tied."""
     rows = members.indicator[part]
     shared = rows @ (members.column_weights * np.asarray(rows.sum(axis=0)).ravel())
     return int(part[int(np.argmax(shared))])
 
 
 def _is_known(known: Constraints | None, one: int, other: int) -> bool:
-    """Tell whether the answer for a pair follows from the answers that there are."""
+    """Return whether the answer for a pair follows from the known answers."""
     if known is None:
         return False
     a, b = sorted((int(known.groups[one]), int(known.groups[other])))

@@ -1,4 +1,4 @@
-"""What is judged: a fitted consensus or its labels, beside the ensemble that it was found from."""
+"""The input of the measures: a fitted consensus or its labels, and the ensemble that it was made from."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._points import point_rows, refuse_gaps
+from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._sklearn import check_is_fitted
-from conclust.contingency import read_labels
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
+from conclust.measures.contingency import read_labels
 
 __all__ = ["Judged", "read_consensus", "read_features"]
 
@@ -29,9 +29,9 @@ class Judged:
     members : Ensemble
         The partitions.
     membership : ndarray of shape (n_samples, n_held) or None
-        Membership of a model that has one; the columns of the K clusters come first.
+        Membership of the model, if it has one; the columns of the K clusters come first.
     weights : ndarray of shape (n_partitions,) or None
-        Weights of a model that learned them.
+        Weights of the partitions, if the model learned them.
     """
 
     labels: NDArray[np.int64]
@@ -41,12 +41,12 @@ class Judged:
 
     @property
     def n_clusters(self) -> int:
-        """Clusters of the consensus."""
+        """Number of clusters of the consensus."""
         return max(0, int(self.labels.max()) + 1)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Objects of each cluster."""
+        """Number of objects in each cluster."""
         return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
 
     @property
@@ -82,7 +82,7 @@ def read_consensus(consensus: Any, ensemble: Any, owner: str) -> Judged:
         codes, _ = read_labels(labels, "consensus")
     if ensemble is None:
         raise InputError(
-            f"{owner} needs the ensemble that the consensus was found from: give it as 'ensemble'."
+            f"{owner} needs the ensemble that the consensus was made from: pass it as 'ensemble'."
         )
     members = as_ensemble(ensemble)
     if len(codes) != members.n_samples:
@@ -91,14 +91,16 @@ def read_consensus(consensus: Any, ensemble: Any, owner: str) -> Judged:
             f"an ensemble of {members.n_samples} objects."
         )
     if codes.max() < 0:
-        raise InputError(f"{owner} needs a consensus with a cluster. Got one without any.")
+        raise InputError(
+            f"{owner} needs a consensus with at least one cluster. Got one without any."
+        )
     return Judged(codes, members, membership, weights)
 
 
 def read_features(
     X: ArrayLike, n: int, *, rows: str = "labels", empty_cells: bool = False
 ) -> NDArray[np.generic]:
-    """Read points, a row for each object; their type stays, so that no copy is made.
+    """Read points, one row per object; their type is kept, so that no copy is made.
 
     Parameters
     ----------
@@ -114,7 +116,7 @@ def read_features(
     Raises
     ------
     InputError
-        These are not numbers, not for n objects, or not finite.
+        If the points are not numbers, not for n objects, or not finite.
     """
     points = point_rows(X, n, rows)
     refuse_gaps(points, X, empty_cells=empty_cells)

@@ -1,4 +1,4 @@
-"""What the consensus would be with other partitions: the same ones, drawn with replacement."""
+"""The consensus of other partitions: the same ones, drawn with replacement."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import check_is_fitted, clone
 from conclust._validation import check_int, check_real, refuse
-from conclust.comparison import adjusted_rand_index
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-from conclust.matching import assign
+from conclust.measures.comparison import adjusted_rand_index
+from conclust.measures.matching import assign
 from conclust.membership import cluster_similarity
 
 __all__ = ["OtherMembers", "other_members"]
@@ -35,7 +35,7 @@ class OtherMembers:
         Share of the draws in which the object is in the cluster that its own corresponds to; NaN for
         objects in none.
     sizes : ndarray of int64 of shape (n_draws, n_clusters)
-        Objects of the cluster that each corresponds to; 0 where there is none.
+        Number of objects of the corresponding cluster; 0 if there is none.
     overlap : ndarray of shape (n_draws, n_clusters, n_clusters) or None
         m_ab of these (:func:`conclust.membership.cluster_similarity`), for models with memberships;
         NaN where there is no such cluster.
@@ -47,12 +47,12 @@ class OtherMembers:
     overlap: NDArray[np.float64] | None
 
     def size_interval(self, level: float = 0.9) -> NDArray[np.float64]:
-        """Return within which sizes each cluster stays in most draws.
+        """Return the range of sizes of each cluster over most draws.
 
         Parameters
         ----------
         level : float, default=0.9
-            In which share of the draws.
+            Share of the draws in the range.
 
         Returns
         -------
@@ -62,12 +62,12 @@ class OtherMembers:
         return np.quantile(self.sizes, _tails(level), axis=0)
 
     def overlap_interval(self, level: float = 0.9) -> NDArray[np.float64]:
-        """Return within which values each m_ab stays in most draws.
+        """Return the range of each m_ab over most draws.
 
         Parameters
         ----------
         level : float, default=0.9
-            In which share of the draws that have both clusters.
+            Share of the draws in the range, among those that have both clusters.
 
         Returns
         -------
@@ -98,7 +98,7 @@ def other_members(
     n_draws: int = 100,
     random_state: RandomStateLike = None,
 ) -> OtherMembers:
-    """Say how stable a consensus is under other partitions.
+    """Measure the stability of a consensus under other partitions.
 
     Each draw takes the ensemble's number of partitions with replacement, and the model is fitted to
     them for the number of clusters that it found. PCC starts from the membership found; other methods
@@ -107,7 +107,7 @@ def other_members(
     Parameters
     ----------
     model : estimator
-        A fitted consensus; of a `conclust.ConsensusClustering` its consensus before the refinement by the points.
+        A fitted consensus; for a `conclust.ConsensusClustering`, the consensus before the refinement by the points.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The ensemble it was fitted to. None: the partitions that a `conclust.ConsensusClustering` keeps.
     n_draws : int, default=100
@@ -199,9 +199,9 @@ def _refitted(
     times : ndarray of shape (n_partitions,)
         Number of times each was drawn.
     n_clusters : int
-        For methods that take a number.
+        Number of clusters, for methods that take one.
     membership : ndarray of shape (n_samples, n_clusters) or None
-        Where PCC begins.
+        Start of PCC.
     rng : Generator
         Source of seeds.
     """
@@ -219,5 +219,7 @@ def _refitted(
     else:
         ensemble = members.subset(partitions=np.repeat(np.arange(len(times)), times))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the user has met them at the first fit
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # the user has seen these warnings at the first fit
         return again.fit(ensemble)

@@ -1,4 +1,4 @@
-"""Clusters that most partitions split, and split alike."""
+"""Clusters that most partitions split in the same way."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING, NOISE
 from conclust._validation import check_real
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
 
 __all__ = ["ClusterSplits", "cluster_splits"]
 
 _OWNER = "cluster_splits"
-# Objects of a cluster that are looked at, evenly spaced: shares of columns need no more.
+# Number of objects examined per cluster, evenly spaced: enough for shares of columns.
 _LOOKED_AT = 2000
 _MOST_PARTS = 6
 _FEW = 4
@@ -27,14 +27,14 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class ClusterSplits:
-    """Into how many parts each cluster falls in the partitions.
+    """Number of parts into which the partitions split each cluster.
 
     Attributes
     ----------
     n_parts : ndarray of int64 of shape (n_clusters,)
         Number of parts, of at least `least` of the cluster each, that the partitions suggest; 1: none.
     n_partitions : ndarray of int64 of shape (n_clusters,)
-        Number of partitions that part them.
+        Number of partitions that separate the parts.
     n_observing : ndarray of int64 of shape (n_clusters,)
         Number of partitions that observed the cluster.
     parts : ndarray of int64 of shape (n_samples,)
@@ -77,7 +77,7 @@ def cluster_splits(
     least: float = 0.1,
     purity: float = 0.9,
 ) -> ClusterSplits:
-    """Say which clusters of a consensus the partitions split, all in the same way.
+    """Find the clusters of a consensus that most partitions split in the same way.
 
     The confidence of an object says whether other clusters claim it. It cannot show that a cluster is two, whose
     objects stay together in some partitions and are parted in others. Here the objects of each cluster are combined
@@ -91,10 +91,10 @@ def cluster_splits(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. A fitted `ConsensusClustering` has them.
     least : float, default=0.1
-        Smallest share of a cluster that is a part, in the range (0, 0.5].
+        Minimum size of a part as a share of its cluster, in the range (0, 0.5].
     purity : float, default=0.9
-        Smallest share of the objects in the right part, by majority in each cluster of a partition, in the range
-        (0, 1].
+        Minimum share of the objects in the right part, by majority in each cluster of a partition, in the range (0,
+        1].
 
     Returns
     -------
@@ -153,7 +153,7 @@ def _parts(labels: NDArray[np.generic], least: float) -> NDArray[np.int64]:
     if np.count_nonzero(seen) < _FEW:
         return none
     with warnings.catch_warnings():
-        # Pairs that no partition observed: their objects are apart, which is what is meant here.
+        # Pairs that no partition observed count as apart, as intended here.
         warnings.simplefilter("ignore", EvidenceWarning)
         tree = EAC().fit(labels[seen]).linkage_matrix_
     for k in range(2, min(_MOST_PARTS, len(tree) + 1) + 1):
@@ -176,7 +176,7 @@ def _purity(column: NDArray[np.generic], parts: NDArray[np.int64]) -> float:
         return 0.0
     table = np.zeros((len(codes), int(parts.max()) + 1))
     np.add.at(table, (clusters, parts[seen]), 1.0)
-    # Objects of noise are clusters of one, and say nothing of parts.
+    # Noise objects are clusters of one and carry no information on parts.
     table = table[codes != NOISE]
     if len(set(table.argmax(axis=1).tolist())) < table.shape[1]:
         return 0.0  # a part is the majority nowhere: its objects are not apart from the others

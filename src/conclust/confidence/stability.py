@@ -1,4 +1,4 @@
-"""How stable and how ambiguous the place of each object is, by the partitions alone."""
+"""Stability and ambiguity of each object, from the partitions alone."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from conclust.similarity.mutual import quadratic_forms
 
 __all__ = ["SampleStability", "object_ambiguity", "sample_stability"]
 
-# Clusters up to which a table of all pairs of them is made: 128 MB.
+# Maximum number of clusters for which a table of all pairs is made: 128 MB.
 _TABLE = 4000
 
 
 @dataclass(frozen=True)
 class SampleStability:
-    """How clearly the partitions say of each object with whom it is; NaN for objects missing everywhere.
+    """How clearly the partitions determine the company of each object; NaN for objects missing everywhere.
 
     Attributes
     ----------
     stability : ndarray of shape (n_samples,)
-        From 0 to 1: the least and the most determined object. 1 where all are alike.
+        Determinacy scaled from 0 (the least determined object) to 1 (the most); 1 if all are equal.
     determinacy : ndarray of shape (n_samples,)
-        From 0 to 1: the mean over the other objects of how far the share of partitions that put both together
-        is from `threshold`, where nothing is said, on the way to never or to always.
+        From 0 to 1: mean over the other objects of the distance between the share of partitions that put both
+        together and `threshold`, relative to its maximum (never or always together).
     threshold : float
         Between the shares of pairs that are together and of pairs that are apart.
     core : ndarray of bool of shape (n_samples,)
@@ -50,7 +50,7 @@ def sample_stability(
     determinacy: Determinacy = "linear",
     n_jobs: int | None = None,
 ) -> SampleStability:
-    """Say which objects the partitions agree on: the core of the clusters, and the halo around it.
+    """Divide the objects into the core of the clusters, on which the partitions agree, and the halo around it.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def sample_stability(
 def object_ambiguity(
     ensemble: Ensemble | ArrayLike, *, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """Say how undecided the partitions are about the pairs of each object.
+    """Measure how undecided the partitions are about the pairs of each object.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def object_ambiguity(
 
     Notes
     -----
-    The weights of objects of [1]_ are in proportion to it. Sums of p and p^2 over all objects are those over the
+    The weights of objects in [1]_ are proportional to it. Sums of p and p^2 over all objects are those over the
     clusters of the object, and over pairs of them: O(n N^2) time for complete labels, and no pairs.
     Incomplete ones need the pairs of the n distinct rows of labels, in blocks.
 

@@ -1,7 +1,7 @@
-"""Iterations that never raise a loss but creep, made faster: leaps ahead, taken back where they raise it.
+"""Acceleration of slow monotone iterations: leaps ahead, undone if they raise the loss.
 
-After two plain steps from a point the differences tell how far steps like them lead; the leap goes
-there at once: the squared extrapolation of Varadhan and Roland, Scandinavian Journal of Statistics 35,
+The differences of two plain steps show where further steps would lead; the leap goes there at once: the squared
+extrapolation of Varadhan and Roland, Scandinavian Journal of Statistics 35,
 2008 (equation 11, its third choice of the length).
 """
 
@@ -17,16 +17,16 @@ from conclust._progress import rounds
 
 __all__ = ["Path", "follow", "leap"]
 
-# A leap leaves at least this share of every entry after two plain steps.
+# Minimum share of every entry, after two plain steps, that a leap keeps.
 _LEFT = 0.01
-# After a leap that was taken back the next leaps are shorter; they grow again while they succeed.
+# After an undone leap the next leaps are shorter; they grow again while they succeed.
 _SHYER = 0.25
 _BOLDER = 2.0
 
 
 @dataclass(frozen=True)
 class Path:
-    """Where an iteration ended, the losses on the way, and whether it was done."""
+    """Final point of an iteration, its losses, and whether it converged."""
 
     point: NDArray[np.float64]
     trace: list[float]
@@ -41,7 +41,7 @@ def follow(
     *,
     accelerate: bool = True,
 ) -> Path:
-    """Go on from `start` until `done`, or for `max_iter` steps and leaps.
+    """Iterate from `start` until `done`, at most `max_iter` steps and leaps.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def leap(
     third: NDArray[np.float64],
     longest: float = np.inf,
 ) -> tuple[NDArray[np.float64], float]:
-    """Return where the differences of three points in a row lead, and how many steps far that is.
+    """Return the point to which the differences of three successive points lead, and its distance in steps.
 
     The rows have the third's sums. At most `longest` steps; at least one, which leads to the third.
     """

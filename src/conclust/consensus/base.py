@@ -9,14 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._kernels import largest_of_rows
-from conclust._labels import (
-    canonical_labels,
-    collected,
-    encode_labels,
-    missing_code,
-    read_new_labels,
-)
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, validate_data
@@ -28,13 +20,20 @@ from conclust._validation import (
     refuse_arguments,
 )
 from conclust._warnings import warn
-from conclust.blocks.finishing import NOTHING
+from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, of_columns
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded
 from conclust.consensus.registry import methods
 from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble.labels import (
+    canonical_labels,
+    collected,
+    encode_labels,
+    missing_code,
+    read_new_labels,
+)
 from conclust.exceptions import (
     EvidenceWarning,
     InputError,
@@ -59,7 +58,7 @@ _WEIGHTS = "weights go with the ensemble, one for each partition: cc.Ensemble(la
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the consensus estimators.
 
-    A subclass declares in ``parameters`` the ranges that its signature does not tell, and finds the
+    A subclass declares in ``parameters`` the ranges that its signature does not have, and finds the
     consensus of the objects that at least one partition observed in ``_fit``. The rest is here, so that it is the
     same for all: `X` is a label matrix or an Ensemble, labels are int64, consecutive from 0 by
     first appearance, and an object missing everywhere gets -1 with a warning.
@@ -69,7 +68,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     parameters: ClassVar[Parameters] = {}
     n_clusters: Any  # as it was given, where the method has it; checked before the fit
     missing: Missing
-    verbose: int = 0  # silent where the method has no such parameter
+    verbose: int = 0  # no output if the method has no such parameter
     labels_: NDArray[np.int64]
     n_clusters_: int
     _constraints: Constraints | None = None
@@ -77,7 +76,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Say why a method has no ``predict``, and which have."""
+            """Explain that a method has no ``predict``, and name those that have."""
             reason = f"{type(self).__name__!r} object has no attribute {name!r}"
             if name in ("predict", "predict_proba") and not isinstance(self, PlacingClusterer):
                 reason += (
@@ -96,16 +95,16 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     @abstractmethod
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
-        """Find the consensus; return one label per object (any integers >= 0).
+        """Compute the consensus; return one label per object (any integers >= 0).
 
         The ensemble is of the observed objects; `observed` says which of the given ones these are.
         """
 
     def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
-        """Warn of a consensus that the ensemble does not suit; `labels`: of the observed objects."""
+        """Warn if the ensemble does not suit the method; `labels` are those of the observed objects."""
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
-        """Spread attributes that ``_fit`` set for observed objects over all; ``labels_`` is there."""
+        """Extend attributes that ``_fit`` set for observed objects to all objects; ``labels_`` is already set."""
 
     def fit(
         self,
@@ -116,7 +115,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         cannot_link: Any = None,
         **unknown: Any,
     ) -> Self:
-        """Find the consensus of an ensemble.
+        """Compute the consensus of an ensemble.
 
         Parameters
         ----------
@@ -126,12 +125,12 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             can (``blocks`` in ``conclust.methods()``): attributes with a row for every object are then
             made when they are read.
         y : None
-            Ignored; there for scikit-learn's pipelines.
+            Ignored; accepted for scikit-learn's pipelines.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept. Taken by
             AutoConsensus, EAC, LWEA, AddRemAdd and PCC with ``divergence="l2"``.
         **unknown : None
-            There are no others: ``weights`` of partitions belong to the ensemble.
+            Not accepted: ``weights`` of partitions belong to the ensemble.
 
         Returns
         -------
@@ -141,13 +140,13 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         Raises
         ------
         TypeError
-            If there is another argument.
+            If another argument is given.
         InputError
             If the labels are malformed.
         ParameterError
             If a parameter is out of its range.
         UnsupportedEnsembleError
-            If the method takes no missing labels or no soft members, and the ensemble has them.
+            If the ensemble has missing labels or soft members that the method does not accept.
         """
         refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
         check_parameters(self)
@@ -169,31 +168,41 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self
 
     def _fit_in_memory(self, X: Any, links: tuple[Any, Any] | None = None) -> None:
-        """Find the consensus of labels that are there at once."""
+        """Compute the consensus of labels in memory."""
         say("reading the labels")
         ensemble = self._read(X)
         say(f"{ensemble.n_samples} objects in {ensemble.n_partitions} partitions")
         observed = ensemble.observed
         kept = ensemble if observed.all() else ensemble.observed_only()
-        self._check_support(kept)
-        self._check_number(kept.n_samples)
-        self._check_parameters(kept)
+        self._check(kept)
         self._names, self._code_type = kept.names, kept.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
         labels = canonical_labels(self._fit(kept, observed))
         if self._constraints is not None and self._constraints.broken(labels):
-            raise RuntimeError(f"{type(self).__name__} broke a constraint: a fault of conclust.")
+            raise RuntimeError(
+                f"{type(self).__name__} broke a constraint: this is an error in conclust."
+            )
         self._review(kept, labels)
         self.n_clusters_ = int(labels.max()) + 1
         self.labels_ = spread(labels, observed, -1)
         self._finish(observed)
         if not observed.all():
-            warn(
-                f"{np.count_nonzero(~observed)} objects are missing in every partition (the first is "
-                f"object {np.argmin(observed)}): the ensemble says nothing about them, so their label is "
-                "-1 and their membership, if any, uniform.",
-                EvidenceWarning,
-            )
+            first = f" (the first is object {np.argmin(observed)})"
+            self._warn_of_unobserved(int(np.count_nonzero(~observed)), first)
+
+    def _check(self, ensemble: Ensemble) -> None:
+        """Refuse an ensemble that the method cannot take, and parameters that do not fit it."""
+        self._check_support(ensemble)
+        self._check_number(ensemble.n_samples)
+        self._check_parameters(ensemble)
+
+    def _warn_of_unobserved(self, count: int, first: str = "") -> None:
+        """Warn of objects that no partition observed."""
+        warn(
+            f"{count} objects are missing in every partition{first}: the ensemble says nothing about them, so "
+            "their label is -1 and their membership, if any, uniform.",
+            EvidenceWarning,
+        )
 
     def _constraints_of(
         self, links: tuple[Any, Any], observed: NDArray[np.bool_]
@@ -216,11 +225,11 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         return found.of(np.flatnonzero(observed))
 
     def _takes_constraints(self) -> bool:
-        """Tell whether pairs that must, or must not, be together are taken with the parameters given."""
+        """Return whether constraints are accepted with the given parameters."""
         return False
 
     def _fit_stored(self, X: Any) -> None:
-        """Find the consensus of labels that are read in blocks."""
+        """Compute the consensus of labels that are read in blocks."""
         if not self.method.blocks:
             raise UnsupportedEnsembleError(
                 f"{type(self).__name__} needs all labels at once, and takes none that are read in blocks. "
@@ -230,16 +239,16 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         fit_blocks(self, X)
 
     def _reads_all(self, n_samples: int) -> bool:
-        """Tell whether so few objects in blocks are read at once and solved as in memory."""
+        """Return whether labels in blocks are few enough to be read at once and solved in memory."""
         return False
 
     def _forget(self) -> None:
-        """Drop what an earlier fit found: not every fit sets every attribute."""
+        """Remove the results of an earlier fit, because not every fit sets every attribute."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
     def _check_number(self, n: int) -> None:
-        """Refuse a number of clusters that the method cannot be asked for with n objects."""
+        """Refuse a number of clusters that is not possible with n objects."""
         kind, name = self._number_needed(), type(self).__name__
         if kind == "emerges":
             return
@@ -260,15 +269,15 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             check_int(self.n_clusters, "n_clusters", name, high=n, none=True, advice=there)
 
     def _number_needed(self) -> NumberNeeded:
-        """Tell whether the number of clusters must be known, with the parameters given."""
+        """Return whether the number of clusters is required with the given parameters."""
         return self.method.n_clusters
 
     def _takes_missing(self) -> bool:
-        """Tell whether missing labels are taken with the parameters given."""
+        """Return whether missing labels are accepted with the given parameters."""
         return self.method.missing
 
     def _check_support(self, ensemble: Ensemble) -> None:
-        """Refuse an ensemble of a kind that the method does not take."""
+        """Refuse an ensemble of a kind that the method does not accept."""
         method, name = self.method, type(self).__name__
         for kind, there, taken, parameters in (
             ("missing labels", ensemble.has_missing, self._takes_missing(), method.missing_with),
@@ -314,7 +323,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = self._takes_missing()
-        tags.input_tags.positive_only = True  # but for the two codes -1 and -2
+        tags.input_tags.positive_only = True  # except for the two codes -1 and -2
         tags.input_tags.string = True
         return tags
 
@@ -323,9 +332,9 @@ class SoftConsensusClusterer(ConsensusClusterer):
     """Base of the consensus estimators with a membership.
 
     A subclass implements ``_fit_membership``. ``membership_`` has a column for each cluster that is
-    not empty: some object belongs to it with a probability above 1e-9. First come the ``n_clusters_``
-    clusters that are the most probable one of some object, by first appearance, so that ``labels_``
-    is the row-wise argmax; then the others, by falling mass. Empty clusters have no column; rows
+    not empty: some object belongs to it with a probability above 1e-9. The ``n_clusters_`` clusters that are the
+    most probable one of some object come first, by first appearance, so that ``labels_`` is the row-wise argmax;
+    the others follow by decreasing mass. Empty clusters have no column; rows
     that had a share in one are scaled to sum to 1 again. An object that only partitions of weight 0
     observed has a uniform row.
     """
@@ -340,10 +349,10 @@ class SoftConsensusClusterer(ConsensusClusterer):
         """Find the membership (n_samples, n_clusters), rows on the simplex; see ``_fit``."""
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        """Keep the state of these clusters only, in this order; some may be left out."""
+        """Keep the state of only these clusters, in this order; others are dropped."""
 
     def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
-        """Return which partitions count, once the membership is found; None: all do."""
+        """Return which partitions count after the membership has been computed; None: all."""
         return None if ensemble.weights is None else ensemble.weights > 0
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
@@ -363,7 +372,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
     ) -> NDArray[np.int64]:
         """Keep the clusters of the others, the largest first if the first object is unobserved.
 
-        Equal probabilities are counted to the first column.
+        Ties go to the first column.
         """
         others = membership[~unobserved]
         heaviest = np.argsort(-others.sum(axis=0), kind="stable")
@@ -393,7 +402,7 @@ class PlacingClusterer(SoftConsensusClusterer):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new objects from their labels in the same partitions.
 
-        Every object is placed by itself: new objects do not influence each other.
+        Every object is placed independently: new objects do not influence each other.
 
         Parameters
         ----------
@@ -459,7 +468,7 @@ def _in_blocks() -> list[str]:
 
 
 def _unobserved(codes: NDArray[Any], counted: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Return which objects no partition observed, of those that count."""
+    """Return which objects were observed by none of the partitions that count."""
     if counted is not None and not counted.all():
         codes = codes[:, counted]
     return np.asarray((codes == missing_code(codes.dtype)).all(axis=1))
@@ -469,41 +478,19 @@ def _column_order(
     membership: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the columns kept, in order, and each object's most probable one in that order."""
-    n, k = membership.shape
-    labels, first = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
-    if largest_of_rows(membership, labels, first):
-        # Equal probabilities go to the first column, so the order of columns matters: the next column
-        # is one of the first object that no column so far takes.
-        top = membership == membership[np.arange(n), labels][:, np.newaxis]
-        first[:] = n
-        waiting = np.ones(len(labels), dtype=np.bool_)
-        while waiting.any():
-            head = int(np.argmax(waiting))
-            column = int(np.argmax(top[head]))
-            first[column] = head
-            waiting &= ~top[:, column]
-        order = _by_first(first, membership)
-        return order, top[:, order].argmax(axis=1)
-    order = _by_first(first, membership)
-    rank = np.empty(k, dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return order, rank[labels]
-
-
-def _by_first(first: NDArray[np.int64], membership: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Order columns by the first object of each; of the others by falling mass, if they hold any."""
-    found = np.flatnonzero(first < len(membership))
-    found = found[np.argsort(first[found], kind="stable")]
-    others = np.flatnonzero(first == len(membership))
-    if len(others) == 0:
-        return found
-    others = others[membership.max(axis=0)[others] > NOTHING]
-    heaviest = np.argsort(-membership.sum(axis=0)[others], kind="stable")
-    return np.concatenate([found, others[heaviest]])
+    numbers, sets, first = most_probable(membership)
+    held = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(membership))]
+    order, leading = by_first_object(
+        sets[held],
+        membership.shape[1],
+        lambda: (membership.max(axis=0), membership.sum(axis=0)),
+    )
+    labels: NDArray[np.int64] = sets[:, order[:leading]].argmax(axis=1)[numbers]
+    return order, labels
 
 
 def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the columns kept, in the memory of all where it is contiguous: it may be most there is.
+    """Return the columns kept, in the memory of the whole array if it is contiguous, as it may be very large.
 
     Rows that lose anything are scaled to sum to 1.
     """
@@ -511,13 +498,9 @@ def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArra
     result = np.ascontiguousarray(membership)
     if width == k and (kept == np.arange(k)).all():
         return result
-    lost = np.setdiff1d(np.arange(k), kept)
     memory = result.reshape(-1)
     for start in range(0, n, _ROWS_AT_ONCE):
-        block = result[start : start + _ROWS_AT_ONCE]
-        rows = block[:, kept]
-        poorer = block[:, lost].any(axis=1)
-        rows[poorer] /= rows[poorer].sum(axis=1, keepdims=True)
+        rows = of_columns(result[start : start + _ROWS_AT_ONCE], kept)
         # The result has narrower rows: it is written behind the rows that are still to be read.
         memory[start * width : start * width + rows.size] = rows.reshape(-1)
     return memory[: n * width].reshape(n, width)

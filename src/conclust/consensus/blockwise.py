@@ -1,4 +1,4 @@
-"""Estimators on labels in blocks: what `fit` and `predict` do there."""
+"""`fit` and `predict` of estimators on labels in blocks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import Missing, encode_labels, read_new_labels
 from conclust._random import seed_sequence
-from conclust._warnings import warn
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
@@ -19,7 +17,8 @@ from conclust.blocks.sources import DaskLabels
 from conclust.blocks.store import LabelStore, is_blocked, stored
 from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble, as_ensemble
-from conclust.exceptions import EvidenceWarning, InputError
+from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
+from conclust.exceptions import InputError
 
 __all__ = ["FitsBlocks", "fit_blocks", "placed_blocks"]
 
@@ -40,11 +39,9 @@ class FitsBlocks(Protocol):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by their names."""
 
-    def _check_support(self, ensemble: Ensemble) -> None: ...
+    def _check(self, ensemble: Ensemble) -> None: ...
 
-    def _check_number(self, n: int) -> None: ...
-
-    def _check_parameters(self, ensemble: Ensemble) -> None: ...
+    def _warn_of_unobserved(self, count: int) -> None: ...
 
     def _reads_all(self, n_samples: int) -> bool:
         """Return whether the objects are few enough to be fitted as in memory."""
@@ -54,7 +51,7 @@ class FitsBlocks(Protocol):
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None: ...
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        """Find the consensus of labels in blocks; return the rule that labels a block."""
+        """Compute the consensus of labels in blocks; return the rule that labels a block."""
 
 
 def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
@@ -74,9 +71,7 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
     seen = as_ensemble(labels)  # what checks read of an ensemble, labels in blocks have
-    estimator._check_support(seen)
-    estimator._check_number(labels.n_samples)
-    estimator._check_parameters(seen)
+    estimator._check(seen)
     if estimator._reads_all(labels.n_samples):
         _fit_all(estimator, store)
         return
@@ -95,13 +90,8 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     if store.of_dask:
         for name, value in _in_blocks(estimator).items():
             setattr(estimator, name, value.to_dask())
-    nowhere = labels.facts.n_unobserved
-    if nowhere:
-        warn(
-            f"{nowhere} objects are missing in every partition: the ensemble says nothing about them, so "
-            "their label is -1 and their membership, if any, uniform.",
-            EvidenceWarning,
-        )
+    if labels.facts.n_unobserved:
+        estimator._warn_of_unobserved(labels.facts.n_unobserved)
 
 
 def _fit_all(estimator: FitsBlocks, store: LabelStore) -> None:
@@ -124,7 +114,7 @@ def _told(estimator: FitsBlocks) -> str:
 
 
 def _in_blocks(estimator: Any) -> dict[str, Any]:
-    """Return the attributes that have a row for every object of a fit in blocks."""
+    """Return the attributes with one row per object of a fit in blocks."""
     return {
         name: value
         for name, value in vars(estimator).items()
@@ -133,18 +123,18 @@ def _in_blocks(estimator: Any) -> dict[str, Any]:
 
 
 def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: Any) -> Any:
-    """Return what an estimator makes of new objects' codes, a block at a time.
+    """Apply a method of an estimator to the codes of new objects, block by block.
 
     Parameters
     ----------
     estimator : ConsensusClusterer
         Fitted.
     X : LabelStore, or array of Zarr or Dask
-        Labels in the same partitions, by the same names.
+        Labels in the same partitions, with the same names.
     how : str
-        The estimator's method that makes a row for each object from codes.
+        Method of the estimator that returns one row per object from codes.
     width : int or None
-        Columns of the result; None: it has one dimension.
+        Number of columns of the result; None: it is one-dimensional.
     dtype : dtype-like
         Type of the result.
 
@@ -160,7 +150,7 @@ def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: An
             f"The labels of new objects must come from the same {len(estimator._names)} partitions. Got "
             f"{m} columns instead."
         )
-    light = copy(estimator)  # without what has a row for every object of fit
+    light = copy(estimator)  # without attributes that have one row per object of fit
     for name in ("labels_", "membership_", *_in_blocks(estimator)):
         vars(light).pop(name, None)
     place = partial(_placed, estimator=light, how=how, missing=store.missing)

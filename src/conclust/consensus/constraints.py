@@ -1,4 +1,4 @@
-"""Constraints on pairs of objects: read, closed under being together, and checked for contradictions."""
+"""Constraints on pairs of objects: read, closed under transitivity, and checked for contradictions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust._labels import canonical_labels
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
 __all__ = ["Constraints", "coloured", "given_links", "read_constraints"]
@@ -25,8 +25,8 @@ class Constraints:
     Attributes
     ----------
     groups : ndarray of int64 of shape (n_samples,)
-        The group of each object: objects that must be together, directly or by others, have the same. Numbered by
-        first appearance.
+        Group of each object, numbered by first appearance: objects that must be together, directly or through
+        others, share a group.
     apart : ndarray of int64 of shape (n_pairs, 2)
         Pairs of groups that must be in different clusters, the smaller number first, each once.
     """
@@ -36,18 +36,18 @@ class Constraints:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups, single objects included."""
+        """Number of groups, including single objects."""
         return int(self.groups.max()) + 1
 
     @property
     def touched(self) -> NDArray[np.bool_]:
-        """Which objects a constraint is about, (n_samples,)."""
+        """Mask of the objects with a constraint, (n_samples,)."""
         large = np.bincount(self.groups) > 1
         large[self.apart.ravel()] = True
         return np.asarray(large[self.groups])
 
     def of(self, objects: NDArray[np.int64]) -> Constraints:
-        """Return the constraints among some objects, all that are touched being among them."""
+        """Return the constraints among some objects, which must include all objects with constraints."""
         kept, groups = np.unique(self.groups[objects], return_inverse=True)
         place = np.full(self.n_groups, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
@@ -58,7 +58,7 @@ class Constraints:
         return Constraints(number[groups], _sorted_pairs(number[place[self.apart]]))
 
     def broken(self, labels: NDArray[np.int64]) -> int:
-        """Return how many groups are torn and how many pairs that must be apart are together, in all."""
+        """Return the number of violations: split groups, plus pairs that must be apart and are together."""
         order = np.argsort(self.groups, kind="stable")
         same = np.diff(self.groups[order]) == 0
         torn = np.count_nonzero(same & (np.diff(labels[order]) != 0))
@@ -112,7 +112,7 @@ def read_constraints(must_link: Any, cannot_link: Any, n_samples: int) -> Constr
     Parameters
     ----------
     must_link, cannot_link : array-like of int of shape (n_pairs, 2), or None
-        Places of objects, from 0.
+        Indices of objects, from 0.
     n_samples : int
         Number of objects.
 
@@ -124,7 +124,7 @@ def read_constraints(must_link: Any, cannot_link: Any, n_samples: int) -> Constr
     Raises
     ------
     InputError
-        If these are no pairs of objects, or they contradict each other: with the shortest chain of pairs that does.
+        If they are not pairs of objects, or contradict each other; the message has the shortest contradicting chain.
     """
     together = _read_pairs(must_link, "must_link", n_samples)
     apart = _read_pairs(cannot_link, "cannot_link", n_samples)
@@ -156,7 +156,7 @@ def _read_pairs(pairs: Any, name: str, n_samples: int) -> NDArray[np.int64]:
     whole = found.dtype.kind in "iu"
     if not whole or found.ndim != 2 or found.shape[1:] != (2,):
         raise InputError(
-            f"{name!r} must be pairs of objects by their places, an array of whole numbers of shape (n_pairs, 2). Got "
+            f"{name!r} must be pairs of indices of objects, an array of whole numbers of shape (n_pairs, 2). Got "
             f"shape {found.shape} and dtype {found.dtype} instead."
         )
     if found.min() < 0 or found.max() >= n_samples:

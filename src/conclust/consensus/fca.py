@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import ConceptGrowth
-from conclust._labels import canonical_labels, missing_code, noise_code
 from conclust._progress import rounds, say, stage, tracked
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
 from conclust.exceptions import EvidenceWarning
 
 __all__ = ["FCAConsensus"]
 
 Order: TypeAlias = Literal["given", "size"]
 
-# "auto" tries numbers of votes from this share of all on, at most _MOST_TRIED of them.
+# "auto" tries numbers of votes from this share of all upwards, at most _MOST_TRIED of them.
 _LOWEST_SHARE = 0.05
 _MOST_TRIED = 100
 # Words of bits the kernel visits before Python may look for interrupts: a fraction of a second.
@@ -35,18 +35,18 @@ class FCAConsensus(ConsensusClusterer):
 
     Objects and the clusters of all partitions make a formal context; a concept of it is a set of
     objects (the extent) with the clusters that hold all of them (the intent), so that the number of
-    partitions in the intent counts the votes for the set being one cluster. Concepts begin at objects
-    with the same labels. They take in one object after the other, and all objects that share the
-    remaining intent, while at least `threshold` partitions still vote for the whole [1]_. The extents
-    that remain never overlap; they are the consensus. Their number emerges.
+    partitions in the intent counts the votes for the set being one cluster. Concepts start from objects with the
+    same labels. They absorb one object after the other, with all objects that share the remaining intent, while at
+    least `threshold` partitions still vote for the whole [1]_. The extents
+    that remain never overlap; they are the consensus, and their number is a result.
 
     Parameters
     ----------
     threshold : int, float or "auto", default="auto"
         Partitions that must agree on all of a cluster: an int is their number, a float in (0, 1]
-        a share of them, rounded up. "auto" tries numbers from 5 % of the partitions on, and takes
-        the one with the consensus that fits the co-association best (`scores_`); of equal ones the
-        smallest. With weights the votes are sums of weights. No share is right for all ensembles:
+        a share of them, rounded up. "auto" tries numbers from 5 % of the partitions upwards, and chooses the one
+        whose consensus fits the co-association best (`scores_`), the smallest one if tied. With weights the votes
+        are sums of weights. No share is right for all ensembles:
         0.5 suits partitions with the wanted number of clusters, 0.05 partitions with many more.
     order : {"given", "size"}, default="given"
         The order in which objects are tried; the result depends on it. "given": as they are given.
@@ -54,7 +54,7 @@ class FCAConsensus(ConsensusClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
-        Above 0, a line on standard error for each threshold tried.
+        If positive, print a line to standard error for each threshold tried.
 
     Attributes
     ----------
@@ -68,15 +68,15 @@ class FCAConsensus(ConsensusClusterer):
         Mask of the objects in the concept of their cluster. The others were left over; each went to the
         cluster with most of its labels in the intent.
     threshold_ : float
-        Votes that a concept needed.
+        Number of votes that a concept needed.
     thresholds_ : ndarray of shape (n_thresholds,)
-        For "auto": the votes that were tried, all numbers of partitions or a hundred of them.
+        Numbers of votes tried with "auto": all numbers of partitions, or a hundred of them.
     scores_ : ndarray of shape (n_thresholds,)
-        For "auto": how well each consensus fits the pairs: the correlation, over all pairs of objects
+        With "auto", the fit of each consensus to the pairs: the correlation, over all pairs of objects
         and weighted by N_ij, of c_ij / N_ij with whether the consensus has both in one cluster
-        (Hubert's normalized statistic [2]_), but for a factor that all thresholds share.
+        (Hubert's normalized statistic [2]_), up to a factor common to all thresholds.
     n_iter_ : int
-        Passes over the concepts until nothing changed.
+        Number of passes over the concepts until nothing changed.
     n_features_in_ : int
         Number of partitions.
 
@@ -89,11 +89,11 @@ class FCAConsensus(ConsensusClusterer):
     Warns
     -----
     EvidenceWarning
-        Objects that fewer partitions observed than the threshold asks for can be in no concept.
+        If objects cannot be in any concept because fewer partitions observed them than the threshold requires.
 
     Notes
     -----
-    The paper's pseudo-code leaves points open. Here: *Process* goes through all objects that are not
+    The paper's pseudo-code leaves some points open. Here, *Process* goes through all objects that are not
     covered; a concept that takes in objects replaces the one it grew from; a closure that meets
     another extent is refused (the test of canonicity alone lets extents overlap); passes repeat until
     one changes nothing. If another concept takes a part of a concept's objects, the rest are left
@@ -273,7 +273,7 @@ def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
 
 
 def _pairs(sizes: NDArray[np.int64]) -> float:
-    """Return how many pairs sets of these sizes hold."""
+    """Return the number of pairs in sets of these sizes."""
     return float(np.sum(sizes * (sizes - 1.0))) / 2
 
 
@@ -290,7 +290,7 @@ def _total(ensemble: Ensemble) -> float:
 
 
 def _votes(threshold: Any, ensemble: Ensemble) -> float:
-    """Return the votes that a checked threshold asks for."""
+    """Return the number of votes that a checked threshold requires."""
     if isinstance(threshold, Integral):
         return float(threshold)
     votes = float(threshold) * _total(ensemble)
@@ -299,7 +299,7 @@ def _votes(threshold: Any, ensemble: Ensemble) -> float:
 
 
 def _lenient(threshold: float, ensemble: Ensemble) -> float:
-    """Let sums of weights that differ from the threshold by rounding reach it."""
+    """Lower the threshold by a rounding error, so that equal sums of weights reach it."""
     return threshold if ensemble.weights is None else threshold - 1e-9 * _total(ensemble)
 
 

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import LabelView, refine_labels, seed_labels
-from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust._random import seed_sequence
 from conclust.consensus.restarts import best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.gram import scaled_gram_norm
+from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust.spectra.gram import scaled_gram_norm
 
 __all__ = [
     "SMALL",
@@ -33,12 +33,12 @@ __all__ = [
     "trusted",
 ]
 
-# A label that no object of a cluster has must cost much, not infinitely much.
+# A label that no object of a cluster has must have a high but finite cost.
 SMALL = 1e-10
 
 Spread: TypeAlias = Literal["quadratic", "entropic", "norm", "cut"]  # in the order of the kernel
 
-# A membership begins with this probability for the given labels.
+# Initial membership of the given labels.
 _TRUST = 0.8
 
 
@@ -80,7 +80,7 @@ class RowLoss:
     power: float = 2.0
 
     def degrees(self, rows: DistinctRows) -> NDArray[np.float64]:
-        """Return the degree of each row, which the cut needs; else nothing."""
+        """Return the degree of each row if the criterion is the cut, otherwise None."""
         if self.spread != "cut":
             return np.zeros(0)
         return rows.degrees
@@ -93,7 +93,7 @@ class RowMoves:
     Attributes
     ----------
     n_clusters : int
-        Clusters.
+        Number of clusters.
     criterion : RowLoss
         Criterion to minimise.
     max_iter : int
@@ -141,7 +141,7 @@ class RowMoves:
 def start_labels(
     ensemble: Ensemble, n_clusters: int, n_init: int, random_state: Any, owner: str
 ) -> NDArray[np.int64]:
-    """Return a partition to start at: k-means on label rows, of at most `n_clusters` clusters."""
+    """Return a starting partition: k-means on label rows, with at most `n_clusters` clusters."""
     moves = RowMoves(n_clusters, RowLoss(), max_iter=100, tol=1e-6)
     return cluster_rows(ensemble, moves, n_init, seed_sequence(random_state, owner)).labels
 
@@ -153,14 +153,14 @@ def _view(rows: DistinctRows) -> LabelView:
 
 
 def seeded(rows: DistinctRows, n_clusters: int, seed: int) -> NDArray[np.int64]:
-    """Return for each row the nearest of rows drawn by k-means++."""
+    """Return for each row the nearest one among rows drawn by k-means++."""
     labels = np.zeros(len(rows), dtype=np.int64)
     seed_labels(_view(rows), rows.masses, n_clusters, seed, labels)
     return labels
 
 
 def trusted(labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """Return a membership that is rather sure of labels: corners of the simplex are hard to leave."""
+    """Return a membership close to labels but inside the simplex, whose corners are hard to leave."""
     Y = np.full((len(labels), k), (1.0 - _TRUST) / k)
     Y[np.arange(len(labels)), labels] += _TRUST
     return Y
@@ -173,12 +173,12 @@ class Centroids:
     Attributes
     ----------
     means : ndarray of shape (T, K)
-        The share of each label among the cluster's objects that its partition observed (among all
-        objects where the partition observed none of the cluster's).
+        Share of each label among the objects of the cluster that its partition observed (among all objects if it
+        observed none of them).
     shares : ndarray of shape (N, K)
         The share of the cluster among the objects that a partition observed.
     noise : ndarray of shape (N, K)
-        Number of noise objects in the cluster: each counts as a label of its own.
+        Number of noise objects in the cluster; each counts as a separate label.
     alone : ndarray of shape (N, K)
         The share of each of these labels.
     offsets : ndarray of shape (N + 1,)
@@ -213,12 +213,12 @@ class Centroids:
         noise: NDArray[Any],
         offsets: NDArray[np.int64],
     ) -> Centroids:
-        """Return the centroids from how many objects of each cluster have each label.
+        """Return the centroids from the number of objects of each cluster with each label.
 
         Parameters
         ----------
         sums : ndarray of shape (T, K)
-            That number.
+            Number of objects of each cluster with each label.
         present, noise : ndarray of shape (N, K)
             Number of objects of each cluster that each partition observed, and that are noise in it.
         offsets : ndarray of shape (N + 1,)
@@ -276,7 +276,7 @@ def normalized_gram(ensemble: Ensemble) -> sp.csr_array:
 
 
 def normalized_norm(ensemble: Ensemble) -> float:
-    """Return the squared norm of A'A, which AA' has too."""
+    """Return the squared norm of A'A, which equals that of AA'."""
     return scaled_gram_norm(ensemble, _column_scale(ensemble))
 
 
@@ -288,7 +288,7 @@ def _column_scale(ensemble: Ensemble) -> NDArray[np.float64]:
 def nearest(
     codes: NDArray[Any], offsets: NDArray[np.int64], cost: NDArray[np.float64], block: NDArray[Any]
 ) -> NDArray[np.int64]:
-    """Return the cluster of the lowest cost of each new object; -1 where nothing was observed.
+    """Return the cluster with the lowest cost for each new object; -1 for objects without observations.
 
     ``cost`` (T, K) is the cost of each label, ``block`` (N, K) the cost of being observed at all.
     """

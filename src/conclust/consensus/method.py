@@ -17,26 +17,26 @@ class Method:
     Parameters
     ----------
     title : str
-        Name in the literature.
+        Name of the method in the literature.
     n_clusters : {"exact", "upper bound", "optional", "emerges"}
         Whether the number of clusters must be known: exactly, as a bound, or not.
     membership : bool
-        Whether it gives probabilities over clusters, or labels only.
+        Whether the result is probabilities over clusters, or labels only.
     missing : bool
-        Whether it takes objects that some partitions did not observe, with its default parameters.
+        Whether objects that some partitions did not observe are accepted with the default parameters.
     weights : bool
         Whether the weights of the partitions count.
     soft_members : bool
-        Whether it takes partitions that are memberships themselves.
+        Whether partitions that are memberships are accepted.
     cost : str
         Time in n objects, N partitions, T clusters of all partitions, K clusters of the consensus.
     citation : str
-        Authors, year, where.
+        Authors, year and venue.
     missing_with : str, default=""
-        Where parameters decide about missing labels: those with which it takes them.
+        Parameters with which missing labels are accepted, if that depends on parameters.
     blocks : bool, default=False
-        Whether it reads labels in blocks (:class:`conclust.blocks.LabelStore`), of more objects than fit
-        into the memory.
+        Whether it reads labels in blocks (:class:`conclust.blocks.LabelStore`), for more objects than fit into
+        memory.
     estimator : str, default=""
         Name of the class; filled in by :func:`conclust.methods`.
     """

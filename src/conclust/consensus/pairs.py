@@ -1,4 +1,4 @@
-"""Which pairs of objects a method sees: all, a sample, or those given. One reader of `pairs` for all."""
+"""The pairs of objects that a method uses: all, a sample, or given ones. One reader of `pairs` for all methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conclust.exceptions import EvidenceWarning, InputError
 
 __all__ = ["check_pairs", "read_pairs"]
 
-# A warning tells of rounding up to whole partners where it makes the sample larger by this factor.
+# Warn if rounding up to whole partners makes the sample larger by this factor.
 _TOO_MANY = 2.0
 
 
@@ -47,7 +47,7 @@ def read_pairs(
     n_jobs: int | None,
     apart: bool = False,
 ) -> SparseEvidence | None:
-    """Return the evidence of the pairs asked for; None: of all.
+    """Return the evidence of the requested pairs; None stands for all.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_pairs(
     random_state, n_jobs
         For drawing.
     apart : bool, default=False
-        Whether an object may be in none of the pairs given.
+        Whether objects without any given pair are allowed.
     """
     if pairs is None:
         return None
@@ -88,7 +88,7 @@ def read_pairs(
 def _restricted(
     pairs: SparseEvidence, observed: NDArray[np.bool_], owner: str, apart: bool
 ) -> SparseEvidence:
-    """Return evidence that the user gave on all objects on the observed ones."""
+    """Return the user's evidence, given for all objects, for the observed ones."""
     n = len(observed)
     if pairs.n_samples != n:
         raise InputError(

@@ -15,12 +15,12 @@ __all__ = ["method_named", "methods", "near_names"]
 
 
 def methods() -> list[Method]:
-    """List the consensus methods: the needs, inputs, results and costs of each.
+    """List the consensus methods with their needs, inputs, results and costs.
 
     Returns
     -------
     list of Method
-        One entry an estimator, by the name of its class (``estimator``).
+        One entry per estimator, in order of class names (``estimator``).
 
     Examples
     --------
@@ -46,7 +46,7 @@ def method_named(name: str) -> Method | None:
 
 
 def near_names(name: str) -> list[str]:
-    """Return the methods that a wrong name may mean: by their names, else by a word of their titles."""
+    """Return the methods that a misspelled name may mean: by name, or else by a word of the title."""
     plain = plain_name(name)
     known = {method.estimator.lower(): method for method in methods()}
     close = [known[other].estimator for other in get_close_matches(plain, known)]

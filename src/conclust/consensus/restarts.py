@@ -5,7 +5,7 @@ the starts are run on the rows of 5,000 objects drawn without replacement, and t
 with all rows. A method is fitted to rows (`Population`): the distinct rows of labels, each counting as
 often as it occurs (`DistinctRows`), or one row for every object.
 
-Two searches that are no descents over rows choose their parts themselves: the fusion of clusters pair by
+Two searches that are not descents over rows choose their parts themselves: the fusion of clusters pair by
 pair (`median/search.py`), and PCC over all pairs, with a part that grows
 (`probabilistic/solvers/factored.py`). Methods on given pairs of objects have all of them in memory, and
 run every start on them.
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 ON_A_PART = 5_000
-# Cells of the work of one start below which threads cost more than they bring.
+# Work of one start, in cells, below which threads cost more than they gain.
 _WORTH_THREADS = 20_000
 
 P = TypeVar("P", bound="Population")
@@ -54,11 +54,11 @@ class Population(Protocol):
 
     @property
     def n_objects(self) -> int:
-        """How many objects the rows stand for."""
+        """Number of objects that the rows represent."""
 
     @property
     def cells(self) -> int:
-        """How many numbers one pass over the rows reads."""
+        """Number of values that one pass over the rows reads."""
 
     def some(self: P, objects: NDArray[np.int64]) -> tuple[P, NDArray[np.int64]]:
         """Return the rows of some objects, and which of all rows they are."""
@@ -68,17 +68,17 @@ class Restarted(Protocol[Shown, T]):
     """A method as restarts see it."""
 
     def begin(self, rows: Shown, start: int, seed: int) -> T:
-        """Run one start on some rows, to the end."""
+        """Run one start on some rows until it converges."""
 
     def finish(self, found: T, rows: Shown, kept: NDArray[np.int64]) -> T:
-        """Go on with all rows from the result on the rows kept."""
+        """Continue with all rows from the result on the rows kept."""
 
     def loss(self, found: T) -> float:
-        """Say how far from the optimum a start ended."""
+        """Return the loss at the end of a start."""
 
 
 def fewer_starts(n_init: int, rows: Population, n_clusters: int) -> int:
-    """Return how many starts to make: `n_init`, fewer where a cluster has fewer than two rows.
+    """Return the number of starts: `n_init`, or fewer if a cluster has fewer than two rows.
 
     Then nearly every row is a cluster, whatever the start, and each start takes long.
     """
@@ -114,7 +114,7 @@ def best_of_restarts(
 
 
 def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:
-    """Return the result with the least loss; of results that differ by rounding only, the first."""
+    """Return the result with the lowest loss; the first one if they differ only by rounding."""
     ranked = iter(found)
     best = next(ranked)
     for one in ranked:
@@ -125,7 +125,7 @@ def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:
 
 
 def warn_unfinished(estimator: Any, what: str = "iterations") -> None:
-    """Say that ``max_iter`` ended the fit."""
+    """Warn that ``max_iter`` ended the fit."""
     warn(
         f"{type(estimator).__name__} stopped after max_iter={estimator.max_iter} {what}. Raise "
         "max_iter, or tol if this is close enough.",

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import missing_code
 from conclust._warnings import warn
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import missing_code
 from conclust.exceptions import EnsembleWarning
 from conclust.weighting.degeneracy import degenerate_partitions
 
@@ -18,18 +18,18 @@ __all__ = ["merged_groups", "misfit", "warn_of_merged", "warn_of_misfit"]
 # Settled on k-means members of blobs, of the digits and of published pools, see the tests.
 _DEGENERATE = 0.15  # share of the partitions, by weight, that may be degenerate
 _ONE_CLUSTER = 0.9  # share of its objects in one cluster that makes a partition degenerate
-_TOO_MANY = 2.5  # clusters of the partitions (the median) for one asked for
+_TOO_MANY = 2.5  # median number of clusters of the partitions per requested one
 _VERY_MANY = 20  # clusters of the partitions altogether, for PCC, which is less sensitive
-_SAMPLE = 2_000  # objects looked at for groups
-_SMALL = 0.25  # of the mean size of the clusters asked for: smaller groups do not count
+_SAMPLE = 2_000  # maximum number of objects examined for groups
+_SMALL = 0.25  # share of the mean size of the requested clusters: smaller groups do not count
 _LEAST = 0.02  # of the objects: nor are smaller ones
 
 
 def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> None:
-    """Warn in one sentence of an ensemble on which a method of pairs or votes is known to do badly.
+    """Warn about an ensemble on which a method of pairs or votes is known to perform badly.
 
-    `n_clusters` is the number asked of the method, exactly or as a bound; None: there is no warning of
-    partitions with more clusters.
+    `n_clusters` is the number requested, exactly or as a maximum; None: no warning about partitions with more
+    clusters.
     """
     found = misfit(ensemble, n_clusters, least=1 if owner == "Voting" else _VERY_MANY)
     if found:
@@ -37,7 +37,7 @@ def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> No
 
 
 def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str:
-    """Say why an ensemble does not suit, with a place for the method's name; "" if it does."""
+    """Return why an ensemble is unsuitable, with a placeholder for the method's name; "" if it is suitable."""
     weights = ensemble.partition_weights / ensemble.partition_weights.max()
     weights = weights / weights.sum()
     counts = ensemble.cluster_counts
@@ -46,7 +46,7 @@ def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str
         return (
             f"{np.count_nonzero(degenerate)} of {len(counts)} partitions have more than "
             f"{100 * _ONE_CLUSTER:.0f}% of their objects in one cluster, which makes {{owner}} merge "
-            "clusters: leave them out (conclust.weighting.degenerate_partitions finds them), weigh "
+            "clusters: leave them out (conclust.weighting.degenerate_partitions finds them), weight "
             "the partitions by conclust.weighting.certainty_weights, or use LWEA."
         )
     order = np.argsort(counts, kind="stable")
@@ -55,18 +55,18 @@ def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str
     if n_clusters is not None and median > _TOO_MANY * n_clusters and median >= least:
         return (
             f"The partitions have {median} clusters (the median), far more than the {n_clusters} "
-            f"asked for: give {{owner}} conclust.weighting.coarsen(ensemble, {n_clusters}), which PCC does "
+            f"requested: give {{owner}} conclust.weighting.coarsen(ensemble, {n_clusters}), which PCC does "
             "by itself with granularity='matched', or use LWEA or CumulativeVoting."
         )
     return ""
 
 
 def warn_of_merged(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int, owner: str) -> None:
-    """Warn in one sentence of a consensus that merged groups that all finer partitions hold apart."""
+    """Warn about a consensus that merged groups which all finer partitions separate."""
     groups, merged = merged_groups(ensemble, labels, n_clusters)
     if merged and groups <= n_clusters:
         warn(
-            f"{owner} put groups of objects together that the partitions of more clusters hold apart "
+            f"{owner} merged groups of objects that the partitions with more clusters separate "
             f"({groups} groups in {len(np.unique(labels))} clusters), as the others merge them: use "
             "LWEA or EAC, or leave partitions of few clusters out.",
             EnsembleWarning,
@@ -74,16 +74,16 @@ def warn_of_merged(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int, ow
 
 
 def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> tuple[int, int]:
-    """Count the groups that fine partitions hold apart, and the clusters that hold several.
+    """Count the groups that fine partitions separate, and the clusters that contain several.
 
     Among the partitions with more clusters than the consensus, the finer half is examined. Two objects are
     connected if more than half of these partitions put them together; a group is a connected component.
     Groups with less than a quarter of the mean size of `n_clusters` clusters, or with less than 2 % of
     the objects, do not count. At most 2,000 objects are looked at.
     """
-    # Here, because MultiEAC, which is in that folder, asks this module too.
-    from conclust.consensus.linkage.agglomeration import single_tree
-    from conclust.consensus.linkage.dendrogram import cut
+    # Imported here because MultiEAC, which is in that folder, also uses this module.
+    from conclust.trees.agglomeration import single_tree
+    from conclust.trees.dendrogram import cut
 
     counts = ensemble.cluster_counts
     found = len(np.unique(labels))

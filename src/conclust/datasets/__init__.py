@@ -1,4 +1,4 @@
-"""Data sets by name, generators of the synthetic ones, and ensembles of known make.
+"""Data sets by name, generators of synthetic ones, and ensembles drawn from known models.
 
 Nothing is ever downloaded. Published sets are read from the folder that the environment variable
 ``CONCLUST_DATA`` names.
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """List the names of all sets that `load` knows, on this machine or not.
+    """List the names of all known sets, whether or not they are on this machine.
 
     Returns
     -------
@@ -105,19 +105,19 @@ def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
     name : str
         One of `names`.
     random_state : None, int, Generator, SeedSequence or RandomState, default=0
-        Source of the randomness of a generated set; plays no part for the others.
+        Seed of generated sets; ignored for the others.
 
     Returns
     -------
     Dataset
         Raw values: nothing is scaled, missing values are NaN. Words in a column (the three of
-        kdd99_10percent) are coded as whole numbers, 0 on, in order of the alphabet. Classes are
+        kdd99_10percent) are coded as whole numbers, 0 on, in alphabetical order. Classes are
         numbered in order of their names.
 
     Raises
     ------
     ParameterError
-        If the name is not known; says which are close.
+        If the name is unknown; the message suggests close ones.
     DatasetNotFoundError
         If the set is published but not on this machine; says where it is published and which
         folder to put it in.

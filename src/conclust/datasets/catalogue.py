@@ -22,11 +22,11 @@ class Published:
     what : str
         Kind of object.
     where : str
-        Where it is published.
+        Place of publication.
     text_features : tuple of str
         Features that hold words; each becomes one whole number per word, in sorted order.
     file : str
-        Its name in the folder, without the ending, where that is not the name of the set.
+        Name of the file in the folder, without its suffix, if it differs from the name of the set.
     """
 
     form: Literal["table", "arrays", "counts", "pool"]
@@ -134,8 +134,8 @@ PUBLISHED: dict[str, Published] = {
     "pool_lwea_isolet": _pool("ISOLET, spoken letters", 7797, 26),
     "pool_lwea_mfeat": _pool("mfeat", 2000, 10),
     "pool_lwea_mnist": _pool("5000 MNIST digits", 5000, 10),
-    "pool_lwea_optdigits": _pool("optdigits, in an order of rows of its own", 5620, 10),
-    "pool_lwea_pendigits": _pool("pendigits, in an order of rows of its own", 10992, 10),
+    "pool_lwea_optdigits": _pool("optdigits, with rows in a different order", 5620, 10),
+    "pool_lwea_pendigits": _pool("pendigits, with rows in a different order", 10992, 10),
     "pool_lwea_steel_plates": _pool("steel_plates", 1941, 7),
     "pool_lwea_texture": _pool("texture", 5500, 11),
     "pool_lwea_usps": _pool("usps_11000", 11000, 10),

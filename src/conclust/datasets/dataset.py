@@ -1,4 +1,4 @@
-"""What a data set is."""
+"""The class of data sets."""
 
 from __future__ import annotations
 

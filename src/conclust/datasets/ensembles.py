@@ -1,4 +1,4 @@
-"""Ensembles of known make: drawn from a soft truth, or from nothing at all."""
+"""Ensembles drawn from a known model: a soft membership, or no structure at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_OBJECTS = 10**9
 def planted_ensemble(
     membership: ArrayLike, n_partitions: int = 100, *, random_state: RandomStateLike = None
 ) -> Ensemble:
-    """Draw partitions from a soft membership, which a probabilistic consensus should find again.
+    """Draw partitions from a soft membership, which a probabilistic consensus should recover.
 
     In every partition every object draws its cluster from its own row, independently.
 
@@ -41,7 +41,7 @@ def planted_ensemble(
     InputError
         If the rows are not probabilities.
     ParameterError
-        If `n_partitions` is not a whole number from 1 on.
+        If `n_partitions` is not a positive int.
 
     References
     ----------

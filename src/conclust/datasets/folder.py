@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust import _storage
+from conclust._files import storage as _storage
 from conclust.datasets.catalogue import Published
 from conclust.datasets.dataset import Dataset
 from conclust.exceptions import DatasetNotFoundError, FileFormatError
@@ -30,8 +30,8 @@ from conclust.exceptions import DatasetNotFoundError, FileFormatError
 __all__ = ["VARIABLE", "is_there", "read"]
 
 VARIABLE = "CONCLUST_DATA"
-ROWS = 16_384  # of a table at a time: words take far more room than numbers
-MAX_FILE = 2**28  # bytes of a file as it lies in the folder
+ROWS = 16_384  # number of rows read at a time: words take far more memory than numbers
+MAX_FILE = 2**28  # maximum size in bytes of a file in the folder
 
 
 def is_there(name: str, entry: Published) -> bool:
@@ -116,7 +116,7 @@ def _verified(path: Path, file_name: str, record: dict[str, Any]) -> bytes:
 
 
 def _unpacked(content: bytes, entry: Published, path: Path) -> str:
-    # No published table has longer fields on average: a longer text is no such table.
+    # No published table has longer fields on average, so a longer text is not such a table.
     limit = 32 * (entry.n_samples + 1) * (entry.n_features + 1) + 2**16
     stream = zlib.decompressobj(wbits=31)
     try:

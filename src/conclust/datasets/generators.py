@@ -46,7 +46,7 @@ def rings(
     Parameters
     ----------
     sizes : sequence of int, default=(75, 150, 225)
-        Points in each ring, from the inside.
+        Number of points in each ring, from the inside.
     noise : float, default=0.1
         Standard deviation of the distance from the ring; the rings are 1 apart.
     random_state : None, int, Generator, SeedSequence or RandomState, default=None
@@ -84,7 +84,7 @@ def half_rings(
     noise: float = 0.25,
     random_state: RandomStateLike = None,
 ) -> Dataset:
-    """Make two half rings that reach into each other.
+    """Make two interlocking half rings.
 
     400 points, in two clusters of unequal size as in the evidence-accumulation papers that use
     a set of this kind. Outer radius, offset and width are our choice.
@@ -130,7 +130,7 @@ def spirals(
     noise: float = 0.05,
     random_state: RandomStateLike = None,
 ) -> Dataset:
-    """Make Archimedean spirals wound into each other.
+    """Make interleaved Archimedean spirals.
 
     The set named "spiral" in the papers has 200 points in 2 clusters; how far it winds is our
     choice. The arms are the same curve, turned; points are evenly spaced in angle.
@@ -173,7 +173,7 @@ def spirals(
         angle = 2 * math.pi * (way + k / len(counts))
         curve = polar(0.5 + 4.0 * way, angle)
         parts.append(curve + noise * rng.standard_normal(curve.shape))
-    return planar("spirals", parts, "Archimedean spirals wound into each other", "spiral")
+    return planar("spirals", parts, "interleaved Archimedean spirals", "spiral")
 
 
 def cigars(
@@ -200,7 +200,7 @@ def cigars(
     Raises
     ------
     ParameterError
-        If `sizes` are not four whole numbers from 1 on.
+        If `sizes` are not four positive ints.
 
     Examples
     --------

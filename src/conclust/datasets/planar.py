@@ -1,4 +1,4 @@
-"""What the generators of points share: a data set of groups that follow one another."""
+"""Common code of the generators of points: data sets made of successive groups."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def generated(
     Parameters
     ----------
     name : str
-        The function's.
+        Name of the generator.
     X : ndarray of shape (n, d)
         Points, cluster by cluster.
     sizes : sequence of int
-        Points of each cluster.
+        Number of points in each cluster.
     what : str
         Description of the generated data, for the source.
     group : str

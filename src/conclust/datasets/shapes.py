@@ -26,7 +26,7 @@ _MOST_POINTS = 10**9
 def two_bananas(
     n_samples: int = 1000, *, noise: float = 0.13, random_state: RandomStateLike = None
 ) -> Dataset:
-    """Make two bananas that bend around each other's ends.
+    """Make two interlocking banana shapes.
 
     Banana-shaped classes as in the toolbox PRTools (``gendatb``; R. P. W. Duin and others): points on arcs of
     225 degrees of two circles, moved by Gaussian noise. Here the radius is 1, there it is 5 and the noise 1.
@@ -34,7 +34,7 @@ def two_bananas(
     Parameters
     ----------
     n_samples : int, default=1000
-        Points, half of them in each banana; at least 2.
+        Number of points, half of them in each banana; at least 2.
     noise : float, default=0.13
         Standard deviation of the noise in both directions.
     random_state : None, int, Generator, SeedSequence or RandomState, default=None
@@ -82,7 +82,7 @@ def smiling_face(
     Parameters
     ----------
     n_samples : int, default=1000
-        Points; at least 8.
+        Number of points; at least 8.
     noise : float, default=0.08
         Standard deviation of the distance from outline and mouth, and of the eyes in both directions.
     random_state : None, int, Generator, SeedSequence or RandomState, default=None
@@ -127,7 +127,7 @@ def circles_and_gaussians(
     Parameters
     ----------
     n_samples : int, default=2200
-        Points; at least 15.
+        Number of points; at least 15.
     noise : float, default=0.08
         Standard deviation of the distance from the circles; of the Gaussians in them it is three times as large.
     random_state : None, int, Generator, SeedSequence or RandomState, default=None
@@ -187,11 +187,11 @@ def _circle(
     centre : tuple of float
         Centre of the circle.
     radius : float
-        Their mean distance from it.
+        Mean distance of the points from the centre.
     noise : float
         Standard deviation of the distances.
     angles : tuple of float, default=(0, 2 pi)
-        The part.
+        Range of angles.
     """
     distance = radius + noise * rng.standard_normal(size)
     circle: Points = polar(distance, rng.uniform(*angles, size)) + np.array(centre)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
 from conclust._validation import check_bool, check_int, refuse, shown
@@ -31,19 +31,18 @@ __all__ = [
 Rows: TypeAlias = slice | range
 """Consecutive objects, for instance ``slice(0, 1000)`` or ``range(1000)``."""
 
-# Rows of soft evidence formed at once: (n_clusters, rows) and (n_samples, rows) doubles.
+# Number of rows of soft evidence formed at once: (n_clusters, rows) and (n_samples, rows) doubles.
 _SOFT_ROWS = 128
-# Bytes of a block of rows where the whole is not formed at once.
+# Size in bytes of a block of rows if the whole is not formed at once.
 _BLOCK_BYTES = 64 << 20
-# Entries that are gone through at once.
+# Number of entries processed at once.
 _ENTRIES = 1 << 22
 
 
 class DenseEvidence(NamedTuple):
     """The evidence of all objects, or of some rows; it unpacks as counts, copresence.
 
-    The verbs below speak of all pairs of objects. :class:`SparseEvidence` has the same verbs
-    of some pairs.
+    The methods below are about all pairs of objects. :class:`SparseEvidence` has the same methods for some pairs.
 
     Attributes
     ----------
@@ -63,17 +62,17 @@ class DenseEvidence(NamedTuple):
 
     @property
     def of_all_pairs(self) -> bool:
-        """Yes."""
+        """True: every pair is present."""
         return True
 
     @property
     def pattern(self) -> tuple[None, None]:
-        """Where the row of each object begins, and its partners: every pair is there."""
+        """Start of the row of each object, and its partners: all other objects."""
         return None, None
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Entries that the row of each object holds."""
+        """Number of entries in the row of each object."""
         return np.full(len(self.counts), self.n_samples)
 
     def matrices(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -131,29 +130,29 @@ def coassociation(
     max_dense: int | None = 20_000,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
-    """Count the partitions in which two objects share a cluster, or give their share.
+    """Count the partitions in which two objects share a cluster, or return their share.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     normalize : bool, default=False
         Whether to return the shares c_ij / N_ij in place of the counts c_ij.
     rows : slice or range, default=None
-        Consecutive objects for which to count, against all objects. None: all.
+        Consecutive objects whose evidence with all objects is counted. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
         Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
         to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
-        Number of objects above which the whole matrix is refused. None: never.
+        Maximum number of objects for which the whole matrix is made. None: no limit.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 
     Returns
     -------
     ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
-        c_ij, as whole numbers with a sign (see `dtype`); float64 sums of weights (and of products of
+        c_ij, as signed integers (see `dtype`); float64 sums of weights (and of products of
         memberships) if the ensemble has weights or is soft. On the diagonal: the partitions in which
         the object has a cluster. With `normalize` the shares c_ij / N_ij in float64, NaN where no
         partition observed both.
@@ -219,15 +218,15 @@ def copresence(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     rows : slice or range, default=None
-        Consecutive objects for which to count, against all objects. None: all.
+        Consecutive objects whose evidence with all objects is counted. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
         Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
         to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
-        Number of objects above which the whole matrix is refused. None: never.
+        Maximum number of objects for which the whole matrix is made. None: no limit.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 
@@ -270,15 +269,15 @@ def evidence(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     rows : slice or range, default=None
-        Consecutive objects for which to count, against all objects. None: all.
+        Consecutive objects whose evidence with all objects is counted. None: all.
     dtype : integer type of 1, 2 or 4 bytes, default=None
         Type of the counts; it must hold the number of partitions. None: int16 for up to 16,383
         partitions, else int32: differences, and the sum of two such matrices, are right. "int8" (up
         to 127 partitions) takes half of that memory and less time. Not for weights and soft members.
     max_dense : int, default=20000
-        Number of objects above which the whole matrices are refused. None: never.
+        Maximum number of objects for which the whole matrices are made. None: no limit.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 
@@ -315,21 +314,21 @@ def narrow_evidence(ensemble: Ensemble, n_jobs: int | None) -> DenseEvidence:
 
 
 def unsigned(counts: NDArray[Any]) -> NDArray[Any]:
-    """Return counts as the kernels read them: the same bytes, without the sign that none has."""
+    """Return counts as the kernels read them: the same bytes as unsigned numbers."""
     return counts.view(f"u{counts.itemsize}") if counts.dtype.kind == "i" else counts
 
 
 def coassociation_blocks(
     labels: Any, *, block_rows: int | None = None, n_jobs: int | None = None
 ) -> Iterator[EvidenceBlock]:
-    """Go through c_ij and N_ij by blocks of rows, for matrices that do not fit in memory.
+    """Iterate over c_ij and N_ij in blocks of rows, for matrices that do not fit in memory.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     block_rows : int, default=None
-        Rows of a block. None: a matrix of 64 MiB, at least one row.
+        Number of rows in a block. None: a matrix of 64 MiB, at least one row.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 
@@ -401,7 +400,7 @@ def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
             f"Got {counts.shape} and {copresence.shape} instead."
         )
     p = np.full(counts.shape, np.nan)
-    with np.errstate(over="ignore"):  # a number N below the smallest normal one
+    with np.errstate(over="ignore"):  # N may be a subnormal number
         np.divide(counts, copresence, out=p, where=copresence > 0)
     # Soft and weighted sums can pass 1 by a rounding error. NaN stays NaN.
     np.minimum(p, 1.0, out=p)
@@ -473,7 +472,7 @@ class _Source:
         return p
 
     def rows_at_once(self) -> int:
-        """Return how many rows make a block of 64 MiB, at least one."""
+        """Return the number of rows in a block of 64 MiB, at least one."""
         return max(1, _BLOCK_BYTES // (self.n * self.counts_dtype.itemsize))
 
     def _count(self, begin: int, end: int, c: NDArray[Any] | None, N: NDArray[Any] | None) -> None:
@@ -515,7 +514,7 @@ def _narrow_type(ensemble: Ensemble) -> type[np.unsignedinteger[Any]] | None:
 
 
 def _check_type(dtype: DTypeLike, ensemble: Ensemble, owner: str) -> np.dtype[Any]:
-    """Return the type of counts that the user asks for, if it holds them."""
+    """Return the requested type of counts, if it can hold them."""
     m = ensemble.n_partitions
     try:
         found = np.dtype(dtype)

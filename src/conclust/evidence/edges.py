@@ -1,4 +1,4 @@
-"""Evidence on the edges of a graph: of networks whose communities are combined."""
+"""Evidence on the edges of a graph, for networks whose communities are combined."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> Spar
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     graph : sparse array of shape (n_samples, n_samples)
-        Its entries that are not 0 are the edges, in either direction or both; their values do not count, nor
-        does the diagonal. ``networkx.to_scipy_sparse_array(G, nodelist=nodes)`` is one.
+        Non-zero entries are the edges, in one direction or both; their values and the diagonal are ignored.
+        ``networkx.to_scipy_sparse_array(G, nodelist=nodes)`` is one.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 

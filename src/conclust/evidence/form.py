@@ -16,12 +16,12 @@ __all__ = ["check_form"]
 def check_form(
     indptr: NDArray[Any], indices: NDArray[Any], counts: NDArray[Any], copresence: NDArray[Any]
 ) -> None:
-    """Refuse arrays that are no symmetric evidence of pairs of different objects.
+    """Refuse arrays that are not symmetric evidence of pairs of different objects.
 
     Raises
     ------
     InputError
-        With the first thing that is wrong.
+        With the first violation.
     """
 
     def wrong(what: str) -> None:

@@ -1,4 +1,4 @@
-"""Evidence of the pairs that have the most of it: each object with those most similar to it."""
+"""Evidence of the most similar pairs: each object with its nearest ones."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import NearestPairs
-from conclust._labels import noise_code
 from conclust._threads import thread_count
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import noise_code
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern, pair_counts
 from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["nearest_pairs"]
 
-# Pairs times partitions that are compared at once.
+# Maximum number of pairs times partitions compared at once.
 _CELLS = 1 << 22
 
 
@@ -34,18 +34,18 @@ def nearest_pairs(
     A pair is kept if either of the two is among the `per_object` objects that the other shares clusters
     with the most often, c_ij / N_ij; ties with the last of these are kept, so there may be many more
     (`max_partners` bounds them).
-    Objects that share no cluster are no pair.
+    Objects that share no cluster are not a pair.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     per_object : int, default=20
-        Partners of each object, before ties.
+        Number of partners of each object, before ties.
     max_partners : int, default=None
-        Largest number of partners that an object chooses, ties included; at least `per_object`. Of more, those are
-        taken with which it shares the smaller clusters: the largest sum of 1 / size; of equal ones the next
-        in the order of the objects. None: all ties.
+        Maximum number of partners that an object chooses, including ties; at least `per_object`. If there are more,
+        those with which it shares smaller clusters are chosen (the largest sum of 1 / size), then those that come
+        next in the order of the objects. None: all ties.
     n_jobs : int, default=None
         Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
 
@@ -65,9 +65,9 @@ def nearest_pairs(
 
     Notes
     -----
-    The pairs favour agreement: they are no sample, as :func:`sample_pairs` draws one. No matrix of all
-    pairs is made: an object is compared with those in its smallest clusters until the clusters that are
-    left cannot make anybody else as similar. Where that would be most of them, complete labels without weights
+    The pairs favour agreement, unlike the random sample of :func:`sample_pairs`. No matrix of all
+    pairs is made: an object is compared with those in its smallest clusters until the remaining clusters cannot
+    contain a more similar one. Where that would be most of them, complete labels without weights
     are counted with all objects, eight partitions at once.
 
     Examples
@@ -111,7 +111,7 @@ def _bounded(
     most: int,
     threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the partners that objects chose, at most so many of each."""
+    """Return the partners that objects chose, up to a maximum number per object."""
     n, chosen = ensemble.n_samples, np.diff(indptr)
     if chosen.max(initial=0) <= most:
         return indptr, indices

@@ -21,7 +21,7 @@ from conclust.exceptions import InputError
 
 __all__ = ["SparseEvidence", "evidence_of_pattern", "pair_counts", "sample_pairs"]
 
-# Soft pairs formed at once.
+# Number of soft pairs formed at once.
 _SOFT_PAIRS = 1 << 18
 
 
@@ -50,8 +50,7 @@ def pair_counts(
     Raises
     ------
     InputError
-        If the labels are malformed, or the indices are no whole numbers, out of range, or not
-        equally many.
+        If the labels are malformed, or the indices are not integers, out of range, or of different lengths.
 
     Examples
     --------
@@ -65,7 +64,7 @@ def pair_counts(
     second = _objects(j, "j", ensemble.n_samples)
     if len(first) != len(second):
         raise InputError(
-            f"pair_counts needs as many i as j. Got {len(first)} and {len(second)} instead."
+            f"pair_counts needs 'i' and 'j' of the same length. Got {len(first)} and {len(second)} instead."
         )
     c, N = _sums(ensemble, len(first))
     _kernels.pair_counts(ensemble.label_view, first, second, unsigned(c), unsigned(N), threads)
@@ -84,7 +83,7 @@ class SparseEvidence:
     Attributes
     ----------
     indptr : ndarray of shape (n_samples + 1,), int64
-        Where the row of each object begins.
+        Start of the row of each object.
     indices : ndarray of shape (n_entries,), int32
         The partners of each object.
     counts : ndarray of shape (n_entries,)
@@ -115,7 +114,7 @@ class SparseEvidence:
         counts: NDArray[Any],
         copresence: NDArray[Any],
     ) -> SparseEvidence:
-        """Return evidence without checking its form, which is known to be right."""
+        """Return evidence without checking its form, which is known to be valid."""
         made = object.__new__(cls)
         for name, part in zip(
             ("indptr", "indices", "counts", "copresence"),
@@ -126,7 +125,7 @@ class SparseEvidence:
         return made
 
     def of_objects(self, kept: NDArray[np.bool_]) -> SparseEvidence:
-        """Return the evidence of some objects, renumbered; the others are in no pair."""
+        """Return the evidence of some objects, renumbered, without pairs of other objects."""
         number = np.cumsum(kept) - 1
         return SparseEvidence._of(
             np.concatenate([[0], self.indptr[1:][kept]]).astype(np.int64),
@@ -147,12 +146,12 @@ class SparseEvidence:
 
     @property
     def of_all_pairs(self) -> bool:
-        """No: only the pairs of its pattern."""
+        """False: only the pairs of its pattern are present."""
         return False
 
     @property
     def pattern(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Where the row of each object begins, and its partners."""
+        """Start of the row of each object, and its partners."""
         return self.indptr, self.indices
 
     @property
@@ -205,7 +204,7 @@ def sample_pairs(
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     per_object : int, default=30
-        Partners that each object draws; all other objects if there are fewer.
+        Number of partners that each object draws; all other objects if there are fewer.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
         Seed. The sample depends on it, on the number of objects and on `per_object` only.
     n_jobs : int, default=None
@@ -215,7 +214,7 @@ def sample_pairs(
     -------
     SparseEvidence
         The counts in compressed sparse rows. Pairs that no partition observed together (N_ij = 0)
-        say nothing and are left out; only they can bring an object below `per_object` partners.
+        are left out; only they can bring an object below `per_object` partners.
 
     Raises
     ------
@@ -286,7 +285,7 @@ def _objects(index: ArrayLike, name: str, n: int) -> NDArray[Any]:
     objects = np.asarray(index)
     if objects.ndim != 1 or (objects.dtype.kind not in "iu" and objects.size):
         raise InputError(
-            f"{name} must be a vector of whole numbers, one object a pair. Got an array of shape "
+            f"{name} must be a vector of ints, one object per pair. Got an array of shape "
             f"{objects.shape} and type {objects.dtype} instead."
         )
     if objects.size and not 0 <= objects.min() <= objects.max() < n:

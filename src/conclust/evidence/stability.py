@@ -1,4 +1,4 @@
-"""How stable the place of each object is: how far its pairs are from being undecided."""
+"""Stability of objects: the distance of their pairs from being undecided."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Determinacy", "RowStability", "otsu_threshold", "stability_of_rows",
 
 Determinacy: TypeAlias = Literal["linear", "quadratic"]
 
-# Shares that are not whole numbers of partitions are counted in so many steps.
+# Number of steps in which fractional shares are counted.
 _STEPS = 1000
 
 
@@ -32,7 +32,7 @@ class RowStability:
 def stability_of_rows(
     start: DistinctRows, determinacy: Determinacy, n_jobs: int | None
 ) -> RowStability:
-    """Return how stable each row of labels is; rows count by their masses."""
+    """Return the stability of each row of labels; rows count by their masses."""
     counts = _shares_of_rows(start, n_jobs)
     levels = np.linspace(0.0, 1.0, counts.shape[1])
     threshold = otsu_threshold(levels, start.masses @ counts)
@@ -48,13 +48,13 @@ def stability_of_rows(
 
 
 def steps_of(rows: Ensemble, otherwise: int) -> int:
-    """Return how many steps shares of the partitions go by: as many as partitions where all count alike."""
+    """Return the number of steps of the shares: the number of partitions if all have equal weight."""
     whole = not rows.is_soft and not rows.has_missing and rows.weights is None
     return rows.n_partitions if whole else otherwise
 
 
 def otsu_threshold(values: NDArray[np.float64], masses: NDArray[np.float64]) -> float:
-    """Return Otsu's threshold: halfway between the values that it parts; the value where there is one."""
+    """Return Otsu's threshold, halfway between the values that it separates, or the value if there is only one."""
     order = np.argsort(values, kind="stable")
     order = order[masses[order] > 0]
     at, weight = values[order], masses[order]
@@ -71,7 +71,7 @@ def otsu_threshold(values: NDArray[np.float64], masses: NDArray[np.float64]) -> 
 
 
 def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
-    """Return how many other objects each row has at each share from 0 to 1 (n_rows, steps + 1)."""
+    """Return the number of other objects of each row at each share from 0 to 1 (n_rows, steps + 1)."""
     rows = start.ensemble
     steps = steps_of(rows, _STEPS)
     masses = start.masses
@@ -80,7 +80,7 @@ def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
         shares = frequencies(block.counts, block.copresence)
         levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
         weights = np.where(np.isnan(shares), 0.0, masses)
-        # Of its own objects a row has one less: an object does not form a pair with itself.
+        # A row counts one of its own objects less: an object does not form a pair with itself.
         own = np.arange(len(block.rows))
         weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
         levels += (own * (steps + 1))[:, None]

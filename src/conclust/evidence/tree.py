@@ -14,7 +14,7 @@ from conclust.exceptions import UnsupportedEnsembleError
 
 __all__ = ["SpanningTree", "spanning_tree"]
 
-# Comparisons between two looks for an interrupt: some tens of milliseconds.
+# Number of comparisons between checks for interrupts: some tens of milliseconds.
 _COMPARISONS = 50_000_000
 
 
@@ -49,7 +49,7 @@ def spanning_tree(
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     progress : callable, default=None
-        Called now and then with the objects in the tree and the objects altogether.
+        Function called from time to time with the number of objects in the tree and in total.
 
     Returns
     -------

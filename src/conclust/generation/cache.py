@@ -1,8 +1,8 @@
 """Finished members on disk, so that an interrupted run resumes and two runs share the work.
 
 A member is an NPY of labels (others of its model, where it has one) and a JSON written last, with
-the SHA-256 of each. Its name is the SHA-256 of all that determines it. Who computes a member holds
-the lock of its lock file, which the system takes from a process that dies, however it dies.
+the SHA-256 of each. Its name is the SHA-256 of everything that determines it. The process that computes a member
+holds a lock on its lock file, which the system releases if the process dies.
 """
 
 from __future__ import annotations
@@ -27,13 +27,20 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._storage import PathLike, atomic_write, open_regular, read_json, read_npy, write_json
+from conclust._files.storage import (
+    PathLike,
+    atomic_write,
+    open_regular,
+    read_json,
+    read_npy,
+    write_json,
+)
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.ensemble import NOISE
 from conclust.exceptions import CacheWarning, FileFormatError, ParameterError
+from conclust.generation.labelling.models import MODELS, LandmarkCut, Model
 from conclust.generation.members import Labelled, Task
-from conclust.generation.models import MODELS, LandmarkCut, Model
 
 if sys.platform != "win32":
     import fcntl
@@ -51,7 +58,7 @@ _FORMAT = 2
 _FOLDER = "members"
 _OWNER = "EnsembleGenerator"
 _NO_PATH = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
-_POLL = 0.05  # seconds between two looks at a lock that another process holds
+_POLL = 0.05  # seconds between two checks of a lock held by another process
 _STALE = 3600.0  # seconds after which a temporary file must come from a killed process
 
 
@@ -87,7 +94,7 @@ def blocks_digest(shape: tuple[int, ...], blocks: Iterable[NDArray[np.float64]])
 
 
 def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> MemberCache:
-    """Return the cache in `folder`, made if need be; its entries are the user's alone to read."""
+    """Return the cache in `folder`, created if necessary; only the user can read its entries."""
     if sys.platform == "win32":
         refuse("cache_dir", _OWNER, "None where there are no POSIX file locks", folder)
     home = Path(folder)
@@ -166,7 +173,7 @@ class MemberCache:
     def read_all(
         self, keys: Sequence[str], n_labelled: int | None = None
     ) -> tuple[list[Labelled | None], CacheReport]:
-        """Read the members that are there, with so many labels (None: of all); say which ones are damaged."""
+        """Read the members in the cache, with this number of labels (None: all objects); report damaged ones."""
         n = self.n if n_labelled is None else n_labelled
         members: list[Labelled | None] = []
         report = CacheReport()
@@ -176,8 +183,8 @@ class MemberCache:
             except FileFormatError as error:
                 members.append(None)
                 report.damaged.append(
-                    f"A cached member is damaged and was computed anew ({error}). Nothing is lost; "
-                    "if it happens again, look after the disk."
+                    f"A cached member is damaged and was computed again ({error}). Nothing is lost; if it happens again, "
+                    "check the disk."
                 )
         report.n_read = sum(member is not None for member in members)
         return _sharing_searches(members), report
@@ -238,7 +245,7 @@ class MemberCache:
             raise FileFormatError(f"{path} is not there.") from error
 
     def write(self, key: str, task: Task, place: int, member: Labelled) -> None:
-        """Keep a member: payloads first, the JSON that makes them count last."""
+        """Store a member: payloads first, then the JSON that makes them valid."""
         highest = np.min_scalar_type(-max(1, member.n_clusters) - 1)  # a signed type
         payloads = {".npy": member.labels.astype(highest)}
         if member.model is not None:
@@ -267,8 +274,8 @@ class MemberCache:
     ) -> Iterator[bool]:
         """Hold the locks of all `keys`, or none (False) if another process holds one.
 
-        Waiting is a matter of asking again, with nothing held in between: no two processes can
-        wait for each other. It ends when `stopped` says so.
+        Waiting polls without holding anything, so two processes cannot wait for each other. It ends when `stopped`
+        returns true.
         """
         while True:
             with ExitStack() as stack:
@@ -304,7 +311,7 @@ def _sharing_searches(members: list[Labelled | None]) -> list[Labelled | None]:
 
 @contextmanager
 def _no_strangers(path: Path) -> Iterator[None]:
-    """Say it in our voice where something else has the name of an entry."""
+    """Raise an error if something else has the name of an entry."""
     try:
         yield
     except OSError as error:
@@ -313,7 +320,7 @@ def _no_strangers(path: Path) -> Iterator[None]:
             raise
         what = "link" if path.is_symlink() else "folder" if path.is_dir() else "device"
         raise ParameterError(
-            f"The 'cache_dir' parameter of {_OWNER} must be a folder into which nobody else writes. "
+            f"The 'cache_dir' parameter of {_OWNER} must be a folder into which no one else writes. "
             f"Got one in which {os.fspath(path)} is a {what} instead: remove it."
         ) from error
 
@@ -369,7 +376,7 @@ def render_clusterer(clusterer: Any) -> dict[str, Any]:
     Raises
     ------
     ParameterError
-        If a parameter has no lasting rendering (a function, an object that is no estimator).
+        If a parameter has no permanent representation (a function, an object that is not an estimator).
     """
     rendered: dict[str, Any] = {"class": _class_name(clusterer), "version": _version_of(clusterer)}
     for name, value in clusterer.get_params(deep=True).items():
@@ -400,8 +407,8 @@ def _render(value: Any, name: str, owner: str) -> Any:
         return render_clusterer(value)
     raise ParameterError(
         f"The 'cache_dir' parameter of {_OWNER} must be None with {owner}({name}={value!r}): a "
-        f"{type(value).__name__} says nothing lasting about what it does, so its members could not "
-        "be told from others."
+        f"{type(value).__name__} has no permanent representation, so its members could not "
+        "be distinguished from others."
     )
 
 

@@ -1,4 +1,4 @@
-"""Spoiling an ensemble on purpose, to see how a method copes with bad partitions."""
+"""Corrupts an ensemble on purpose, to test how a method copes with bad partitions."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def corrupt(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        The ensemble to spoil; it is left as it is.
+        Ensemble to corrupt; it is not changed.
     fraction : float in [0, 1]
         Share of the partitions to replace, rounded to the nearest number of them (a half up).
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
-        Where the randomness comes from.
+        Seed of the draws.
     return_indices : bool, default=False
         Whether to return also which partitions were replaced.
 
@@ -79,7 +79,7 @@ def corrupt(
         An Ensemble, with the same weights, if one was given; else int64 labels, each partition's
         clusters numbered by first appearance, -1 for missing, -2 for noise.
     indices : ndarray of shape (n_replaced,)
-        The partitions that were replaced, in rising order. Only with ``return_indices=True``.
+        Indices of the replaced partitions, in increasing order. Only with ``return_indices=True``.
 
     Raises
     ------

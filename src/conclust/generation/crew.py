@@ -1,4 +1,4 @@
-"""Work side by side through joblib, of which nothing goes on after an error or an interrupt has left.
+"""Parallel work through joblib that does not continue after an error or an interrupt.
 
 joblib lets go of its threads when an exception passes. They would go on inside native code, and the
 interpreter's end would then kill them there, which aborts the whole process (SIGABRT).
@@ -47,7 +47,7 @@ class Crew:
     prefer : {"threads", "processes"} or None
         As for joblib.
     owner : str
-        Whose parameter `n_jobs` is.
+        Name of the estimator, for errors about `n_jobs`.
     """
 
     def __init__(self, n_jobs: Any, prefer: Prefer | None, owner: str) -> None:
@@ -103,11 +103,11 @@ class Crew:
         del _crews[self._key]
 
     def stopped(self) -> bool:
-        """Say whether no more results are wanted."""
+        """Return whether no more results are needed."""
         return self._stopped
 
     def work(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Do one job in this thread, unless it is no longer wanted (None)."""
+        """Run one job in this thread, unless it is no longer needed (None)."""
         with self._idle:
             if self._stopped:
                 return None
@@ -124,7 +124,7 @@ class Crew:
                 self._idle.notify_all()
 
     def wait(self) -> None:
-        """Begin nothing more, and wait until nothing runs."""
+        """Start no more jobs, and wait for the running ones."""
         with self._idle:
             self._stopped = True
             self._idle.wait_for(lambda: self._running == 0)
@@ -162,7 +162,7 @@ def _running_crews() -> Iterator[Crew]:
 @atexit.register
 def _wait_for_all() -> None:
     for crew in _running_crews():
-        # Who asks once more need not wait: a signal then ends the process as signals do.
+        # A second request need not wait: a signal then ends the process as usual.
         for number in (signal.SIGINT, signal.SIGTERM):
             if callable(signal.getsignal(number)):
                 signal.signal(number, signal.SIG_DFL)

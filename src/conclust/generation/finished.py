@@ -1,4 +1,4 @@
-"""What is known of members once they are made."""
+"""Facts about finished members."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conclust.generation.labelling import Labelling
+from conclust.generation.labelling.labelling import Labelling
 from conclust.generation.members import Labelled, Member, Task, drawn_features
 from conclust.generation.scaling import Scaler
 from conclust.generation.sizes import narrowest
@@ -32,7 +32,7 @@ def describe(task: Task, result: Labelled, d: int) -> Member:
 def labelling_of(
     members: Sequence[Member], d: int, dtype: Any, scaler: Scaler | None = None
 ) -> Labelling:
-    """Return what labels points by some members, all of which have a model."""
+    """Return a function that labels points by some members, which all have a model."""
     models = [member.model for member in members if member.model is not None]
     assert len(models) == len(members)
     return Labelling(models, [member.features for member in members], d, dtype, scaler)

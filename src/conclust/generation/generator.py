@@ -13,10 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._progress import fitting, say
 from conclust._random import RandomStateLike
 from conclust._sklearn import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
     ConvergenceWarning,
-    TransformerMixin,
     check_is_fitted,
     validate_data,
 )
@@ -25,23 +22,23 @@ from conclust._validation import check_column_names, check_option, refuse
 from conclust._warnings import warn
 from conclust.exceptions import InputError
 from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
-from conclust.generation.communities import NeighbourRecipe
 from conclust.generation.finished import describe, labelling_of, type_for
-from conclust.generation.kinds import METHODS, is_named, settings_for
-from conclust.generation.labelling import Labelling, over_chunks, scaled
-from conclust.generation.members import Init, Labelled, Member, Task
-from conclust.generation.neighbour_options import read_graph
-from conclust.generation.plan import Plan, fitted_on, make_plan, refuse_method
-from conclust.generation.points import read_points
-from conclust.generation.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
-from conclust.generation.running import Progress, run_tasks
-from conclust.generation.sampled import (
+from conclust.generation.kinds.communities import NeighbourRecipe
+from conclust.generation.kinds.neighbour_options import read_graph
+from conclust.generation.kinds.registry import METHODS, is_named, settings_for
+from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
+from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
+from conclust.generation.labelling.sampled import (
     Shares,
     in_order_of_appearance,
     label_all,
 )
+from conclust.generation.members import Init, Labelled, Member, Task
+from conclust.generation.plan import Plan, fitted_on, make_plan, refuse_method
+from conclust.generation.points import read_points
+from conclust.generation.running import Progress, run_tasks
 from conclust.generation.scaling import Scale, scaling_of
-from conclust.generation.storing import restore, store
+from conclust.generation.storing import StoredGenerator
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
@@ -51,7 +48,7 @@ __all__ = ["EnsembleGenerator"]
 _OWNER = "EnsembleGenerator"
 
 
-class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class EnsembleGenerator(StoredGenerator):
     """Make an ensemble: many partitions of the same points.
 
     Parameters
@@ -66,11 +63,11 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
           for texts. Rows of zeros, which have no direction, are refused by ``fit``.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points: objects
           are tied to the 5 nearest of 1000 landmarks (n_samples / 2 of them if these are fewer), which
-          each member finds anew, and the graph of both is cut; n_clusters drawn uniformly. Groups need
-          not be round; a member costs more.
+          each member determines by itself, and the graph of both is cut; n_clusters drawn uniformly. Groups need
+          not be round; members are more expensive.
         - "multimetric": spectral clustering under a metric drawn for each member (MDEC [3]_), for many
           features: half of the features, 5 to 20 nearest neighbours and the width of the kernel are
-          drawn; n_clusters drawn uniformly. Up to 100,000 objects; knows no new points.
+          drawn; n_clusters drawn uniformly. Up to 100,000 objects; cannot label new points.
         - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, number of neighbours
           and resolution drawn. Groups need not be round; these members are the cheapest. With `n_clusters` each
           member searches the resolution that leads to about the number drawn (within 5 %, where there is one).
@@ -82,7 +79,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         - A scikit-learn clusterer: cloned for each member, every ``random_state`` in it set from the
           member's seed, ``n_clusters`` drawn from the parameter of that name where both have it. Its
           label -1 is noise.
-        - A list of these to be taken in turn ("mixed" may not be in it): ``["kmeans", "spectral"]``
+        - A list of these, used in turn (without "mixed"): ``["kmeans", "spectral"]``
           makes an ensemble of both kinds.
         - A list of pairs, each of an algorithm and its numbers of clusters, one member for each number:
           ``[("single", [5, 10]), ("kmeans", range(2, 11))]``. Besides the above, algorithms are those of "mixed":
@@ -93,19 +90,19 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         of algorithms times the numbers of clusters, with a list of pairs all the numbers that it has (no other
         number is allowed).
     n_clusters : int, range or list of int, default=None
-        The numbers of clusters to choose from. None: from 2 to min(50, max(10, square root
+        Numbers of clusters to draw from. None: from 2 to min(50, max(10, square root
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
-        draws; clusterers keep the number that they were given; a list of pairs says them itself.
+        draws; clusterers keep their own number; a list of pairs has its own numbers.
     sample_fraction : float in (0, 1], default=1.0
-        Share of the objects that each member draws (observes), without repetition. The others are missing
-        in it. (The cuts of a tree share its draw.) `fit_on` is another thing: it says how many of the objects
-        drawn the algorithm sees, and all that are drawn get a label.
+        Share of the objects that each member draws (observes), without replacement. The others are missing in it.
+        (The cuts of a tree share its draw.) `fit_on` is different: it limits the number of drawn objects on which
+        the algorithm is fitted, and all drawn objects get a label.
     feature_fraction : float in (0, 1], default=1.0
-        Share of the features that each member draws, without repetition. ("multimetric" draws half of
+        Share of the features that each member draws, without replacement. ("multimetric" draws half of
         as many.)
     fit_on : int, default=None
-        Number of objects that each member is fitted on, at most: a sample of its own of the objects that it
-        draws. Then all objects are labelled for all members in one pass. It must be possible to label
+        Maximum number of objects on which each member is fitted: its own sample of the objects that it draws. Then
+        all objects are labelled for all members in one pass. It must be possible to label
         others ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None: 10,000, or ten
         for each cluster asked for where that is more, if all members can do so, else all.
     n_graphs : int, default=None
@@ -126,28 +123,28 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance of the neighbours, for "graph" and "density" members.
     init : {"k-means++", "random"}, default="k-means++"
-        Where the "kmeans" members start: at points chosen by greedy k-means++ [6]_, which are far apart, so that
-        small clusters beside a large one have centres of their own; or at distinct points chosen at random.
+        Starts of the "kmeans" members: points chosen by greedy k-means++ [6]_, which are far apart, so that small
+        clusters beside a large one get their own centres; or distinct points chosen at random.
     scale : {"auto", "minmax", "standard"} or None, default="auto"
         Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; None: as they are. "auto":
-        to mean 0 and variance 1 where their spreads differ in kind, as those of different units do, else as
-        they are (pixels, coordinates, expression, principal components): see the notes. ``scale_`` has what was
+        to mean 0 and variance 1 if their spreads differ as those of different units do, otherwise unchanged
+        (pixels, coordinates, expression, principal components): see the notes. ``scale_`` has what was
         done. A clusterer of your own, which may have parameters in the unit of X, gets the columns as they are,
         with a ``ScaleWarning`` where their spreads differ in kind.
     max_dense : int, default=20000
-        Most objects for which "mixed" and its algorithms may allocate matrices of n x n.
+        Maximum number of objects for which "mixed" and its algorithms allocate n x n matrices.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
-        Where all randomness comes from. The result depends on nothing else: not on `n_jobs`, the
-        backend or the cache; the first members stay the same when more are asked for.
+        Source of all randomness. The result does not depend on `n_jobs`, the backend or the cache, and the first
+        members stay the same if more are requested.
     n_jobs : int or None, default=None
         Members made at a time, through joblib: None means 1 unless a ``joblib.parallel_config``
         says otherwise, -1 all processors. Each member runs on one thread.
     cache_dir : path-like or None, default=None
-        A folder in which finished members are kept and found again by a later run with the same
-        points, parameters and versions of the libraries: after an interruption it goes on where it
-        was. Runs at the same time share the work. Needs a `random_state`. Delete the folder when done.
+        Folder that keeps finished members for a later run with the same
+        points, parameters and versions of the libraries: an interrupted run can be resumed. Runs at the same time
+        share the work. Needs a `random_state`. Delete the folder when done.
     verbose : int, default=0
-        1: about ten lines of progress on standard error; 2: one for each run of an algorithm.
+        If 1, print about ten lines of progress to standard error; if 2, one for each run of an algorithm.
 
     Attributes
     ----------
@@ -156,15 +153,15 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     scale_ : {"minmax", "standard"} or None
         Scaling of the columns.
     scale_reason_ : str
-        The same in a sentence, with the reason where ``scale="auto"``.
+        The scaling in a sentence, with the reason if ``scale="auto"``.
     scaler_ : MinMaxScaler, StandardScaler or None
         The fitted scaling.
     n_cached_ : int
         Members that were read from `cache_dir`.
     n_features_in_ : int
-        Features of X.
+        Number of features of X.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where X has string names.
+        Names of the features, if X has string names.
 
     Notes
     -----
@@ -189,7 +186,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     With ``fit_on`` the cost of the members no longer grows with the objects; what grows is one product of the
     points with the centres of all members, which never leaves the registers. ``fit_transform`` holds the
     labels, a byte each; for more than fit into memory ``fit`` and :meth:`transform_blocks` hold neither points
-    nor labels. `conclust.generation.array_api` has the two steps for arrays on a graphics card.
+    nor labels. `conclust.generation.labelling.array_api` has the two steps for arrays on a graphics card.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory
     of about 300 bytes an object. Where the graph has several connected components, weak ties
@@ -306,7 +303,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: None = None, *, graph: Any = None) -> Self:
-        """Make the members; keep a model of each to label new points, not the points.
+        """Make the members; keep a model of each to label new points, but not the points.
 
         Parameters
         ----------
@@ -327,8 +324,8 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Raises
         ------
         ParameterError
-            If a parameter is out of its range, more clusters are asked for than objects drawn, or
-            more objects are drawn than the method can take.
+            If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
+            drawn than the method can handle.
         DenseLimitError
             If method="mixed" would need matrices larger than `max_dense` allows.
         """
@@ -351,14 +348,14 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Returns
         -------
         ndarray of shape (n_samples, n_partitions)
-            Labels, one partition a column; -1 where an object was not drawn, -2 where it is noise. Of a Dask
-            array a Dask array, which labels all objects.
+            Labels, one partition per column; -1 for objects not drawn, -2 for noise. For a Dask array, a Dask array
+            with labels for all objects.
 
         Raises
         ------
         ParameterError
-            If a parameter is out of its range, more clusters are asked for than objects drawn, or
-            more objects are drawn than the method can take.
+            If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
+            drawn than the method can handle.
         DenseLimitError
             If method="mixed" would need matrices larger than `max_dense` allows.
         """
@@ -381,7 +378,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         ndarray of shape (n_samples, n_partitions)
             Labels, with the cluster numbers of ``fit``: every object is labelled by every member
-            that can label new points. Of a Dask array a Dask array, made when it is asked for.
+            that can label new points. For a Dask array, a lazy Dask array.
 
         Raises
         ------
@@ -448,67 +445,6 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raw = read_points(self, block, reset=False)
             yield labelling.label(scaled(raw, self.scaler_), self.n_jobs)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted generator into a file, from which ``load`` makes one that labels new points alike.
-
-        The file is an NPZ file of plain arrays, not a pickle. It holds the members and their models (centres,
-        landmarks, the points of members by neighbours), the scaling and the parameters, but not `n_jobs`,
-        `cache_dir` and `verbose`.
-
-        Parameters
-        ----------
-        path : path-like
-            The file; nothing is added to its name. An existing one is replaced.
-
-        Raises
-        ------
-        InputError
-            If a member cannot label new points, or a parameter is a Python object: a clusterer, a Generator.
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import numpy as np
-        >>> from conclust import EnsembleGenerator
-        >>> X = np.random.default_rng(0).normal(size=(100, 2))
-        >>> generator = EnsembleGenerator("kmeans", 5, random_state=0).fit(X)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     generator.save(Path(folder) / "generator.npz")
-        ...     again = EnsembleGenerator.load(Path(folder) / "generator.npz")
-        >>> bool((again.transform(X) == generator.transform(X)).all())
-        True
-        """
-        check_is_fitted(self)
-        store(self, path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a fitted generator that ``save`` wrote; see there for an example.
-
-        Parameters
-        ----------
-        path : path-like
-            The file.
-
-        Returns
-        -------
-        EnsembleGenerator
-            The fitted generator, with the default `n_jobs`, `cache_dir` and `verbose`.
-
-        Raises
-        ------
-        OSError
-            If the file is missing or cannot be read.
-        FileFormatError
-            If it is damaged, of another version, or not the file of a generator.
-        """
-        generator = cls()
-        restore(generator, path)
-        return generator
-
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the partitions: "partition_0", "partition_1", ...
 
@@ -520,7 +456,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Returns
         -------
         ndarray of str objects
-            One name a partition.
+            One name per partition.
         """
         names = super().get_feature_names_out(input_features)
         return np.array([f"partition_{u}" for u in range(len(names))], dtype=object)
@@ -639,7 +575,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         cache: MemberCache | None,
     ) -> None:
         with warnings.catch_warnings():
-            if is_named(self.method):  # said once, at the end, instead of once a member
+            if is_named(self.method):  # warned once, at the end, instead of once per member
                 warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             report = run_tasks(
                 plan.tasks,
@@ -655,7 +591,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         report.tell()
 
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
-        """Return what labels points by the members of these numbers; None: by all."""
+        """Return a function that labels points by the members with these indices; None: all."""
         some = self.members_ if members is None else [self.members_[u] for u in members]
         return labelling_of(some, self.n_features_in_, self._dtype, self.scaler_)
 
@@ -666,7 +602,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
         raise InputError(
             f"transform cannot label new points: {len(self._seen)} of the {len(self.members_)} "
-            f"members ({names}) know only the X given to fit. Use method='kmeans', 'spectral' or 'graph', or a "
+            f"members ({names}) can label only the X given to fit. Use method='kmeans', 'spectral' or 'graph', or a "
             "KMeans or MiniBatchKMeans as method, to label new points."
         )
 
@@ -680,7 +616,7 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if not isinstance(self.cache_dir, str | PathLike):
             refuse("cache_dir", _OWNER, "a path or None", self.cache_dir)
         if self.random_state is None:
-            takes = "an int with cache_dir, or no later run could ask for the same members"
+            takes = "an int with cache_dir, or no later run could reuse the same members"
             refuse("random_state", _OWNER, takes, None)
 
     def _warn_of_fewer(self, plan: Plan) -> None:
@@ -689,13 +625,13 @@ class EnsembleGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         short = sum(
             asked is not None and self.members_[u].n_clusters < asked
             for task in plan.tasks
-            if not isinstance(task.recipe, NeighbourRecipe)  # which comes near the number only
+            if not isinstance(task.recipe, NeighbourRecipe)  # its number is approximate
             for u, asked in zip(task.columns, task.n_clusters, strict=True)
         )
         if short:
             warn(
-                f"{short} of {plan.n_partitions} members found fewer clusters than were asked of them, probably because "
-                "the points drawn have fewer distinct ones. members_ says how many each found; a smaller 'n_clusters' "
+                f"{short} of {plan.n_partitions} members found fewer clusters than requested, probably because "
+                "the points drawn have fewer distinct ones. members_ has the number of each; a smaller 'n_clusters' "
                 "avoids this.",
                 ConvergenceWarning,
             )

@@ -13,8 +13,8 @@ from conclust._random import spawn_generators
 from conclust._sklearn import clone
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
-from conclust.generation.models import Centers, Model
-from conclust.generation.nearest import nearest_center
+from conclust.generation.labelling.models import Centers, Model
+from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.runs import run_kmeans
 
 __all__ = [
@@ -46,7 +46,7 @@ Init: TypeAlias = Literal["k-means++", "random"]
 
 
 def center_based(clusterer: Any) -> bool:
-    """Tell whether the members of a clusterer label points that they were not fitted on."""
+    """Return whether the members of a clusterer can label points on which they were not fitted."""
     from sklearn.cluster import KMeans, MiniBatchKMeans  # a clusterer of the user's: loaded already
 
     # These are no more than their centres: theirs is a prediction that needs nothing else.
@@ -55,25 +55,25 @@ def center_based(clusterer: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """How one partition of a generated ensemble was made.
+    """The origin of one partition of a generated ensemble.
 
     Attributes
     ----------
     method : str
         The algorithm: "kmeans", "single", ..., or the name of the clusterer's class.
     n_clusters : int
-        The clusters found.
+        Number of clusters found.
     seed : int
         The seed of the run that made the member: its own, or that of a tree or graph it shares with others. It
         descends from the generator's ``random_state``.
     n_objects : int
         Number of objects drawn.
     n_fitted : int
-        Number of them that the algorithm saw; the others were labelled afterwards.
+        Number of objects on which the algorithm was fitted; the others were labelled afterwards.
     features : tuple of int or None
-        The columns of X that were drawn; None: all.
+        Columns of X that were drawn. None: all.
     model : object or None
-        What labels points (scaled, the columns drawn); None: the member knows only those of ``fit``.
+        Model that labels points (scaled, the columns drawn). None: the member cannot label new points.
     """
 
     method: str
@@ -92,7 +92,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a recipe: a label for each point it was given, and how new ones get theirs."""
+    """The result of a recipe: a label for each given point, and a model for new ones."""
 
     labels: NDArray[Any]
     model: Model | None = None
@@ -111,14 +111,14 @@ class Labelled:
 
 
 class Recipe(Protocol):
-    """One algorithm, told how many clusters and given a source of randomness."""
+    """One algorithm, which gets a number of clusters and a source of randomness."""
 
     @property
     def name(self) -> str:
-        """The name of the method, for people."""
+        """Name of the method, for display."""
 
     def parameters(self) -> dict[str, Any]:
-        """All that determines the result but the points, n_clusters and the seed; plain values."""
+        """All parameters that determine the result besides the points, n_clusters and the seed; plain values."""
 
     def run(
         self,
@@ -133,7 +133,7 @@ class Recipe(Protocol):
 class Task:
     """One run of one algorithm. A tree, or a graph that is shared, is cut into several members; others make one.
 
-    ``columns`` are the members' places in the ensemble, ``n_clusters`` the number asked of each. The member
+    ``columns`` are the members' places in the ensemble, ``n_clusters`` the number requested of each. The member
     draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them. Tasks with the
     same ``sample_seed`` see the same ones. None: those drawn by ``seed``.
     """
@@ -149,7 +149,7 @@ class Task:
 
 
 def streams(seed: int) -> list[np.random.Generator]:
-    """Return a member's generators, one a purpose: n_clusters, objects, features, algorithm, objects fitted on.
+    """Return a member's generators, one per purpose: n_clusters, objects, features, algorithm, objects fitted on.
 
     So the objects drawn do not depend on how n_clusters was chosen, nor the algorithm's start on
     whether objects were drawn.
@@ -248,7 +248,7 @@ class Kind:
     Attributes
     ----------
     recipe : Recipe
-        How a member is made; its name is that of the kind.
+        Recipe of the member; its name is that of the kind.
     most : int
         Default number of members.
     labels_others : bool
@@ -280,7 +280,7 @@ class Kind:
 class KMeansRecipe:
     """Lloyd's k-means from one start: points chosen by greedy k-means++, or at random and distinct.
 
-    It finds at most one cluster per distinct point, even if more are asked for.
+    It finds at most one cluster per distinct point, even if more are requested.
     """
 
     name: str = "kmeans"
@@ -316,7 +316,7 @@ class KMeansRecipe:
     def centers(
         self, points: NDArray[np.float64], starts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the centres that some of the points lead to."""
+        """Return the centres found from some of the points."""
         return self._found(points, len(starts), starts=starts)
 
     def _found(
@@ -326,7 +326,7 @@ class KMeansRecipe:
         seed: int = 0,
         starts: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return the centres that the kernel finds; from starts of its own where none are given."""
+        """Return the centres that the kernel finds, by default from its own starts."""
         made = run_kmeans(
             np.ascontiguousarray(points),
             k,
@@ -355,7 +355,7 @@ KMEANS = Kind(
 
 @dataclass(frozen=True)
 class ClustererRecipe:
-    """A clusterer of the user, in scikit-learn's manner."""
+    """A user's clusterer, with scikit-learn's interface."""
 
     clusterer: Any
     rendered: dict[str, Any] | None = None

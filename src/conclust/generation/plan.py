@@ -15,10 +15,12 @@ from conclust._random import seed_sequence, spawn_seeds
 from conclust._validation import check_int, check_option, check_real, is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
-from conclust.generation.communities import NeighbourRecipe
-from conclust.generation.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
-from conclust.generation.kinds import KINDS, METHODS
-from conclust.generation.landmarks import LandmarkSpectralRecipe
+from conclust.generation.kinds.communities import NeighbourRecipe
+from conclust.generation.kinds.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
+from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
+from conclust.generation.kinds.neighbour_options import check_neighbour_options, neighbour_recipes
+from conclust.generation.kinds.registry import KINDS, METHODS
+from conclust.generation.kinds.searched import GivenGraph
 from conclust.generation.members import (
     ClustererRecipe,
     Init,
@@ -30,8 +32,6 @@ from conclust.generation.members import (
     sole_parameter,
     streams,
 )
-from conclust.generation.neighbour_options import check_neighbour_options, neighbour_recipes
-from conclust.generation.searched import GivenGraph
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
 
 __all__ = [
@@ -43,14 +43,14 @@ __all__ = [
 
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
-# Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each cluster asked for.
+# Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each requested cluster.
 # Up to that number there is nothing to draw: the time grows without a step.
 _FIT_ON = 10_000
 _FOR_EACH = 10
 
 
 def fitted_on(generator: Any, n: int) -> int | None:
-    """Return how many objects each member is fitted on, of those that it draws of n; None: all of them."""
+    """Return the number of objects on which each member is fitted, among those it draws of n; None: all."""
     fit_on = check_int(generator.fit_on, "fit_on", OWNER, low=2, none=True)
     method = generator.method
     pairs = _pairs(method)
@@ -60,7 +60,7 @@ def fitted_on(generator: Any, n: int) -> int | None:
     elif not (isinstance(method, str) and method == "mixed") and not all(
         map(_makes_members, methods)
     ):
-        return None  # make_plan says so
+        return None  # make_plan raises
     knowing = [entry for entry in methods if not _labels_others(entry)]
     if fit_on is None:
         if pairs is not None:
@@ -87,7 +87,7 @@ def _n_drawn(generator: Any, n: int) -> int:
 
 
 def _labels_others(method: Any) -> bool:
-    """Tell whether members of this kind label points that they were not fitted on."""
+    """Return whether members of this kind can label points on which they were not fitted."""
     if isinstance(method, str):
         return method in KINDS and KINDS[method].labels_others
     return center_based(method)
@@ -111,7 +111,7 @@ def make_plan(
     n : int, default=None
         Number of points. None: those given.
     fit_on : int, default=None
-        How many of the objects that it draws each member is fitted on, at most. None: all of them.
+        Maximum number of drawn objects on which each member is fitted. None: all.
     given : GivenGraph or None, default=None
         The user's graph of the objects.
     """
@@ -217,7 +217,7 @@ def _choices(value: Any) -> Sequence[int] | None:
 
 
 def _several(value: Any) -> Sequence[int] | None:
-    """Return whole numbers from 1 on, of which there is one at least; None: it is something else."""
+    """Return a non-empty list of positive ints, or None for anything else."""
     choices = [value] if _whole(value) else value
     listed = isinstance(choices, list | tuple) or (
         isinstance(choices, np.ndarray) and choices.ndim == 1
@@ -258,7 +258,7 @@ def refuse_method(method: Any) -> NoReturn:
 
 @dataclass(frozen=True)
 class _Entry:
-    """What makes a member when its turn comes.
+    """The recipe of a member in a list, used in turn.
 
     ``choices`` None: it keeps the number of clusters that it has. ``random``: two members differ, even
     of all objects and features. ``subspace``: see `Kind`. ``shares``: members may share what a run makes.
@@ -287,7 +287,7 @@ def _sharing(entry: _Entry) -> _Entry:
 
 
 def _pairs(method: Any) -> list[tuple[Any, Sequence[int]]] | None:
-    """Return the algorithms with their numbers of clusters; None: the method is no list of pairs."""
+    """Return the algorithms with their numbers of clusters; None if the method is not a list of pairs."""
     if not isinstance(method, list | tuple):
         return None
     if not any(isinstance(entry, list | tuple) for entry in method):
@@ -326,7 +326,7 @@ def _plan_pairs(
     generator : EnsembleGenerator
         Its parameters.
     pairs : list of (algorithm, sequence of int)
-        What makes members, and a member for each number.
+        Algorithms with their numbers of clusters; one member per number.
     points : ndarray of shape (n_samples, n_features)
         The data.
     sizes : Sizes
@@ -436,7 +436,7 @@ def _plan_in_turn(
 
 
 def _chooses(recipe: Recipe) -> bool:
-    """Tell whether the number of clusters of a member is not known before it is made."""
+    """Return whether the number of clusters of a member is unknown until it is made."""
     return isinstance(recipe, NeighbourRecipe)
 
 
@@ -448,7 +448,7 @@ def _of_shared_sample(task: Task) -> Task:
 
 
 def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int | None) -> list[list[int]]:
-    """Return the members that each run makes: one, or those that a graph is the turn of."""
+    """Return the members that each run makes: one, or all members of a shared graph."""
     runs: list[list[int]] = []
     graphs: list[list[int]] = []
     turn = 0
@@ -471,7 +471,7 @@ def _default_partitions(methods: list[Any], named: bool, several: bool) -> int:
 
 
 def _makes_members(method: Any) -> bool:
-    """Tell whether a method may stand in a list: a name, or a clusterer that is an instance."""
+    """Return whether a method is allowed in a list: a name, or an instance of a clusterer."""
     if isinstance(method, str):
         return method in KINDS
     has_both = hasattr(method, "fit_predict") and hasattr(method, "get_params")

@@ -1,4 +1,4 @@
-"""Reading points: data that cannot be clustered are refused with a way on."""
+"""Reads points; data that cannot be clustered are refused with advice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._points import refuse_gaps
+from conclust._arrays.points import refuse_gaps
 from conclust._sklearn import check_array, validate_data
 from conclust.exceptions import InputError
 
@@ -46,7 +46,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
         _, row, value = texts[0]
         if len(texts) == np.shape(X)[1]:
             raise InputError(
-                f"{owner} makes partitions of numbers, and all columns of X hold text ({value!r} at row {row}). If "
+                f"{owner} makes partitions from numbers, and all columns of X hold text ({value!r} at row {row}). If "
                 "each column is a clustering, X is an ensemble already: AutoConsensus().fit(X) combines it."
             ) from error
         raise InputError(
@@ -72,7 +72,7 @@ def checked_points(X: Any, owner: str) -> NDArray[np.float64]:
 
 
 def _refuse_gaps(X: Any, error: ValueError) -> None:
-    """Raise the sentence on NaN or infinite values, if `error` is scikit-learn's on them."""
+    """Raise our error on NaN or infinite values if `error` is scikit-learn's."""
     if not str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
         return
     points = check_array(

@@ -1,4 +1,4 @@
-"""Running the tasks: draws, one inner thread a member, the cache, joblib, progress."""
+"""Runs the tasks: draws, one inner thread per member, the cache, joblib, progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 from conclust._progress import say
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.crew import Crew, Prefer
-from conclust.generation.landmarks import LandmarkSpectralRecipe
+from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
     Labelled,
@@ -47,7 +47,7 @@ def run_tasks(
 ) -> CacheReport:
     """Run all tasks and hand each one's members to `keep`, in no particular order.
 
-    A task that another process is at work on is put off, and waited for at the end.
+    A task on which another process is working is postponed, and waited for at the end.
 
     Parameters
     ----------
@@ -56,20 +56,20 @@ def run_tasks(
     points : ndarray of shape (n_samples, n_features) or callable
         The data, of which each task draws its share; or what deals out the points that tasks are fitted on.
     keep : callable
-        Takes a task and its members.
+        Function that receives a task and its members.
     cache : MemberCache or None
-        Where members are looked for and kept.
+        Cache of finished members.
     n_jobs, prefer
         Number of workers, in threads or processes.
     owner : str
         For messages.
     progress : Progress
-        Is told of each task that is done.
+        Progress, informed of each finished task.
 
     Returns
     -------
     CacheReport
-        What the cache was asked for and had.
+        Requests and hits of the cache.
     """
     total = CacheReport()
     remaining = list(tasks)
@@ -107,7 +107,7 @@ def _calls(
     cache: MemberCache | None,
     wait: bool,
 ) -> Iterator[tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]]:
-    """Say what is called, and with what: all at once on the whole data, or portion by portion."""
+    """Return the call and its arguments: all at once on the whole data, or portion by portion."""
     if not callable(points):
         yield partial(_run_task, points, cache, wait), enumerate(tasks)
         return
@@ -125,14 +125,14 @@ def _run_task(
     task: Task,
     sample: NDArray[np.float64] | None = None,
 ) -> tuple[int, list[Labelled] | None, CacheReport]:
-    """Return the task's members, or None if another process computes one of them just now.
+    """Return the task's members, or None if another process is computing one of them.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, n_features) or None
         The data, where the task draws its share.
     cache : MemberCache or None
-        Where members are looked for and kept.
+        Cache of finished members.
     wait : bool
         Whether to wait for another process that is at work on a member.
     stopped : callable
@@ -140,7 +140,7 @@ def _run_task(
     i, task : int and Task
         The task and its place.
     sample : ndarray of shape (n_fitted, n_features), default=None
-        What the task is fitted on, where it does not draw by itself.
+        Points on which the task is fitted, if it does not draw them itself.
     """
     if cache is None:
         return i, _compute(task, points, sample), CacheReport()
@@ -189,7 +189,7 @@ def _pools() -> ThreadpoolController:
 
 
 class Progress:
-    """At ``verbose=1`` about ten lines, from 2 on one for each run of an algorithm."""
+    """Progress: about ten lines with ``verbose=1``, one per run of an algorithm from 2 on."""
 
     def __init__(self, total: int, verbose: Any) -> None:
         self._total = total

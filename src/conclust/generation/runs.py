@@ -16,7 +16,7 @@ MOST_CLUSTERS = 32_766  # labels have at most two bytes, with room for the code 
 _NARROW = 126
 # Multiplications of one call of the kernel: an interrupt takes effect between two calls.
 _CALL = 2e10
-_PASSES = 30.0  # over the points, as a rule
+_PASSES = 30.0  # number of passes over the points that usually suffices
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class KMeansRuns:
         One run a column: clusters numbered by first appearance; -1 where an object was not drawn. No rows
         where labels were not asked for.
     found : ndarray of shape (n_runs,)
-        Clusters that hold an object.
+        Number of non-empty clusters.
     inertia : ndarray of shape (n_runs,)
         Sum of the squared distances of the objects drawn to the centres of their clusters.
     centers : ndarray of shape (n_runs, n_clusters, n_features) or None
@@ -43,7 +43,7 @@ class KMeansRuns:
 
 
 def draw_objects(n: int, size: int, generators: list[np.random.Generator]) -> NDArray[np.int32]:
-    """Draw `size` of `n` objects without repetition, in rising order, once for each generator."""
+    """Draw `size` of `n` objects without replacement, in increasing order, once per generator."""
     drawn = np.empty((len(generators), size), dtype=np.int32)
     for row, rng in zip(drawn, generators, strict=True):
         row[:] = np.arange(n) if size == n else some_objects(n, size, rng)
@@ -78,7 +78,7 @@ def run_kmeans(
     points : ndarray of shape (n_samples, n_features)
         C-ordered and finite.
     n_clusters : int
-        Clusters asked for, at most the objects of a draw. Where equal points, or a centre that lost
+        Requested clusters, at most the objects of a draw. Where equal points, or a centre that lost
         its last object, leave fewer, `found` says so.
     drawn : ndarray of shape (n_runs, n_drawn)
         The objects of each run, in rising order.
@@ -91,7 +91,7 @@ def run_kmeans(
         separated clusters one run in 250 ends in a poor optimum, with scikit-learn's 2 + log one in
         fifteen, for a fifth to a half more time.
     max_iter : int, default=100
-        Most passes; a run ends sooner when no object changes its cluster.
+        Maximum number of passes; a run ends earlier if no object changes its cluster.
     tol : float, default=0.0
         A run ends, too, when the centres of a pass moved by no more than this, squared, in all: a share of
         the mean variance of a feature, as scikit-learn's.
@@ -103,9 +103,9 @@ def run_kmeans(
     centers : bool, default=False
         Whether to return the centres.
     threads : int, default=1
-        Runs at a time. No bit of the result depends on it.
+        Number of parallel runs. The result has the same bits for any number.
     form : str, default="auto"
-        The instruction set: a name in `bitslice_forms`. No bit depends on it either.
+        Instruction set: a name in `bitslice_forms`. The result has the same bits for any of them.
 
     Returns
     -------

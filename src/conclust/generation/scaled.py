@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.generation.labelling import scaled
+from conclust.generation.labelling.labelling import scaled
+from conclust.generation.labelling.rows import Rows, is_in_blocks
 from conclust.generation.points import read_points
-from conclust.generation.rows import Rows, is_in_blocks
 
 __all__ = ["scaled_blocks", "scaled_points"]
 

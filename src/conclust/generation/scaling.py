@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conclust._sklearn import scalers
 from conclust._warnings import warn
 from conclust.exceptions import ScaleWarning
-from conclust.generation.kinds import KINDS, kinds_of
+from conclust.generation.kinds.registry import KINDS, kinds_of
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -23,7 +23,7 @@ Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
 
 # Settled by experiments/default/scale.py.
 _FACTOR = 20.0  # a column narrower by it has 1/400 of the widest one's share in squared distances
-_SHARE = 0.1  # of the columns: so many narrow ones differ in kind
+_SHARE = 0.1  # share of narrow columns from which spreads differ in kind
 # Where at least so many columns decide, narrow ones are quiet columns of the same kind: pixels, genes.
 _DECIDING = 10.0
 # Means of all columns this near to 0, in standard deviations: principal components, whose spreads are meant.
@@ -37,7 +37,7 @@ _SENTENCES = {
 
 
 class Scaling(NamedTuple):
-    """How columns are scaled.
+    """The scaling of columns.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Scaling(NamedTuple):
     scaler : MinMaxScaler, StandardScaler or None
         The fitted scaler.
     reason : str
-        A sentence that says what was done, and why where "auto" chose it.
+        A sentence on the scaling, with the reason if "auto" chose it.
     """
 
     scale: Scale
@@ -110,7 +110,7 @@ def fitted_scaling(
     Parameters
     ----------
     scale : {"auto", "minmax", "standard"} or None
-        The scale asked for.
+        Requested scale.
     blocks : iterable of ndarray of shape (n_rows, n_features)
         The points; of one block the result is that of ``scaler.fit`` to the bit.
     names : sequence of str, default=None
@@ -130,7 +130,7 @@ def fitted_scaling(
             return Scaling(None, None, "Columns not scaled: their spreads are of one kind.")
         told = spread.sentence(names)
         if not fixed:
-            reason = f"Columns scaled to mean 0 and deviation 1, for their spreads differ in kind: {told}."
+            reason = f"Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: {told}."
             return Scaling("standard", standard, reason)
         n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow, spread.varying))
         warn(

@@ -1,4 +1,4 @@
-"""How much each member draws, how many clusters it may be asked for, and the plan that comes of it."""
+"""Numbers of objects, features and clusters of each member, and the resulting plan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much each member draws: of n objects and of d features."""
+    """Numbers of objects and features that each member draws."""
 
     n: int
     n_objects: int
@@ -44,7 +44,7 @@ class Sizes:
 
     @property
     def most_clusters(self) -> int:
-        """Most clusters that a member can find."""
+        """Maximum number of clusters of a member."""
         return self.n_objects if self.n_fitted is None else self.n_fitted
 
     def task(
@@ -107,7 +107,7 @@ def label_type(sizes: Sizes, choices: Sequence[int]) -> np.dtype[Any]:
 
 
 def narrowest(most: int, *, whole: bool) -> np.dtype[Any]:
-    """Return the narrowest integers for labels of so many clusters; `whole`: no object is missing."""
+    """Return the narrowest integers for labels of this number of clusters; `whole`: no object is missing."""
     if whole and most <= 254:
         return np.dtype(np.uint8)
     return np.dtype(np.int8 if most <= 127 else np.int32)

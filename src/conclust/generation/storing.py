@@ -9,18 +9,24 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._storage import Expected, PathLike, read_npz, write_npz
+from conclust._files.storage import Expected, PathLike, read_npz, write_npz
+from conclust._sklearn import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_is_fitted,
+)
 from conclust.exceptions import FileFormatError, InputError
+from conclust.generation.labelling.models import MODELS, Model
 from conclust.generation.members import Member
-from conclust.generation.models import MODELS, Model
 from conclust.generation.scaling import Scaler, scaler_of
 
-__all__ = ["refusal_to_save", "restore", "store"]
+__all__ = ["StoredGenerator", "refusal_to_save", "restore", "store"]
 
 _FORMAT = "conclust generator"
 _VERSION = 5
@@ -52,6 +58,71 @@ _SCALERS = {
 _RUNNING = ("n_jobs", "cache_dir", "verbose")
 _LABEL_TYPES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _LARGEST = 1 << 53
+
+
+class StoredGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Files of fitted generators; the base of :class:`conclust.EnsembleGenerator`."""
+
+    def save(self, path: PathLike) -> None:
+        """Write the fitted generator into a file, from which ``load`` makes one that labels new points alike.
+
+        The file is an NPZ file of plain arrays, not a pickle. It holds the members and their models (centres,
+        landmarks, the points of members by neighbours), the scaling and the parameters, but not `n_jobs`,
+        `cache_dir` and `verbose`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; nothing is added to its name. An existing one is replaced.
+
+        Raises
+        ------
+        InputError
+            If a member cannot label new points, or a parameter is a Python object: a clusterer, a Generator.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from conclust import EnsembleGenerator
+        >>> X = np.random.default_rng(0).normal(size=(100, 2))
+        >>> generator = EnsembleGenerator("kmeans", 5, random_state=0).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     generator.save(Path(folder) / "generator.npz")
+        ...     again = EnsembleGenerator.load(Path(folder) / "generator.npz")
+        >>> bool((again.transform(X) == generator.transform(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        store(self, path)
+
+    @classmethod
+    def load(cls, path: PathLike) -> Self:
+        """Read a fitted generator that ``save`` wrote; see there for an example.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        EnsembleGenerator
+            The fitted generator, with the default `n_jobs`, `cache_dir` and `verbose`.
+
+        Raises
+        ------
+        OSError
+            If the file is missing or cannot be read.
+        FileFormatError
+            If it is damaged, of another version, or not the file of a generator.
+        """
+        generator = cls()
+        restore(generator, path)
+        return generator
 
 
 def refusal_to_save(generator: Any) -> str | None:

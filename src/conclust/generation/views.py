@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import over_partitions
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, check_array, clone
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
 from conclust.generation.generator import EnsembleGenerator
 from conclust.similarity import cluster_certainty
@@ -28,12 +28,12 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     """Make members from each of several views of the same objects, and from random unions of views.
 
     A view is a matrix of features of one kind: Fourier coefficients beside pixels, genes beside proteins. Members
-    from each see what only it shows; in one matrix the view with the most columns would decide.
+    from each see its own structure; in one matrix the view with the most columns would dominate.
 
     Parameters
     ----------
     generator : EnsembleGenerator, default=None
-        Makes the members of a view; a copy with a seed of its own for each. Its number of partitions does not
+        Generator of the members of a view; each view gets a copy with its own seed. Its number of partitions does not
         count. None: ``EnsembleGenerator()``.
     n_partitions : int, default=60
         Number of members of all views and unions, evenly.
@@ -43,7 +43,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     n_unions : int, default=4
         Number of unions.
     weigh : bool, default=True
-        Whether a member weighs by the mean certainty of its clusters among the members of its own view, so that a
+        Whether a member is weighted by the mean certainty of its clusters among the members of its view, so that a
         view whose members contradict each other counts less.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the unions and of the seeds of the members.
@@ -59,7 +59,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     weights_ : ndarray of shape (n_partitions,)
         Weight of each member, of mean 1.
     generators_ : dict of tuple of str to EnsembleGenerator
-        What made the members of each view and union.
+        Fitted generators of each view and union.
 
     Raises
     ------
@@ -166,7 +166,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
         return labels
 
     def _shares(self, names: list[str], rng: np.random.Generator) -> dict[tuple[str, ...], int]:
-        """Return how many members each view and each union makes."""
+        """Return the number of members of each view and each union."""
         unions: dict[tuple[str, ...], None] = {}
         wanted = min(self.n_unions, 2 ** len(names) - len(names) - 1)
         while self.union_share > 0 and len(unions) < wanted:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import plain_array
+from conclust._arrays.containers import plain_array
 from conclust._validation import check_int, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
@@ -35,7 +35,7 @@ class Concept:
 
 
 class FormalContext:
-    """Which object has which attribute, and the concepts that follow.
+    """A relation of objects and attributes, and its concepts.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class FormalContext:
         Raises
         ------
         InputError
-            If a name is none of the context's.
+            If a name is not in the context.
         """
         return self._names_of(self._derive(_find(objects, self._row, "object"), False), False)
 
@@ -227,7 +227,7 @@ class FormalContext:
         Raises
         ------
         InputError
-            If a name is none of the context's.
+            If a name is not in the context.
         """
         return self._names_of(
             self._derive(_find(attributes, self._column, "attribute"), True), True
@@ -249,7 +249,7 @@ class FormalContext:
         Raises
         ------
         InputError
-            If a name is none of the context's.
+            If a name is not in the context.
         """
         shared = self._derive(_find(objects, self._row, "object"), False)
         return self._names_of(self._derive(shared, True), True)
@@ -381,7 +381,7 @@ class ConceptLattice:
     Attributes
     ----------
     context : FormalContext
-        Where the concepts are from.
+        Context of the concepts.
     concepts : tuple of Concept
         In the order of ``context.concepts()``: the first is the lowest.
     covers : ndarray of int64 of shape (n_covers, 2)
@@ -400,7 +400,7 @@ class ConceptLattice:
 
     @property
     def levels(self) -> NDArray[np.int64]:
-        """Steps from the lowest concept, along the longest way, (n_concepts,)."""
+        """Length of the longest path from the lowest concept, (n_concepts,)."""
         levels = np.zeros(len(self), dtype=np.int64)
         sizes = np.array([len(concept.extent) for concept in self.concepts])
         for lower, upper in self.covers[np.argsort(sizes[self.covers[:, 0]], kind="stable")]:

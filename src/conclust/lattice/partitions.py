@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from conclust._labels import MISSING, NOISE, canonical_labels
-from conclust.contingency import read_labels
+from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.exceptions import InputError
+from conclust.measures.contingency import read_labels
 
 __all__ = ["is_finer", "join", "meet"]
 

@@ -1,4 +1,4 @@
-"""Points in cells: a query is compared with those of the cells around it, where all would be too many."""
+"""Points in cells: a query is compared with the points of nearby cells if all would be too many."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CALL = 2e10
 class Cells:
     """Points, cell by cell: each cell has the points that are nearer to its centre than to all others.
 
-    Where cells begin, and which cells are compared with which, depends on the points only.
+    The cells, and their lists of cells to compare, depend on the points only.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Cells:
             around = min(count, 2 * around)
 
     def _enough_cells(self, k: int) -> int:
-        """Return how many cells around its own a query looks at, to find most of its neighbours."""
+        """Return the number of nearby cells that a query searches to find most of its neighbours."""
         assert self._centers is not None
         n, count = len(self.points), len(self._centers)
         tried = np.linspace(0, n - 1, min(n, _TRIED)).astype(np.int64)
@@ -102,7 +102,7 @@ class Cells:
 def _nearest(
     points: NDArray[np.float64], queries: NDArray[np.float64], k: int
 ) -> NDArray[np.int32]:
-    """Return the k points nearest to each query, of all."""
+    """Return the k points nearest to each query among all points."""
     found = np.empty((len(queries), k), dtype=np.int32)
     n, q = len(points), len(queries)
     every, alone = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int32)

@@ -42,7 +42,7 @@ def cut_ties(
     neighbours : Neighbours
         The points.
     n_clusters : int
-        Number of clusters, at most; but the trees of the forest are never joined.
+        Maximum number of clusters; the trees of the forest are never joined.
     least : float
         Number of objects that each side of a cut must have.
 

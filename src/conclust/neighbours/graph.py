@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust import _kernels
-from conclust._equal_rows import EqualRows
 from conclust._validation import check_int, check_option
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours.search import Metric, Neighbours, find_neighbours
 
 __all__ = ["NeighbourGraph", "Weights", "graph_of", "neighbour_graph"]
@@ -27,13 +27,13 @@ class NeighbourGraph:
     Attributes
     ----------
     starts : ndarray of int64 of shape (n_points + 1,)
-        Where the ties of each point begin.
+        Start of the ties of each point.
     ends : ndarray of int32 of shape (n_ties,)
         The points at the other end, in rising order. Each tie is there in both directions.
     weights : ndarray of float64 of shape (n_ties,)
         The weights of the ties, above 0.
     rows : EqualRows
-        Which objects are the same point. Points are numbered by first appearance, so that point i is object i
+        Distinct rows of the objects. Points are numbered by first appearance, so that point i is object i
         where all objects differ.
     """
 
@@ -44,7 +44,7 @@ class NeighbourGraph:
 
     @property
     def n_points(self) -> int:
-        """How many distinct points there are."""
+        """Number of distinct points."""
         return len(self.starts) - 1
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Communities of a graph by the Leiden algorithm: at a resolution, or of a number."""
+"""Communities of a graph by the Leiden algorithm, at a resolution or for a given number."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class CommunityGraph:
     weights : ndarray of float64 of shape (n_ties,)
         The weights of the ties, above 0.
     loads : ndarray of float64 of shape (n_nodes,)
-        What a community pays for: the degrees of its nodes (modularity), or how many objects they stand for
-        (the constant Potts model).
+        Cost of a community: the degrees of its nodes (modularity), or the number of their objects (the constant
+        Potts model).
     unit : float
         The rate of this payment at resolution 1.
     """
@@ -89,7 +89,7 @@ class CommunityGraph:
     def communities(
         self, resolution: float, seed: int, rounds: int | None = None
     ) -> tuple[NDArray[np.int32], int]:
-        """Return the community of each node, numbered by first appearance, and how many there are.
+        """Return the community of each node, numbered by first appearance, and their number.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class CommunityGraph:
         seed : int
             Source of the order in which nodes are visited, in the range [0, 2^64).
         rounds : int, default=None
-            Number of rounds, at most. 0: only single nodes move, as in the first level of the Louvain algorithm.
+            Maximum number of rounds. 0: only single nodes move, as in the first level of the Louvain algorithm.
             None: 2.
         """
         labels = np.empty(len(self.loads), dtype=np.int32)
@@ -115,7 +115,7 @@ class CommunityGraph:
         return labels, count
 
     def communities_of_number(self, wanted: int, seed: int) -> tuple[NDArray[np.int32], int]:
-        """Return communities whose number is near the one that is wanted, and how many there are.
+        """Return communities whose number is close to the wanted one, and their number.
 
         The resolution is searched for between 1e-3 and 50 in 8 runs at most, until the number is within 5 %.
         The number grows with the resolution on the whole only, so the nearest number that was met counts.

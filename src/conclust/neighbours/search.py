@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
-from conclust._equal_rows import EqualRows
+from conclust._arrays.containers import number_array
+from conclust._arrays.points import refuse_gaps
 from conclust._kernels import nearest_points
-from conclust._points import refuse_gaps
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.neighbours.cells import Cells
 
@@ -61,7 +61,7 @@ class Neighbours:
 
     @property
     def k(self) -> int:
-        """How many neighbours of each point are known."""
+        """Number of known neighbours of each point."""
         return int(self.found.shape[1])
 
 
@@ -154,7 +154,7 @@ def unit_rows(points: NDArray[np.float64], owner: str) -> NDArray[np.float64]:
 
 
 class PointIndex:
-    """Points, arranged so that the nearest of them are found soon.
+    """Points arranged for fast searches of neighbours.
 
     Parameters
     ----------
@@ -230,9 +230,9 @@ class PointIndex:
         lists : tuple of ndarray
             The cells that the queries of each cell are compared with (`Cells.lists`).
         k : int
-            How many.
+            Number of neighbours.
         threads : int
-            How many work on it.
+            Number of threads.
         form : str
             The form of the kernel.
         """

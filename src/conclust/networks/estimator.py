@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust._labels import canonical_labels
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
@@ -18,6 +17,7 @@ from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted
 from conclust._threads import side_by_side, thread_count
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import canonical_labels
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
 from conclust.exceptions import InputError
 from conclust.neighbours.leiden import CommunityGraph, Quality
@@ -46,17 +46,18 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     kind : {"fast", "strict", "threshold", "ecg"}, default="fast"
-        What the shares do. "fast": edges with a share below `threshold` are removed, and the others weigh what
-        their share is (FastEnsemble [1]_). "threshold": the same, and the others keep their weights. "strict": only
+        Use of the shares. "fast": edges with a share below `threshold` are removed, and the shares of the others
+        are their weights (FastEnsemble [1]_). "threshold": the same, and the others keep their weights. "strict":
+        only
         edges on which all runs agree remain, with their weights. "ecg": edges of the 2-core weigh
         ``min_weight + (1 - min_weight) * share``, and all other edges `min_weight`; the runs are the first level
         only, in which single nodes move (ECG [2]_).
     n_runs : int, default=None
-        Number of runs. None: 10, and 16 for "ecg", as published. They play no part where an ensemble is given.
+        Number of runs. None: 10, and 16 for "ecg", as published. Ignored if an ensemble is given.
     threshold : float, default=0.8
         Smallest share of an edge that remains, in the range (0, 1], for "fast" and "threshold".
     quality : {"modularity", "cpm"}, default="modularity"
-        What communities maximise. "cpm": the constant Potts model, the weight inside of a community less
+        Quality that communities maximise. "cpm": the constant Potts model, the weight inside of a community less
         `resolution` times its number of pairs of nodes; it has no resolution limit.
     resolution : float, default=None
         Above 0: the higher, the more communities. None: 1 for modularity, 0.01 for "cpm".
@@ -85,7 +86,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ensemble_ : Ensemble
         The runs.
     evidence_ : SparseEvidence
-        How often the ends of each edge were together; ``evidence_.to_scipy()`` has the shares.
+        Evidence on the edges; ``evidence_.to_scipy()`` has the shares of runs that put their ends together.
     weights_ : csr_array of shape (n_nodes, n_nodes)
         The weights of the edges that were clustered at the end.
 
@@ -174,7 +175,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         y : None
             Ignored.
         ensemble : Ensemble or array-like of shape (n_nodes, n_runs), default=None
-            Runs of any program in place of own ones, a row for each node in the order of `nodes_`; -1, NaN:
+            Runs of any program, used instead of new ones, with a row for each node in the order of `nodes_`; -1, NaN:
             missing; -2: noise. Lists of communities: ``Ensemble.from_communities(runs, nodes=G)``.
 
         Returns

@@ -1,4 +1,4 @@
-"""Networks as users have them, read once: a sparse matrix, a graph of networkx, a list of edges."""
+"""Reads networks: a sparse matrix, a graph of networkx, or a list of edges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import plain_array
+from conclust._arrays.containers import plain_array
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
@@ -104,10 +104,10 @@ def read_network(graph: Any) -> Network:
         raise InputError(f"{_EXPECTED} Got {type(graph).__name__} instead.")
     if isinstance(graph, np.ndarray):
         return _of_array(graph)
-    if hasattr(graph, "columns") and hasattr(
-        graph, "to_numpy"
-    ):  # pandas, polars: columns of their own types
-        columns = [graph[name].to_list() for name in graph.columns]
+    if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
+        # Of pandas or polars: columns of their own types.
+        frame: Any = graph
+        columns = [frame[name].to_list() for name in frame.columns]
         return _of_names(list(zip(*columns, strict=True)), None)
     return _of_names(list(graph), None)
 

@@ -3,6 +3,8 @@
 Every picture takes ``ax`` and returns it; its ``..._of`` function returns the data as arrays.
 """
 
+from conclust.plotting.canvas.figures import paper_axes
+from conclust.plotting.canvas.style import look
 from conclust.plotting.diagram import line_diagram
 from conclust.plotting.draws import (
     LossCurve,
@@ -11,7 +13,6 @@ from conclust.plotting.draws import (
     expected_loss_of,
     similarity_blocks,
 )
-from conclust.plotting.figures import paper_axes
 from conclust.plotting.flows import (
     Flow,
     Tracking,
@@ -47,7 +48,6 @@ from conclust.plotting.objects import (
     silhouette_bars,
     silhouettes_of,
 )
-from conclust.plotting.style import look
 from conclust.plotting.support import SupportedTree, consensus_tree, consensus_tree_of
 from conclust.plotting.traces import objective_trace, trace_of
 from conclust.plotting.trees import Tree, dendrogram, tree_of

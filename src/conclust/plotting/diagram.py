@@ -13,8 +13,8 @@ from conclust._random import generator
 from conclust._validation import check_option, shown
 from conclust.exceptions import InputError
 from conclust.lattice import ConceptLattice, FormalContext
-from conclust.plotting.figures import axes
-from conclust.plotting.style import COLOURS, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import COLOURS, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,14 +39,14 @@ def line_diagram(
     Parameters
     ----------
     lattice : ConceptLattice or FormalContext
-        From ``FormalContext.lattice()``; of a context its lattice is made.
+        Lattice from ``FormalContext.lattice()``, or a context, whose lattice is computed.
     labels : {"reduced", None} or sequence of str of length n_concepts, default="reduced"
         "reduced" names every attribute once, above the highest concept that has it, and every
         object once, below the lowest concept that holds it. A sequence gives the text below each
         concept. None: no text.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
-        has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
+        Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one if pyplot has been imported,
+        so that ``plt.savefig`` writes it; otherwise one that pyplot does not manage.
 
     Returns
     -------
@@ -56,9 +56,9 @@ def line_diagram(
     Raises
     ------
     MissingExtraError
-        matplotlib is not installed.
+        If matplotlib is not installed.
     InputError
-        The first argument is neither a lattice nor a context, or there is not one text per concept.
+        If the first argument is neither a lattice nor a context, or there is not one text per concept.
 
     References
     ----------
@@ -164,7 +164,7 @@ def _diagram_texts(
 
 
 def _shorten(names: list[str]) -> str:
-    """Return the names in one line, or the first of them and how many there are."""
+    """Return the names in one line, or the first of them and their number."""
     whole = ", ".join(names)
     if len(whole) <= 24 or len(names) == 1:
         return whole

@@ -1,4 +1,4 @@
-"""Where objects go as the number of clusters grows: tracking plot and flow of clusters."""
+"""Tracking plot and flow of clusters over the number of clusters."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
-from conclust.contingency import read_labels
+from conclust._arrays.containers import number_array
 from conclust.exceptions import InputError
-from conclust.matching import assign
-from conclust.plotting.figures import axes
-from conclust.plotting.numbers import numbers_of_clusters
-from conclust.plotting.style import (
+from conclust.measures.contingency import read_labels
+from conclust.measures.matching import assign
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
     INK,
@@ -26,13 +25,14 @@ from conclust.plotting.style import (
     drawn_in_style,
     ink_on,
 )
+from conclust.plotting.numbers import numbers_of_clusters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Flow", "Tracking", "flow_diagram", "flow_of", "tracking_of", "tracking_plot"]
 
-_COLUMNS = 4000  # of a picture; more objects are thinned to this number, evenly spaced
+_COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
 _FAINT = 0.05  # an edge with less of the cluster that it leads to is left out
 
 
@@ -70,11 +70,11 @@ class Flow:
     size : ndarray of shape (n_nodes,)
         Objects.
     x : ndarray of shape (n_nodes,)
-        Where it is drawn, from 0 to 1.
+        Horizontal position, from 0 to 1.
     edges : ndarray of shape (n_edges, 2)
         Nodes: from one of the smaller number to one of the next.
     count : ndarray of shape (n_edges,)
-        Objects that both have.
+        Number of common objects.
     share : ndarray of shape (n_edges,)
         Share of the objects of the later cluster that come from the earlier one.
     """
@@ -89,7 +89,7 @@ class Flow:
 
 
 def tracking_of(partitions: Any) -> Tracking:
-    """Return what the tracking plot shows, as arrays.
+    """Return the data of the tracking plot as arrays.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _recoloured(labels: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray
 
 
 def flow_of(partitions: Any) -> Flow:
-    """Return what the flow diagram shows, as arrays.
+    """Return the data of the flow diagram as arrays.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def _places(
     count: NDArray[np.int64],
     size: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return where the nodes of each level stand: near those that they come from, room by their size.
+    """Return the positions of the nodes of each level: near their origins, with room by size.
 
     Levels take turns, downwards and upwards, at standing by the mean place of their neighbours.
     """
@@ -285,9 +285,8 @@ def _seats(order: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.floa
 def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the cluster of every object at every number of clusters.
 
-    A row for each number, a column for each object; objects stand by their cluster at the smallest
-    number, then the next. A cluster that goes on has the same colour below; black lines are where
-    neighbours part.
+    A row for each number, a column for each object; objects are sorted by their cluster at the smallest number,
+    then the next. A cluster that persists keeps its colour below; black lines mark where neighbours separate.
 
     Parameters
     ----------
@@ -295,7 +294,7 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
         Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
         number of clusters; negative labels and NaN are grey.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
+        Axes to draw in. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
     Returns
     -------
@@ -373,8 +372,7 @@ def flow_diagram(
 
     A row of circles for each number of clusters, as large as the clusters; a line to each cluster of
     the next number that takes objects over, the broader the more, the darker the larger the share of
-    that cluster. Clusters that are there have one line to each; where objects come from several, the
-    number is too large.
+    that cluster. Real clusters have one line to each; if objects come from several, the number is too large.
 
     Parameters
     ----------
@@ -385,7 +383,7 @@ def flow_diagram(
         A number for each object, or for each in each partition; circles are coloured by their mean. None: circles
         that go on have one colour.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
+        Axes to draw in. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
     Returns
     -------

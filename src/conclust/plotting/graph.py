@@ -1,4 +1,4 @@
-"""The graph of clusters: how large they are, and how far they lie in each other."""
+"""The graph of clusters: sizes and overlaps."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_real
 from conclust.membership import cluster_similarity
-from conclust.plotting.figures import axes
-from conclust.plotting.orders import dendrogram_order
-from conclust.plotting.reading import read_membership
-from conclust.plotting.style import COLUMN, GREY, INK, cluster_colours, drawn_in_style, ink_on
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.orders import dendrogram_order
+from conclust.plotting.canvas.reading import read_membership
+from conclust.plotting.canvas.style import (
+    COLUMN,
+    GREY,
+    INK,
+    cluster_colours,
+    drawn_in_style,
+    ink_on,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,17 +33,17 @@ _NAME, _NUMBER = 6.5, 6.0  # sizes of type, in points
 
 @dataclass(frozen=True)
 class ClusterGraph:
-    """Clusters, and how far they lie in each other.
+    """Clusters and their overlaps.
 
     Attributes
     ----------
     sizes : ndarray of shape (n_clusters,)
-        Objects of which each cluster is the most probable one.
+        Number of objects for which each cluster is the most probable one.
     overlap : ndarray of shape (n_clusters, n_clusters)
         m_ab: the probability that an object drawn from cluster a falls into b when it is drawn again
         (:func:`conclust.membership.cluster_similarity`).
     places : ndarray of shape (n_clusters, 2)
-        Where they are drawn: on a circle, those that overlap side by side.
+        Positions on a circle, with overlapping clusters next to each other.
     """
 
     sizes: NDArray[np.int64]
@@ -45,7 +52,7 @@ class ClusterGraph:
 
 
 def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
-    """Return what the graph of clusters shows, as arrays.
+    """Return the data of the graph of clusters as arrays.
 
     Parameters
     ----------
@@ -60,7 +67,7 @@ def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
     Raises
     ------
     InputError
-        If the rows are no probabilities, or the model has none.
+        If the rows are not probabilities, or the model has none.
 
     Examples
     --------
@@ -92,7 +99,7 @@ def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
 def cluster_graph(
     membership: ArrayLike | Any, *, least: float = 0.01, ax: Axes | None = None
 ) -> Axes:
-    r"""Draw clusters as circles, as large as they are, and lines where they lie in each other.
+    r"""Draw clusters as circles with areas by size, and overlaps as lines.
 
     The number on a line near a cluster is the probability that an object drawn from that cluster
     falls into the other one when it is drawn again. What would lie over something else is left out,
@@ -105,7 +112,7 @@ def cluster_graph(
     least : float, default=0.01
         A line is left out if both its numbers are below this; in [0, 1].
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
+        Axes to draw in. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
     Returns
     -------
@@ -117,7 +124,7 @@ def cluster_graph(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If the rows are no probabilities, or the model has none.
+        If the rows are not probabilities, or the model has none.
     ParameterError
         If `least` is out of its range.
 
@@ -199,7 +206,7 @@ def cluster_graph(
         )
     ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5) if K > 2 else (-0.8, 0.8), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(f"{K} cluster{'s' * (K > 1)}, and how far they lie in each other")
+    ax.set_title(f"{K} cluster{'s' * (K > 1)} and their overlap")
     return ax
 
 
@@ -212,7 +219,7 @@ class Box(NamedTuple):
     half_height: float
 
     def meets(self, other: Box) -> bool:
-        """Tell whether two lie over each other."""
+        """Return whether two overlap."""
         return (
             abs(self.x - other.x) < self.half_width + other.half_width
             and abs(self.y - other.y) < self.half_height + other.half_height

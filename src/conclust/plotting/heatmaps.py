@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from conclust._labels import over_partitions
 from conclust._random import generator
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
-from conclust.plotting.figures import (
+from conclust.ensemble.labels import over_partitions
+from conclust.plotting.canvas.figures import (
     axes,
     colour_bar,
     draw_strips,
     explain_no_evidence,
     show_image,
 )
-from conclust.plotting.orders import ALONG, check_order, placed_by
-from conclust.plotting.reading import Pairs, read_membership, read_pairs
-from conclust.plotting.strips import Strip, read_strips
-from conclust.plotting.style import COLUMN, PAGE, drawn_in_style
+from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
+from conclust.plotting.canvas.reading import Pairs, read_membership, read_pairs
+from conclust.plotting.canvas.strips import Strip, read_strips
+from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["coassociation_heatmap", "membership_heatmap"]
 
 _MAX_OBJECTS = 4000
-_LONG_NUMBERS = 50_000  # of objects: fewer of them along the axis
+_LONG_NUMBERS = 50_000  # maximum number of objects with names along the axis
 _TREES = ("dendrogram", "vat")
 
 
@@ -44,7 +44,7 @@ def coassociation_heatmap(
     random_state: Any = 0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how often each pair of objects was put together.
+    """Show the co-association of objects as a heatmap.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ def coassociation_heatmap(
         the dendrogram.
         None keeps the order given; an array gives the objects from top to bottom.
     max_pixels : int, default=1000
-        Above this many objects, square blocks of them are averaged to one pixel.
+        Maximum number of pixels per side; with more objects, square blocks are averaged.
     random_state : int, Generator or None, default=0
         For "dendrogram" and "vat" 4,000 of more objects are drawn with it; the title says so. In other
         orders of an ensemble all objects are shown, as means of blocks that need no pairs; of a matrix
         or memberships 4,000 are drawn in any order.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
+        Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
         has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
 
     Returns
@@ -154,15 +154,14 @@ def membership_heatmap(
         Clusters or known classes, shown as a strip of colours beside the picture; see
         `coassociation_heatmap`.
     order : {"cluster", "dendrogram", "vat", None} or array-like of int, default="cluster"
-        "cluster" sorts objects by their most probable cluster, the surest first; "dendrogram" and
-        "vat" put objects of like memberships side by side (see `coassociation_heatmap`); None keeps
+        "cluster" sorts objects by their most probable cluster, the most certain first; "dendrogram" and "vat" put objects with similar memberships next to each other (see `coassociation_heatmap`); None keeps
         the order given; an array gives the objects from top to bottom.
     max_pixels : int, default=1000
         Above this many objects, neighbours are averaged to one row of pixels.
     random_state : int, Generator or None, default=0
         For "dendrogram" and "vat" 4,000 of more objects are drawn with it; the title says so.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
+        Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
         has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
 
     Returns
@@ -175,7 +174,7 @@ def membership_heatmap(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        Rows are no probabilities, the model has none, or `labels` or `order` do not fit the objects.
+        If rows are not probabilities, the model has none, or `labels` or `order` do not fit the objects.
     ParameterError
         A parameter is out of its range.
 
@@ -197,7 +196,7 @@ def membership_heatmap(
     drawn, placed = None, np.arange(n_samples)
     if name == "cluster":
         placed = np.lexsort((-rows.max(axis=1), rows.argmax(axis=1)))
-        along = "objects, by cluster, the surest first"
+        along = "objects, by cluster, the most certain first"
     elif name is not None:
         drawn = _drawn(n_samples, random_state, owner)
         placed = placed if drawn is None else drawn
@@ -255,7 +254,7 @@ def _picture(
 
 
 def _drawn(n_samples: int, random_state: Any, owner: str) -> NDArray[np.int64] | None:
-    """Return the objects to show where there are too many."""
+    """Return the objects to show if there are too many."""
     if n_samples <= _MAX_OBJECTS:
         return None
     chosen = generator(random_state, owner).choice(n_samples, _MAX_OBJECTS, replace=False)

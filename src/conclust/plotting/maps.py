@@ -1,4 +1,4 @@
-"""Objects in two dimensions, coloured by cluster and faded where they are unsure."""
+"""Objects in two dimensions, coloured by cluster, with uncertain ones faded."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
-from conclust._containers import number_array, plain_array
-from conclust._points import point_rows, refuse_gaps
+from conclust._arrays.containers import number_array, plain_array
+from conclust._arrays.points import point_rows, refuse_gaps
+from conclust._arrays.scale import moderate
 from conclust._random import generator
-from conclust._scale import moderate
 from conclust._sklearn import check_is_fitted
 from conclust._validation import check_int
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import (
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import (
     COLUMN,
     INK,
     MARKERS,
@@ -60,7 +60,7 @@ class Embedding:
 def embedding_of(
     X: Ensemble | ArrayLike, labels: ArrayLike | Any, confidence: ArrayLike | None = None
 ) -> Embedding:
-    """Return what the embedding shows, as arrays.
+    """Return the data of the embedding as arrays.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def embedding(
     random_state: Any = 0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw objects in two dimensions, coloured by cluster and faded where they are unsure.
+    """Draw objects in two dimensions, coloured by cluster, with uncertain ones faded.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def embedding(
     >>> from conclust.plotting import embedding
     >>> ax = embedding([[0.0, 1.0], [3.0, 1.0], [3.0, 0.0]], [0, 1, 1], [1.0, 0.5, 1.0])
     >>> ax.get_title()
-    '3 objects, faded where unsure'
+    '3 objects, uncertain ones faded'
     """
     from matplotlib.colors import to_rgb
 
@@ -270,7 +270,7 @@ def embedding(
                 },
             )
     some = f"{n:,}" if len(shown) == n else f"{len(shown):,} of {n:,}"
-    ax.set_title(f"{some} objects, faded where unsure")
+    ax.set_title(f"{some} objects, uncertain ones faded")
     if np.isnan(found.shares).all():
         ax.set(xlabel="first feature", ylabel="second feature")
     else:

@@ -1,4 +1,4 @@
-"""The partitions of an ensemble: how alike they are, and the weight of each."""
+"""The partitions of an ensemble: their similarities and weights."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._sklearn import check_is_fitted
-from conclust.agreement import Measure, partition_similarities
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes, colour_bar, show_image
-from conclust.plotting.orders import dendrogram_order
-from conclust.plotting.style import COLOURS, COLUMN, INK, drawn_in_style
+from conclust.measures.agreement import Measure, partition_similarities
+from conclust.plotting.canvas.figures import axes, colour_bar, show_image
+from conclust.plotting.canvas.orders import dendrogram_order
+from conclust.plotting.canvas.style import COLOURS, COLUMN, INK, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,14 +25,14 @@ __all__ = ["PartitionMap", "partition_map", "partition_map_of", "weight_bars", "
 
 @dataclass(frozen=True)
 class PartitionMap:
-    """How alike the partitions are.
+    """Similarities of the partitions.
 
     Attributes
     ----------
     order : ndarray of shape (n_partitions,)
-        The partitions from top to bottom: alike ones side by side.
+        Partitions from top to bottom, with similar ones next to each other.
     similarity : ndarray of shape (n_partitions, n_partitions)
-        In that order; NaN for two that share no object.
+        Similarities in that order; NaN for two partitions that share no object.
     """
 
     order: NDArray[np.int64]
@@ -42,7 +42,7 @@ class PartitionMap:
 def partition_map_of(
     ensemble: Ensemble | ArrayLike | Any, *, measure: Measure = "nmi"
 ) -> PartitionMap:
-    """Return what the map of partitions shows, as arrays.
+    """Return the data of the map of partitions as arrays.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def partition_map_of(
 def partition_map(
     ensemble: Ensemble | ArrayLike | Any, *, measure: Measure = "nmi", ax: Axes | None = None
 ) -> Axes:
-    """Draw how alike the partitions of an ensemble are.
+    """Draw the similarities of the partitions of an ensemble.
 
-    Dark squares on the diagonal are partitions that say the same; a pale row is a partition that
+    Dark squares on the diagonal are partitions that agree; a pale row is a partition that
     agrees with no other.
 
     Parameters
@@ -120,13 +120,13 @@ def partition_map(
     names = {"nmi": "normalized mutual information", "ari": "adjusted Rand index"}
     colour_bar(ax, image, names[measure], 24, 0)
     ax.xaxis.set_major_formatter("{x:,.0f}")
-    along = "partitions, alike ones side by side"
+    along = "partitions, similar ones adjacent"
     ax.set(xlabel=along, ylabel=along, title=f"Agreement of {m:,} partitions")
     return ax
 
 
 def weights_of(weights: ArrayLike | Any) -> NDArray[np.float64]:
-    """Return what the bars of weights show: shares of the sum, in the order of the partitions.
+    """Return the data of the bars of weights: shares of the sum, in the order of the partitions.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def weights_of(weights: ArrayLike | Any) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        If they are no weights, or the model has none.
+        If they are not valid weights, or the model has none.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def weights_of(weights: ArrayLike | Any) -> NDArray[np.float64]:
 
 @drawn_in_style
 def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the weights of the partitions, the heaviest first.
+    """Draw the weights of the partitions, the largest first.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If they are no weights, or the model has none.
+        If they are not valid weights, or the model has none.
 
     Examples
     --------
@@ -216,7 +216,9 @@ def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
         va="bottom",
         fontsize=6.5,
     )
-    ax.set(xlim=(0, m), xlabel="partitions, the heaviest first", ylabel="share of the weight")
+    ax.set(
+        xlim=(0, m), xlabel="partitions, the largest weights first", ylabel="share of the weight"
+    )
     ax.set_ylim(0, 1.08 * max(float(shares[0]), 1.25 / m))
     worth = 1.0 / float((shares**2).sum())
     ax.set_title(f"Weights of {m:,} partitions, worth {worth:.1f} equal ones")

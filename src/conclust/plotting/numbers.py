@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._validation import check_int, check_real, shown
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import (
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import (
     COLOURS,
     COLUMN,
     DASHES,
@@ -47,7 +47,7 @@ _NAMES = {
     "silhouette_points": "silhouette among the points",
     "rpac": "share of ambiguous pairs (rPAC)",
 }
-# Least PAC where the floor of a data set is not known: its logarithm is used.
+# Minimum PAC if the floor of a data set is unknown: its logarithm is used.
 _FLOOR = 1e-6
 
 
@@ -58,7 +58,7 @@ class Curve:
     Attributes
     ----------
     criterion : str
-        Its name.
+        Name of the criterion.
     k : ndarray of shape (n_k,)
         Numbers of clusters, rising.
     values : ndarray of shape (n_k,)
@@ -70,7 +70,7 @@ class Curve:
     p_value : float
         P-value of a single cluster; NaN if there is none.
     chosen : int
-        The number chosen; 0 where none is.
+        Chosen number; 0 if none.
     n_references : int
         References that the p-value rests on: all of `null`, but of a sequential test.
     """
@@ -93,7 +93,7 @@ def curve_of(
     p_value: float | None = None,
     chosen: int | None = None,
 ) -> Curve:
-    """Return what the pictures of criteria show, as arrays.
+    """Return the data of the pictures of criteria as arrays.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def curve_of(
     ------
     InputError
         If there is no number, the references have another number of columns, a criterion is not in the
-        table, or RCSI is asked for without references.
+        table, or RCSI is requested without references.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def _growth(areas: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @drawn_in_style
 def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw for each number of clusters how the consensus of pairs is distributed.
+    """Draw the distribution of the consensus of pairs for each number of clusters.
 
     Clusters that do not depend on the resample have a curve that is flat between 0 and 1: pairs are
     always together or never.
@@ -237,7 +237,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
         Result of :func:`conclust.selection.choose`; or for each number of clusters the values that
         occur and the share of pairs up to each, or a symmetric matrix of shares (NaN: no evidence).
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -362,14 +362,14 @@ def _shades(n: int) -> list[Any]:
 
 @drawn_in_style
 def area_curve(given: Any, *, chosen: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw how much the area under the distribution function grows with each cluster more.
+    """Draw the growth of the area under the distribution function with each further cluster.
 
     Parameters
     ----------
     given : Selection or dict of int to float
         Result of :func:`conclust.selection.choose`, or the area for each number of clusters.
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -387,8 +387,7 @@ def area_curve(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
 
     Notes
     -----
-    Shown because others show it; as a rule that chooses the number it found no right one on Gaussian
-    clusters.
+    Shown because other programs show it; as a rule for the number it never chose the right one on Gaussian clusters.
 
     Examples
     --------
@@ -425,7 +424,7 @@ def pac_curve(
     p_value : float, default=None
         P-value of a single cluster, written with the number of references. A Selection has its own.
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -466,7 +465,7 @@ def rcsi_curve(
     chosen: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how much more stable the clusters are than for references without clusters.
+    """Draw the stability of the clusters relative to references without clusters.
 
     Parameters
     ----------
@@ -477,7 +476,7 @@ def rcsi_curve(
     p_value : float, default=None
         P-value of a single cluster, written with the number of references. A Selection has its own.
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -526,7 +525,7 @@ def criterion_curve(
     criterion : str
         A column of the table of the Selection: "sharp", "mean_ari", ...; or the name of the values.
     chosen : int, default=None
-        The number to be stressed. A Selection has its own.
+        Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 

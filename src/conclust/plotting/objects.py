@@ -1,4 +1,4 @@
-"""Objects side by side: their memberships as bars, their silhouettes on the consensus."""
+"""Memberships of objects as bars, and their silhouettes on the consensus."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import over_partitions
 from conclust._validation import check_int
 from conclust.confidence import ObjectConfidence, object_confidence
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.reading import read_membership
-from conclust.plotting.style import (
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.reading import read_membership
+from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
     INK,
@@ -38,12 +38,12 @@ _MOST_BARS = 2000
 
 @dataclass(frozen=True)
 class Bars:
-    """A value or several for each object, in the order of the picture.
+    """One or several values per object, in the order of the picture.
 
     Attributes
     ----------
     order : ndarray of shape (n_shown,)
-        The objects: by cluster, the surest first.
+        Objects by cluster, the most certain first.
     clusters : ndarray of shape (n_shown,)
         Their clusters.
     values : ndarray of shape (n_shown,) or (n_shown, n_clusters)
@@ -56,7 +56,7 @@ class Bars:
 
 
 def bars_of(membership: ArrayLike | Any) -> Bars:
-    """Return what the membership bars show, as arrays.
+    """Return the data of the membership bars as arrays.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def bars_of(membership: ArrayLike | Any) -> Bars:
     Returns
     -------
     Bars
-        Memberships of all objects, by cluster and within a cluster the surest first.
+        Memberships of all objects, by cluster and within a cluster the most certain first.
 
     Raises
     ------
@@ -95,8 +95,8 @@ def membership_bars(
 ) -> Axes:
     """Draw the memberships of all objects as bars, side by side.
 
-    Objects stand by their most probable cluster, the surest first; each bar is as high as 1, and shows
-    the shares of the clusters from below, the object's own first.
+    Objects are sorted by their most probable cluster, the most certain first; each bar has height 1 and shows the
+    shares of the clusters from below, the object's own first.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> None:
 
 
 def silhouettes_of(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> Bars:
-    """Return what the silhouette bars show, as arrays.
+    """Return the data of the silhouette bars as arrays.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def silhouette_bars(
     """Draw the silhouettes of all objects on the consensus, cluster by cluster.
 
     Long bars: the partitions put the object with its own cluster and not with the next. Bars to the
-    left: they put it with another one more.
+    left: they put it more often with another one.
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from conclust.confidence import ConsensusTree
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import GREY, INK, PAGE, cluster_colours, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import GREY, INK, PAGE, cluster_colours, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,12 +24,12 @@ _LEAST = 0.03
 
 @dataclass(frozen=True)
 class SupportedTree:
-    """What the picture of a consensus tree shows.
+    """Data of the picture of a consensus tree.
 
     Attributes
     ----------
     x : ndarray of shape (n_splits, 2)
-        Where the two parts of each split hang.
+        Positions of the two parts of each split.
     y : ndarray of shape (n_splits, 3)
         Heights of the two parts, and of the split.
     holds : ndarray of bool of shape (n_splits,)
@@ -54,12 +54,12 @@ class SupportedTree:
 
 
 def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> SupportedTree:
-    """Return what the picture of a consensus tree shows, as arrays.
+    """Return the data of the picture of a consensus tree as arrays.
 
     Parameters
     ----------
     tree : ConsensusTree
-        As of :func:`conclust.confidence.consensus_tree`.
+        Tree from :func:`conclust.confidence.consensus_tree`.
     alpha : float, default=None
         The level at which borders hold. None: that of the tree.
 
@@ -120,7 +120,7 @@ def consensus_tree(
     Parameters
     ----------
     tree : ConsensusTree
-        As of :func:`conclust.confidence.consensus_tree`.
+        Tree from :func:`conclust.confidence.consensus_tree`.
     alpha : float, default=None
         The level at which borders hold. None: that of the tree.
     ax : matplotlib Axes, default=None

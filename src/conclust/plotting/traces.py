@@ -1,4 +1,4 @@
-"""How an iteration went."""
+"""The course of an iteration."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from conclust._sklearn import check_is_fitted
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import COLOURS, COLUMN, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import COLOURS, COLUMN, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ __all__ = ["objective_trace", "trace_of"]
 
 
 def trace_of(model: Any) -> NDArray[np.float64]:
-    """Return what the trace shows: the objective, entry by entry.
+    """Return the data of the trace: the objective, entry by entry.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def trace_of(model: Any) -> NDArray[np.float64]:
     if trace is None:
         raise InputError(
             f"objective_trace draws how the objective changed, and {type(inner).__name__} keeps no "
-            "trace ('trace_'): it does not iterate, or says so in no number."
+            "trace ('trace_'): it does not iterate, or does not record its objective."
         )
     return np.asarray(trace, dtype=np.float64)
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._sklearn import check_is_fitted
 from conclust._validation import check_int
 from conclust.consensus.linkage import cut, longest_lifetime
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import GREY, INK, PAGE, PALE, cluster_colours, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import GREY, INK, PAGE, PALE, cluster_colours, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ class Tree:
     order : ndarray of shape (n_leaves,)
         All leaves of the tree from left to right.
     x : ndarray of shape (n_merges, 2)
-        Where the two parts of each merge hang: each at the middle of its leaves.
+        Positions of the two parts of each merge, each at the middle of its leaves.
     y : ndarray of shape (n_merges, 3)
         Heights of the two parts, and of the merge.
     cluster : ndarray of shape (n_merges,)
@@ -51,7 +51,7 @@ class Tree:
 
 
 def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges: int = 500) -> Tree:
-    """Return what the dendrogram shows, as arrays.
+    """Return the data of the dendrogram as arrays.
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from conclust._validation import refuse
 from conclust.exceptions import InputError
-from conclust.plotting.figures import axes
-from conclust.plotting.style import CM, COLOURS, COLUMN, GREY, PALE, drawn_in_style
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.style import CM, COLOURS, COLUMN, GREY, PALE, drawn_in_style
 from conclust.trials import Comparison
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the points add to a consensus of their clusterings: the number of clusters, and a last refinement."""
+"""Contributions of the points to a consensus of their clusterings: the number of clusters, and a final refinement."""
 
 from conclust.points.chooser import ChooserByPoints
 from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders

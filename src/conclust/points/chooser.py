@@ -1,4 +1,4 @@
-"""What the points decide in the fit of a consensus: its number of clusters, or the cut into a given number."""
+"""Decisions by the points in the fit of a consensus: the number of clusters, or the cut into a given number."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ChooserByPoints:
     Attributes
     ----------
     decision : BorderDecision or None
-        Where the number was chosen: the number, and why.
+        Number chosen, with its reason, if it was chosen.
     """
 
     decision: BorderDecision | None = None

@@ -32,7 +32,7 @@ class Island:
     members : ndarray of bool of shape (n_samples,)
         Its points in that cluster.
     evidence : float
-        How much the evidence of the partition grows at least if they become a cluster of their own.
+        Minimum growth of the evidence of the partitions if they become a cluster of their own.
     """
 
     members: NDArray[np.bool_]
@@ -65,7 +65,7 @@ class Borders:
 
     @property
     def ratios(self) -> NDArray[np.float64]:
-        """How dense each valley is beside the lower peak, 3 points added to both."""
+        """Density of each valley relative to the lower peak, with 3 points added to both."""
         return valley_ratios(np.column_stack([self.peak, self.valley, self.peak]))
 
     def pooled_ratios(

@@ -39,21 +39,21 @@ _SHORTEST_LIFETIME = 1e-4
 
 @dataclass(frozen=True)
 class BorderDecision:
-    """A number of clusters, and why.
+    """A number of clusters, with its reason.
 
     Attributes
     ----------
     n_clusters : int
         The number.
     reason : str
-        A sentence that says why.
+        Reason in a sentence.
     depths : tuple of float
         For each pair of clusters that touch, how deep the valley between them is: 1 less the density in it as a
         share of the lower peak's, from 0. Empty where no two clusters touch.
     by_points : bool
         Whether the points decided; False where the partitions alone did.
     alternatives : tuple of int
-        Other numbers that are as well supported, best first.
+        Other numbers with more evidence than one cluster, best first.
     labels : ndarray of int64 of shape (n_samples,) or None
         The clusters, where they are not those of the tree cut at the number.
     """
@@ -108,9 +108,7 @@ def number_by_borders(
     n = len(X)
     most = n if max_clusters is None else min(max_clusters, n)
     if n < _FEWEST_OBJECTS:
-        return _by_ensemble(
-            trees, min_clusters, most, f"{n} points are too few to look for valleys"
-        )
+        return _by_ensemble(trees, min_clusters, most, f"{n} points are too few to find valleys")
     borders_of = _border_finder(X, seed, n_jobs)
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
     if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
@@ -167,7 +165,7 @@ def _number_of_pieces(n: int) -> int:
 def _border_finder(
     X: NDArray[np.float64], seed: int, n_jobs: int | None
 ) -> Callable[[NDArray[np.int64]], Borders]:
-    """Return what finds the borders of any partition of the points."""
+    """Return a function that finds the borders of any partition of the points."""
     points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
     graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
     return lambda labels: find_borders(points, labels, graph, seed, n_jobs)
@@ -194,7 +192,7 @@ def _by_pieces(
     others = [K for K in ordered[1:] if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
     labels = apart[number][0]
     ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))[1]
-    decision = _explained(number, ratios, others)
+    decision = _explained(number, ratios, others, ordered[1:])
     return decision if labels is cuts[number] else replace(decision, labels=labels)
 
 
@@ -214,14 +212,14 @@ def _by_whole_clusters(
                 accepted[K] = ratios
     if accepted:
         ordered = sorted(accepted, key=lambda K: (-trees.lifetime(K), K))
-        return _explained(ordered[0], accepted[ordered[0]], ordered[1:])
+        return _explained(ordered[0], accepted[ordered[0]], ordered[1:], ordered[1:])
     why = "no border has a valley"
     if some_valley:
         why = "at no number of clusters does every border have a valley"
     if least > 1:
         return _by_ensemble(trees, least, most, why)
     shown = trees.n_clusters_shown
-    lean = f"; the partitions alone lean to {shown}" if shown > 1 else ""
+    lean = f"; the partitions alone favour {shown}" if shown > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
 
 
@@ -234,7 +232,10 @@ def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDe
     )
 
 
-def _explained(number: int, ratios: NDArray[np.float64], others: list[int]) -> BorderDecision:
+def _explained(
+    number: int, ratios: NDArray[np.float64], others: list[int], next_best: list[int]
+) -> BorderDecision:
+    """Return the decision with its reason, which names the `others` that are as well supported."""
     depths = np.clip(1.0 - ratios, 0.0, 1.0)
     if not len(depths):
         reason = f"{_clusters(number)}: no two of them touch"
@@ -250,7 +251,7 @@ def _explained(number: int, ratios: NDArray[np.float64], others: list[int]) -> B
         listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"
         reason += f"; {listed} {'is' if len(few) == 1 else 'are'} as well supported"
     return BorderDecision(
-        number, reason + ".", tuple(float(depth) for depth in depths), alternatives=tuple(others)
+        number, reason + ".", tuple(float(depth) for depth in depths), alternatives=tuple(next_best)
     )
 
 

@@ -1,4 +1,4 @@
-"""A last step with the points: Lloyd's iterations from the consensus, kept where the neighbour graph agrees."""
+"""A last step with the points: Lloyd's iterations from the consensus, kept if the neighbour graph agrees."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust.consensus.auto import shares_of_votes
-from conclust.generation.nearest import nearest_center
+from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 
 __all__ = ["Refinement", "objects_to_refine", "refine_by_centers"]
 
-# More objects are judged, and Lloyd's iterations run, on this number of them.
+# Maximum number of objects on which Lloyd's iterations run and are judged.
 _MAX_OBJECTS = 5_000
 _MAX_ITER = 100
 # The constants below were settled as experiments/default/README.md says.
@@ -34,9 +34,9 @@ class Refinement:
     Attributes
     ----------
     centers : ndarray of shape (n_clusters, n_features)
-        The means of the clusters, in the coordinates that `whitening` leads to.
+        Means of the clusters, in the coordinates after `whitening`.
     votes : ndarray of shape (n_ensemble_clusters, n_clusters)
-        How much membership in each cluster of the ensemble says for each of the clusters.
+        Votes of each cluster of the ensemble for each of the clusters.
     whitening : ndarray of shape (n_features, n_features) or None
         Points times this matrix have about the same spread within clusters in all directions; None: distances are
         those of the points as they are.
@@ -53,8 +53,8 @@ class Refinement:
     def membership(self, labels: NDArray[np.int64], indicator: sp.csr_array) -> NDArray[np.float64]:
         """Return the share of the members' evidence for each cluster.
 
-        Where the members are for another cluster than the nearest centre, the two have the same share: as likely
-        the one as the other.
+        If the members favour another cluster than the nearest centre, both get the same share: they are equally
+        likely.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Refinement:
 
 
 def objects_to_refine(labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """Return the objects that centres are found by: at most 5,000 of those with a label, in rising order."""
+    """Return the objects from which centres are computed: at most 5,000 with a label, in order."""
     objects = np.flatnonzero(labels >= 0)
     if len(objects) <= _MAX_OBJECTS:
         return objects
@@ -104,7 +104,7 @@ def refine_by_centers(
 ) -> Refinement | None:
     """Run Lloyd's iterations from the means of the clusters, and judge the result by the points.
 
-    Clusters that overlap are better told apart by their centres than by neighbours; clusters of other shapes are
+    Clusters that overlap are better separated by their centres than by neighbours; clusters of other shapes are
     destroyed by centres. The iterations' partition is kept where it does not cut more ties of the
     neighbour graphs: the mean over clusters of the share of its ties that leave a cluster falls in the graph
     of 20 neighbours, or stays within 1 %; in the graph of 5 neighbours it rises by at most a fifth and .006; and so
@@ -119,7 +119,7 @@ def refine_by_centers(
     n_clusters : int
         Number of clusters of the consensus.
     votes_of : callable
-        Takes the refined labels, and returns the votes of the ensemble's clusters for them.
+        Function of the refined labels that returns the votes of the ensemble's clusters for them.
     n_jobs : int, default=None
         Threads. The result does not depend on it.
 
@@ -143,7 +143,7 @@ def refine_by_centers(
 def _coordinates(
     points: NDArray[np.float64], labels: NDArray[np.int64], K: int
 ) -> Iterator[NDArray[np.float64] | None]:
-    """Yield the coordinates to look for centres in: as the points are, then whitened where they have few features."""
+    """Yield the coordinates for centres: the points unchanged, then whitened if they have few features."""
     yield None
     if 1 < points.shape[1] <= min(_MAX_WHITENED, len(points) // 2):
         whitening = _whitening(points, labels, K)
@@ -174,7 +174,7 @@ def _white(
 def _lloyd(
     points: NDArray[np.float64], labels: NDArray[np.int64], K: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
-    """Return the centres that the labels lead to, and the labels; None if a cluster becomes empty."""
+    """Return the centres found from the labels, and the new labels; None if a cluster becomes empty."""
     centers = _means(points, labels, K)
     for _ in range(_MAX_ITER):
         nearest = nearest_center(points, centers).astype(np.int64)

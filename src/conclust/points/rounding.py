@@ -27,7 +27,7 @@ def spread_rounded_columns(X: NDArray[np.float64], rng: np.random.Generator) -> 
     Returns
     -------
     ndarray of shape (n_samples, n_features)
-        X itself where no column is rounded, else a copy.
+        X itself if no column is rounded, otherwise a copy.
     """
     n = len(X)
     result = X

@@ -18,7 +18,7 @@ _OWNER = "report"
 
 
 def is_annotated(result: Any) -> bool:
-    """Tell whether this is an AnnData or a MuData."""
+    """Return whether this is an AnnData or a MuData."""
     return all(hasattr(result, part) for part in ("obs", "obsm", "uns"))
 
 

@@ -36,7 +36,7 @@ def borders_section(found: Reported, gallery: Gallery) -> dict[str, Any] | None:
     Parameters
     ----------
     found : Reported
-        What is reported.
+        Result to report.
     gallery : Gallery
         Makes the pictures.
     """
@@ -49,7 +49,7 @@ def borders_section(found: Reported, gallery: Gallery) -> dict[str, Any] | None:
         text += f" {borders.merging}"
     how = (
         f"In each of {borders.n_splits} random splits a third of the points was clustered by itself; of the other points, "
-        "those between two clusters were projected on the line of their centres, and the dip test asks whether they have "
+        "those between two clusters were projected on the line of their centres, and the dip test shows whether they have "
         "one mode there. Twice the median over the splits is the p-value, adjusted for the number of borders by Holm's "
         "method: valid whatever made the clusters. A border that does not hold is not shown to be absent"
     )
@@ -99,4 +99,4 @@ def _table(borders: Borders) -> dict[str, Any]:
         ["yes" if holds else "no" for holds in found["holds"]],
     ]
     cells += [numbers(found[entry["name"]]) for entry in columns[3:]]
-    return table("Borders between neighbouring clusters, the least sure first", columns, cells)
+    return table("Borders between neighbouring clusters, the least certain first", columns, cells)

@@ -1,12 +1,12 @@
 """A result becomes a plain account: the decision, facts, and sections of texts, tables and pictures.
 
-Every number is made by `conclust.selection`, `conclust.confidence` and `conclust.plotting`; here it is
-put beside the sentence that says how.
+Numbers come from `conclust.selection`, `conclust.confidence` and `conclust.plotting`; here they get explanations.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,15 @@ from conclust.confidence import (
 )
 from conclust.confidence.posterior.modes import several_modes
 from conclust.report.borders import borders_section
-from conclust.report.citing import cited, listed, methods_text
-from conclust.report.decision import count, decision_of, p_text
 from conclust.report.differences import features_section
 from conclust.report.names import shown
 from conclust.report.overview import overview_section
 from conclust.report.pictures import Gallery
+from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, table
-from conclust.report.why import why_section
+from conclust.report.words.citing import cited, listed, methods_text
+from conclust.report.words.decision import count, decision_of, p_text
+from conclust.report.words.why import why_section
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
 
@@ -47,37 +48,40 @@ def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str
     found : Reported
         Result to report.
     max_objects : int
-        Objects that are listed at most, the most uncertain ones.
+        Maximum number of objects listed, the most uncertain ones.
     gallery : Gallery
         Makes the pictures.
 
     Returns
     -------
     dict
-        Strings, numbers, lists and dicts; NaN only where it is told to be null.
+        Strings, numbers, lists and dicts; NaN only in places where it becomes null.
     """
     decision = decision_of(found)
     judged, alone = found.judged, found.n_clusters == 1
+    drawn = sample_of(found)
     sure = clusters = None
-    if judged is not None and not alone:
-        sure, clusters = object_confidence(judged), cluster_confidence(judged)
-    # What the groups are comes first, how they were found after.
+    if drawn.judged is not None and not alone:
+        sure, clusters = object_confidence(drawn.judged), cluster_confidence(drawn.judged)
+        sizes = np.bincount(found.labels[found.labels >= 0], minlength=found.n_clusters)
+        clusters = replace(clusters, sizes=sizes)
+    # The groups come first, then how they were found.
     sections = []
     if sure is not None and clusters is not None:
         sections += [
-            overview_section(found, sure, clusters),
-            _clusters(found, clusters, sure, gallery),
+            overview_section(drawn, sure, clusters, of=found.n_samples),
+            _clusters(found, drawn, clusters, sure, gallery),
             *filter(None, [borders_section(found, gallery)]),
             features_section(found),
-            _objects(found, sure, max_objects, gallery),
+            _objects(drawn, sure, max_objects, gallery, of=found.n_samples),
         ]
     sections.append(why_section(found, gallery))
     if alone:
         sections.append(_what_to_do(found))
         if judged is not None:
-            sections.append(_evidence(found, gallery))
+            sections.append(_evidence(drawn, gallery))
     if judged is not None:
-        sections.append(_partitions(found, gallery))
+        sections.append(_partitions(drawn, gallery, of=found.n_samples))
     sections += [_run(found), _timings(found), _citing(found), _repeating(found)]
     return {
         "format": FORMAT,
@@ -97,12 +101,12 @@ def _facts(found: Reported, clusters: ClusterConfidence | None) -> list[dict[str
     if found.selection is not None and not math.isnan(found.selection.p_value):
         p, rest = p_text(found.selection).split(", ")
         how = (
-            "Of one cluster, by Monte Carlo: the share of data sets, the points among them, that are at least "
+            "P-value of a single cluster, by Monte Carlo: the share of data sets, including the points, that are at least "
             f"as stable as the points. {rest} were drawn, so that it cannot be smaller than 1 / (R + 1)."
         )
         facts.append((f"p-value ({rest})", p.removeprefix("p = ").removeprefix("p "), how))
     if record.features:
-        facts.append(("Features", f"{record.features:,}", "Columns of the points, of numbers."))
+        facts.append(("Features", f"{record.features:,}", "Numeric columns of the points."))
     of_categories = 0
     if record.categories:
         n_columns = len(record.categories)
@@ -155,26 +159,26 @@ def _run(found: Reported) -> dict[str, Any]:
             )
         )
     if record.warnings:
-        blocks.append(_list("What was warned of", [shown_text(text) for text in record.warnings]))
+        blocks.append(_list("Warnings", [shown_text(text) for text in record.warnings]))
     return _section("run", "What was run", blocks)
 
 
 def _what_to_do(found: Reported) -> dict[str, Any]:
     tips = [
-        "Take it as it is: one cluster is an answer. Differences between objects may be gradual (then an "
+        "Accept it: one cluster is an answer. Differences between objects may be gradual (then an "
         "ordering, such as principal components, says more than clusters).",
-        "Look at the features: many that say nothing hide a few that do. Choose those with a reason before "
+        "Look at the features: many uninformative ones hide a few informative ones. Choose those with a reason before "
         "you look at clusters, or reduce to principal components (n_components), and look again.",
-        "Look at the scale: where columns differ in spread, the widest decide (--scale standard).",
+        "Look at the scale: if columns differ in spread, the widest dominate (--scale standard).",
         "More objects, or more references (--references 999), find weaker clusters; more resamples make "
         "the curves smoother.",
-        "If there must be groups all the same, ask for a number (-k 3, n_clusters=3): a useful division, "
-        "but say that it was asked for.",
+        "If groups are needed anyway, request a number (-k 3, n_clusters=3): a useful division, "
+        "but state that it was requested.",
     ]
     if found.selection is None:
         tips.insert(
             1,
-            "Ask the points: 'conclust select points.csv' (conclust.selection.choose) compares them with "
+            "Test the points: 'conclust select points.csv' (conclust.selection.choose) compares them with "
             "clouds that have no clusters, and gives a p-value.",
         )
     return _section("next", "What you can do", [_list("", tips)])
@@ -182,16 +186,20 @@ def _what_to_do(found: Reported) -> dict[str, Any]:
 
 def _evidence(found: Reported, gallery: Gallery) -> dict[str, Any]:
     text = (
-        "The clusterings that were combined each divide the objects, but not alike. Where there are "
-        "clusters, dark squares stand on the diagonal of the first picture."
+        "Each of the combined clusterings divides the objects, but in different ways. If there are "
+        "clusters, the first picture has dark squares on its diagonal."
     )
     return _section(
-        "evidence", "What the clusterings say", [_text(text), gallery.of_evidence(found)]
+        "evidence", "What the clusterings show", [_text(text), gallery.of_evidence(found)]
     )
 
 
 def _clusters(
-    found: Reported, clusters: ClusterConfidence, sure: ObjectConfidence, gallery: Gallery
+    found: Reported,
+    drawn: Reported,
+    clusters: ClusterConfidence,
+    sure: ObjectConfidence,
+    gallery: Gallery,
 ) -> dict[str, Any]:
     """Return the table of clusters, and the pictures of them."""
     K, sizes = found.n_clusters, clusters.sizes
@@ -200,8 +208,8 @@ def _clusters(
     nearest = others.argmax(axis=1)
     columns = [
         column("cluster", "Cluster", "Its number, in order of first appearance.", kind="cluster"),
-        column("size", "Objects", "How many objects it holds."),
-        column("share", "Share", "Of all objects that are in a cluster.", digits=3),
+        column("size", "Objects", "Number of objects."),
+        column("share", "Share", "Share of the objects that are in a cluster.", digits=3),
         column(
             "confidence",
             "Confidence",
@@ -212,14 +220,14 @@ def _clusters(
             "consensus",
             "Consensus",
             "Cluster consensus (Monti et al. 2003): mean over the pairs of its objects of the share of "
-            "clusterings that put both together, of those that observed both.",
+            "clusterings that put both together, among those that observed both.",
             digits=3,
         ),
         column(
             "jaccard",
-            "Found again",
+            "Recovery",
             "Mean over the clusterings of the largest Jaccard coefficient with one of their clusters "
-            "(Hennig 2007). Of resamples with the same number of clusters: below 0.6 not to be relied on, "
+            "(Hennig 2007). For resamples with the same number of clusters: below 0.6 unreliable, "
             "from 0.85 very stable. Clusterings that are finer lower it by themselves.",
             digits=3,
         ),
@@ -238,7 +246,7 @@ def _clusters(
             column(
                 "stability",
                 "Over K",
-                "SC3's stability: 1 for a cluster that is found whole at every other number of clusters "
+                "SC3's stability: 1 for a cluster that is recovered whole at every other number of clusters "
                 "that was tried.",
                 digits=3,
             )
@@ -261,7 +269,7 @@ def _clusters(
             column(
                 "no_gap",
                 "No gap to",
-                "Neighbouring clusters from which no gap is seen: the points of both, on the line between their "
+                "Neighbouring clusters without a visible gap: the points of both, on the line between their "
                 "centres, may have one mode (held-out projection, Hartigan's dip, mean p over "
                 f"{found.gaps.n_splits} halvings above 0.05). Weak gaps are not seen: see the notes of "
                 "conclust.confidence.cluster_gaps.",
@@ -276,13 +284,13 @@ def _clusters(
         )
     blocks = [
         table(f"The {count(K, 'cluster')}", columns, cells, first=_MANY_CLUSTERS),
-        gallery.of_clusters(found, sure),
+        gallery.of_clusters(drawn, sure),
     ]
     return _section("clusters", "The clusters in numbers", blocks)
 
 
 def _stability(found: Reported) -> list[Any] | None:
-    """Return how whole each cluster is found at other numbers, where it is one of the selection."""
+    """Return the stability of each cluster over numbers of clusters, if the result is one of the selection."""
     K, selection = found.n_clusters, found.selection
     if selection is None or K not in selection.labels or len(selection.labels) < 2:
         return None
@@ -292,9 +300,9 @@ def _stability(found: Reported) -> list[Any] | None:
 
 
 def _objects(
-    found: Reported, sure: ObjectConfidence, max_objects: int, gallery: Gallery
+    found: Reported, sure: ObjectConfidence, max_objects: int, gallery: Gallery, *, of: int
 ) -> dict[str, Any]:
-    """Return the table of the most uncertain objects."""
+    """Return the table of the most uncertain objects; `of`: number of objects of the result."""
     held = np.flatnonzero(found.labels >= 0)
     order = held[np.argsort(sure.confidence[held], kind="stable")]
     listed = order[:max_objects]
@@ -302,7 +310,7 @@ def _objects(
     quarter, half = np.quantile(sure.confidence[held], [0.1, 0.5])
     text = (
         f"Half of the objects have a confidence of at least {half:.2f}, nine in ten of at least "
-        f"{quarter:.2f}. The table begins with the least sure ones: they lie between their cluster and the "
+        f"{quarter:.2f}. The table begins with the least certain ones, which lie between their cluster and the "
         "next."
     )
     if len(listed) < len(order):
@@ -310,18 +318,21 @@ def _objects(
             f" It holds the {len(listed):,} most uncertain of {len(order):,} objects; all of them are in "
             + ("labels.csv." if found.record.command else "the result.")
         )
+    text += drawn_text(found, of)
     columns = [
         column("object", "Object", "Its name in the input, or its row, from 0.", kind="name"),
         column("cluster", "Cluster", "The cluster that it is in.", kind="cluster"),
-        column("second", "Next", "The cluster that comes next for it.", kind="cluster"),
+        column("second", "Next", "The next most probable cluster.", kind="cluster"),
         column(
             "confidence",
             "Confidence",
-            "Its membership of its own cluster; 1 is certain. Of methods without memberships: of the "
+            "Its membership in its own cluster; 1 is certain. For methods without memberships: of the "
             "objects that clusterings put together with it, the share in its own cluster.",
             digits=3,
         ),
-        column("margin", "Margin", "That less the membership of the next cluster.", digits=3),
+        column(
+            "margin", "Margin", "Confidence minus the membership in the next cluster.", digits=3
+        ),
         column(
             "item_consensus",
             "Together",
@@ -333,7 +344,7 @@ def _objects(
             "silhouette",
             "Silhouette",
             "From -1 to 1, with distances 1 less how often two objects are together: below 0, clusterings "
-            "put it with another cluster more.",
+            "put it more often with another cluster.",
             digits=3,
         ),
         column(
@@ -369,8 +380,8 @@ def _objects(
     return _section("objects", "Which objects are uncertain", blocks)
 
 
-def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
-    """Return how the clusterings stand to the consensus."""
+def _partitions(found: Reported, gallery: Gallery, *, of: int) -> dict[str, Any]:
+    """Return how the clusterings compare with the consensus; `of`: number of objects of the result."""
     quality = partition_confidence(found.judged)
     many = found.n_clusters > 1
     counts = quality.n_clusters
@@ -385,6 +396,7 @@ def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
     )
     if many:
         text += f" Mean agreement with the consensus: adjusted Rand index {_mean(quality.ari)}."
+    text += drawn_text(found, of)
     columns = [
         column("clustering", "Clustering", "Its column in the ensemble, from 0."),
         column("clusters", "Clusters", "Its clusters."),
@@ -427,7 +439,7 @@ def _partitions(found: Reported, gallery: Gallery) -> dict[str, Any]:
 
 
 def _ways(found: Reported, gallery: Gallery) -> list[dict[str, Any]]:
-    """Return in which ways the clusterings disagree, with a picture of each; nothing if in no more than one."""
+    """Return the ways in which the clusterings disagree, with a picture of each; empty if there is only one."""
     assert found.judged is not None
     members = found.judged.members
     several = several_modes(members)
@@ -435,7 +447,7 @@ def _ways(found: Reported, gallery: Gallery) -> list[dict[str, Any]]:
         return []
     text = (
         f"{several.sentence} Each way is an estimate of the clusterings that are nearest to it, by the variation of "
-        f"information. That there is one way only has p = {several.p_values[0]:.2g}, by the dip test."
+        f"information. The hypothesis of a single way has p = {several.p_values[0]:.2g}, by the dip test."
     )
     return [_text(text), gallery.of_ways(found, several.assignments)]
 
@@ -447,7 +459,7 @@ def _mean(values: Any) -> str:
 def _timings(found: Reported) -> dict[str, Any]:
     seconds = found.record.seconds
     if not seconds:
-        text = "Not recorded: the commands conclust cluster, combine and select keep them."
+        text = "Not recorded: only the commands conclust cluster, combine and select record times."
         return _section("timings", "How long it took", [_text(text)])
     columns = [
         column("step", "Step", "What was done.", kind="text"),
@@ -467,7 +479,7 @@ def _repeating(found: Reported) -> dict[str, Any]:
     same = "The same versions and the same seed give the same result, to the bit, with any number of threads."
     blocks: list[dict[str, Any]] = [_text(same)]
     if record.call:
-        blocks.append({"kind": "code", "title": "To do it again", "text": shown_text(record.call)})
+        blocks.append({"kind": "code", "title": "To repeat it", "text": shown_text(record.call)})
     blocks.append(
         {"kind": "settings", "settings": plain(record.settings), "versions": record.versions}
     )
@@ -502,7 +514,7 @@ def plain(value: Any) -> Any:
 
 
 def shown_text(text: str) -> str:
-    """Return a sentence to be shown; of a very long one the beginning."""
+    """Return a sentence for display; a very long one is cut."""
     words = [shown(word) for word in text[:2000].split(" ")]
     return " ".join(words) + ("…" if len(text) > 2000 else "")
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.report.citing import listed
 from conclust.report.names import shown
 from conclust.report.tables import column, numbers, table
+from conclust.report.words.citing import listed
 from conclust.results.features import Features
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
@@ -19,7 +19,7 @@ __all__ = ["brief", "features_section", "heat_table", "strongest"]
 
 _TOP_FEATURES = 8
 _MANY_CLUSTERS = 60
-_MOST_COLUMNS = 12  # clusters beside each other in the table of shares
+_MOST_COLUMNS = 12  # maximum number of clusters in the table of shares
 _MOST_CATEGORIES = 500
 _HEAT_ROWS = 15
 _SMALL = 0.5  # standard deviations: smaller differences do not name a cluster
@@ -28,7 +28,7 @@ _SMALL = 0.5  # standard deviations: smaller differences do not name a cluster
 def features_section(found: Reported) -> dict[str, Any]:
     """Return the section on the features in which clusters differ, or the reason for its absence."""
     if found.features is None:
-        why = "The result was made of clusterings: there are no points, so no features to compare."
+        why = "The result was made from clusterings: there are no points, and so no features to compare."
         if found.record.command != "combine":
             why = "There are no points here: give them as X (conclust.report.write(result, path, X=points))."
         return _section([_text(why)])
@@ -38,7 +38,7 @@ def features_section(found: Reported) -> dict[str, Any]:
     text = (
         f"The {what} in which each cluster lies farthest from the other objects: the difference of the "
         f"means{', or of the shares of a category,' * mixed} in standard deviations about them (Cohen's d). "
-        "There are no p-values, on purpose: clusters that were found in these features differ in them by "
+        "There are deliberately no p-values: clusters that were found in these features differ in them by "
         "construction, and testing them on the same data is circular (Gao, Bien and Witten 2024)."
     )
     if found.record.filling is not None:
@@ -105,7 +105,7 @@ _HEAT = (
 
 
 def _rows(features: Features, k: int) -> list[dict[str, Any]]:
-    """Return the features and categories in which cluster k differs most, by falling size."""
+    """Return the features and categories in which cluster k differs most, in decreasing order."""
     return [
         {key: row[key] for key in row if key not in ("size", "category")}
         for row in _ranked(features, k)[:_TOP_FEATURES]
@@ -113,7 +113,7 @@ def _rows(features: Features, k: int) -> list[dict[str, Any]]:
 
 
 def _ranked(features: Features, k: int) -> list[dict[str, Any]]:
-    """Return the rows of features and categories for cluster k, by falling size of the difference."""
+    """Return the rows of features and categories for cluster k, in decreasing order of the difference."""
     values = features.found
     rows = [
         _row(shown(features.names[j]), values.difference[k, j], _pair(values, k, j, brief))
@@ -125,7 +125,7 @@ def _ranked(features: Features, k: int) -> list[dict[str, Any]]:
         width = np.bincount(categories.column)
         for j in shares.largest(k, len(categories.category)).tolist():
             apart = shares.difference[k, j]
-            # Of two categories the more frequent one says what the other one would say again.
+            # With two categories, the less frequent one would repeat the information.
             if width[categories.column[j]] == 2 and apart < 0:
                 continue
             name = f"{features.category_names[categories.column[j]]} = {categories.category[j]}"

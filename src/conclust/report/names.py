@@ -1,4 +1,4 @@
-"""Names of users as they are shown: never longer than a line, without invisible characters."""
+"""Users' names for display: at most one line, without invisible characters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 __all__ = ["LONGEST", "shown"]
 
 LONGEST = 100
-"""Characters of a name that are shown."""
+"""Maximum number of characters of a name that are shown."""
 
 # Control characters, lone surrogates and characters that turn the direction of text beyond the name.
 _UNSEEN = re.compile(
@@ -16,7 +16,7 @@ _UNSEEN = re.compile(
 
 
 def shown(name: object) -> str:
-    """Return a name to be shown: invisible characters spelled out, the end of a long one cut off."""
+    """Return a name for display: invisible characters are spelled out, long names cut."""
     text = str(name)
     cut = f"… ({len(text):,} characters)" if len(text) > LONGEST else ""
     return _UNSEEN.sub(_spelled, text[:LONGEST]) + cut

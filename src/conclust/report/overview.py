@@ -8,21 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.confidence import ClusterConfidence, ObjectConfidence
-from conclust.report.decision import count
 from conclust.report.differences import heat_table, strongest
+from conclust.report.sample import drawn_text
 from conclust.report.tables import column, numbers, table
+from conclust.report.words.decision import count
 from conclust.results.result import Reported
 
 __all__ = ["overview_section", "separations"]
 
 _CERTAIN = 0.9
 _RARE = 0.05  # overlap below which clusters are rarely confused
-_LISTED = 3  # neighbours named in a cell
+_LISTED = 3  # maximum number of neighbours named in a cell
 _MANY_CLUSTERS = 60
 
 
 def overview_section(
-    found: Reported, sure: ObjectConfidence, clusters: ClusterConfidence
+    found: Reported, sure: ObjectConfidence, clusters: ClusterConfidence, *, of: int
 ) -> dict[str, Any]:
     """Return the section that names the clusters and says how well they are separated.
 
@@ -33,7 +34,9 @@ def overview_section(
     sure : ObjectConfidence
         Confidence of the objects.
     clusters : ClusterConfidence
-        Confidence and overlap of the clusters.
+        Confidence and overlap of the clusters, and their sizes in the whole result.
+    of : int
+        Number of objects of the whole result, of which `found` may be a sample.
     """
     K, sizes = found.n_clusters, clusters.sizes
     columns = [
@@ -63,7 +66,7 @@ def overview_section(
         separations(clusters.overlap, gaps),
     ]
     blocks = [
-        {"kind": "text", "text": _certainty(found, sure)},
+        {"kind": "text", "text": _certainty(found, sure) + drawn_text(found, of)},
         table(f"The {count(K, 'group')}", columns, cells, first=_MANY_CLUSTERS),
     ]
     if found.features is not None:

@@ -1,4 +1,4 @@
-"""The account as one HTML file that needs nothing else, and runs nothing but its own script."""
+"""The account as one self-contained HTML file, which runs only its own script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of a result: drawn by `conclust.plotting`, put into the page as SVG, or PNG where that is smaller."""
+"""Pictures of a result: drawn by `conclust.plotting`, embedded as SVG, or as PNG if that is smaller."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from conclust import plotting
 from conclust.confidence import ConsensusTree, ObjectConfidence
 from conclust.exceptions import MissingExtraError
-from conclust.plotting.figures import apart_from_pyplot
-from conclust.plotting.style import cluster_colours
-from conclust.report.alternatives import READ, of_bars, of_curve, of_graph
+from conclust.plotting.canvas.figures import apart_from_pyplot
+from conclust.plotting.canvas.style import cluster_colours
 from conclust.report.names import shown
+from conclust.report.words.alternatives import READ, of_bars, of_curve, of_graph
 from conclust.results.result import Reported
 
 __all__ = ["Gallery"]
 
-_MOST_SVG = 250_000  # bytes: of larger ones the smaller of SVG and PNG is taken
-_ALL_PAIRS = 4000  # objects of which a tree orders the heatmap
+_MOST_SVG = 250_000  # size in bytes above which the smaller of SVG and PNG is used
+_ALL_PAIRS = 4000  # maximum number of objects of a heatmap ordered by a tree
 _PIXELS = 500
 
 Draw = Callable[[], Any]
@@ -36,7 +36,7 @@ class Gallery:
     Parameters
     ----------
     wanted : bool, default=True
-        Whether there are pictures at all.
+        Whether pictures are drawn.
     """
 
     def __init__(self, *, wanted: bool = True) -> None:
@@ -170,7 +170,7 @@ class Gallery:
         return _block(pictures)
 
     def of_tree(self, tree: ConsensusTree) -> dict[str, Any]:
-        """Return the picture of the consensus tree with its support; none of a tree without splits."""
+        """Return the picture of the consensus tree with its support; none for a tree without splits."""
         if not tree.splits:
             return _block([])
         return _block(
@@ -214,7 +214,7 @@ class Gallery:
         wide : bool, default=False
             Whether it takes the whole width of the page.
         name : str, default=""
-            The entry of READ that tells how to read it. Empty: the entry of its kind.
+            The entry of READ that explains how to read it. Empty: the entry of its kind.
         """
         if not self._wanted or self._missing:
             return None
@@ -222,7 +222,9 @@ class Gallery:
         told = {"id": kind, "title": title, "how": how, "wide": wide}
         try:
             with apart_from_pyplot(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of the layout; the result's own were said before
+                warnings.simplefilter(
+                    "ignore"
+                )  # warnings of the layout; those of the result were shown before
                 ax = draw()
                 source, width, height = _encoded(ax.figure)
             alt = ax.get_title() if alternative is None else alternative()
@@ -242,7 +244,7 @@ class Gallery:
 
 
 def shown_error(error: Exception) -> str:
-    """Return why a picture is not there."""
+    """Return the reason why a picture is missing."""
     if isinstance(error, MissingExtraError):
         return f"There are no pictures. {error}"
     text = " ".join(shown(word) for word in str(error)[:500].split())

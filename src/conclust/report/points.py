@@ -22,7 +22,7 @@ _NAMING = 0.9  # share of different values from which a column of text names the
 
 @dataclass(frozen=True)
 class ReportedPoints:
-    """Points, with their columns of text apart.
+    """Points, with text columns separate.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class ReportedPoints:
 
 
 def read_points(X: ArrayLike, n: int, feature_names: Sequence[Any] | None) -> ReportedPoints:
-    """Read points; of a frame, columns of text are categories unless they name the objects.
+    """Read points; in a frame, text columns are categories unless they name the objects.
 
     Raises
     ------
     InputError
-        They are not numbers, not of n objects, or the names do not fit.
+        If they are not numbers, not for n objects, or the names do not fit.
     """
     if hasattr(X, "columns") and getattr(X, "ndim", 2) == 2:
         return _of_frame(X, n, feature_names)
@@ -92,7 +92,7 @@ def _column(X: Any, j: int) -> NDArray[Any]:
 
 
 def _names_objects(values: NDArray[np.object_]) -> bool:
-    """Tell whether nearly every object has a value of its own, or none has any."""
+    """Return whether nearly every object has a different value, or none has any."""
     given = [str(value) for value in values.tolist() if not is_empty(value)]
     return not given or len(set(given)) >= _NAMING * len(given)
 

@@ -1,4 +1,4 @@
-"""What can be reported: a fitted model, a selection, labels with their ensemble, or a result folder."""
+"""Reads results for a report: a fitted model, a selection, labels with their ensemble, or a folder."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import refuse_container
+from conclust._arrays.containers import refuse_container
+from conclust._files.versions import versions
 from conclust._sklearn import check_is_fitted
 from conclust._validation import shown
-from conclust._versions import versions
 from conclust.confidence import (
     BorderTests,
     ConsensusTree,
@@ -64,7 +64,7 @@ def read_result(
     selection : Selection, default=None
         Selection of the number of clusters.
     borders : BorderTests, default=None
-        Which borders hold.
+        Tests of the borders.
     tree : ConsensusTree, default=None
         The tree with its support.
     names, feature_names : sequence, default=None
@@ -73,12 +73,12 @@ def read_result(
     Returns
     -------
     Reported
-        All that is known of it.
+        The result in one form, whatever its source.
 
     Raises
     ------
     InputError
-        If it cannot be reported, or parts of it are of other objects.
+        If it cannot be reported, or parts of it belong to other objects.
     """
     from sklearn.pipeline import Pipeline
 
@@ -123,9 +123,9 @@ def _of_selection(selection: Selection) -> Reported:
     return Reported(judged.labels, record, judged, selection, tree=tree if len(tree) else None)
 
 
-# Settings that say something where they are None.
+# Settings for which None is informative.
 _NONE_IS_SAID = ("null", "scale")
-# Settings that are shown as written where they are no plain values.
+# Settings shown as written if they are not plain values.
 _WRITTEN_OUT = ("clusterer", "random_state")
 
 
@@ -170,7 +170,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     sure = usual_chance(inner, judged.members)
     asked = [getattr(part, "n_clusters", None) for part in (model, inner)]
     given = next((k for k in asked if isinstance(k, int | np.integer)), None)
-    if asked[0] == "auto":  # told to the consensus by the selection
+    if asked[0] == "auto":  # given to the consensus by the selection
         given = None
     record = Record(
         method=_method_of(inner),
@@ -268,7 +268,7 @@ def _with_points(
     Parameters
     ----------
     found : Reported
-        Part of the result that is known already.
+        Result without points.
     X : array-like of shape (n_samples, n_columns)
         The points, as the user has them.
     feature_names : sequence or None
@@ -276,7 +276,7 @@ def _with_points(
     result : object
         Result to report.
     before : Pipeline or None
-        The steps of a pipeline before the model: what it was fitted to is what they make of X.
+        Steps of a pipeline before the model, which transform X into the data of its fit.
     """
     given = read_points(X, found.n_samples, feature_names)
     points, d = given.X, given.X.shape[1]

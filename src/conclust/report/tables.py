@@ -1,4 +1,4 @@
-"""Tables as plain data: columns that say how their numbers were made, and rows."""
+"""Tables as plain data: columns with explanations of their numbers, and rows."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def column(
     Parameters
     ----------
     name : str
-        For programs.
+        Name for programs.
     title : str
-        For people.
+        Title for readers.
     how : str
         Explanation of how its numbers were computed.
     kind : {"number", "share", "spread", "heat", "cluster", "name", "text"}
         Kind of its cells.
     digits : int, default=None
-        Decimals that are shown. None: all.
+        Number of decimals shown. None: all.
     """
     return {"name": name, "title": title, "how": how, "kind": kind, "digits": digits}
 
@@ -54,7 +54,7 @@ def table(
     cells : iterable of sequences
         The cells of each column.
     first : int, default=25
-        Rows that are shown before more are asked for.
+        Number of rows shown before more are requested.
     search : str, default=""
         Placeholder of the search field above the table; empty: no search field.
     """

@@ -1,4 +1,4 @@
-"""write: a result becomes one HTML file."""
+"""write: writes a result as one HTML file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from conclust._storage import atomic_write
+from conclust._files.storage import atomic_write
 from conclust._validation import check_bool, check_int
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble
@@ -53,15 +53,15 @@ def account(
     selection : Selection, default=None
         Selection of the number of clusters.
     borders : BorderTests, default=None
-        Which borders hold, as of :func:`conclust.confidence.border_tests` for the same objects.
+        Border tests from :func:`conclust.confidence.border_tests` for the same objects.
     tree : ConsensusTree, default=None
-        The tree with its support, as of :func:`conclust.confidence.consensus_tree`; goes with `borders`.
+        Tree with support from :func:`conclust.confidence.consensus_tree`; needs `borders`.
     names : sequence of length n_samples, default=None
         Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
     max_objects : int, default=2000
-        Objects that are listed at most, the most uncertain ones.
+        Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
         Whether pictures are drawn.
     key : str, default=None
@@ -76,8 +76,7 @@ def account(
     Raises
     ------
     InputError
-        If it is nothing that can be reported, a folder is incomplete or of another version, or parts are
-        of other objects.
+        If it cannot be reported, a folder is incomplete or of another version, or parts belong to other objects.
     ParameterError
         If a parameter is out of its range.
 
@@ -129,11 +128,11 @@ def write(
     pictures: bool = True,
     key: str | None = None,
 ) -> Path:
-    """Write a report of a result: one HTML file that needs nothing else and can be passed on.
+    """Write a report of a result: one self-contained HTML file.
 
     The first line is the decision, with the p-value and the number of references where the number of
-    clusters was tested. Then: the run, why this number of clusters, the clusters and how sure they are, the
-    uncertain objects, what tells clusters apart, the clusterings, how to cite and how to repeat it.
+    clusters was tested. Then: the clusters with their features and confidence, the uncertain objects, the reason
+    for the number of clusters, the clusterings, the run, how to cite and how to repeat it.
 
     Parameters
     ----------
@@ -144,28 +143,28 @@ def write(
         :func:`conclust.selection.choose` or ``choose_from``; labels, with their ensemble; or an AnnData with the
         `key` of its consensus, whose ensemble and names of cells it has.
     path : path-like
-        The file; it is replaced if it is there.
+        Path of the file; an existing one is replaced.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions, of a model or labels that do not keep them.
     X : array-like of shape (n_samples, n_features), default=None
-        The points, NaN where a cell is empty: for the features that tell clusters apart, the gaps
+        The points, NaN where a cell is empty: for the features that distinguish clusters, the gaps
         between clusters and the picture in two dimensions. A pandas frame brings names of features
         and objects. Its columns of text are described as categories, by their shares in each cluster;
-        a column with another text in nearly every row is left out. Of a pipeline: what it was fitted to.
+        a column with a different text in nearly every row is left out. For a pipeline, the data of its fit.
     selection : Selection, default=None
         Selection of the number of clusters.
     borders : BorderTests, default=None
-        Which borders hold, as of :func:`conclust.confidence.border_tests` for the same objects.
+        Border tests from :func:`conclust.confidence.border_tests` for the same objects.
     tree : ConsensusTree, default=None
-        The tree with its support, as of :func:`conclust.confidence.consensus_tree`; goes with `borders`.
+        Tree with support from :func:`conclust.confidence.consensus_tree`; needs `borders`.
     names : sequence of length n_samples, default=None
         Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
     max_objects : int, default=2000
-        Objects that are listed at most, the most uncertain ones.
+        Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
-        Whether pictures are drawn. Without matplotlib the page says that they are not there.
+        Whether pictures are drawn. Without matplotlib the page says that they are missing.
     key : str, default=None
         Name of the consensus of an AnnData: what it is called, the `key_added` of ``conclust.sc.tl.consensus``.
 
@@ -177,8 +176,7 @@ def write(
     Raises
     ------
     InputError
-        If it is nothing that can be reported, a folder is incomplete or of another version, or parts are
-        of other objects.
+        If it cannot be reported, a folder is incomplete or of another version, or parts belong to other objects.
     ParameterError
         If a parameter is out of its range.
     OSError

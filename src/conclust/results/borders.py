@@ -43,7 +43,7 @@ class Borders:
     agreement : float
         Mean share of points whose cluster in a part is the one matched with their own.
     n_left : int
-        Number of clusters that are left where borders that do not hold are taken away.
+        Number of clusters that remain after removing borders that do not hold.
     tree : ConsensusTree or None
         The consensus tree with a p-value for each split.
     """
@@ -80,7 +80,7 @@ class Borders:
 
     @property
     def merging(self) -> str:
-        """What is left where borders that do not hold are taken away, in a sentence; empty where all hold."""
+        """Clusters that remain after removing borders that do not hold, in a sentence; empty if all hold."""
         if self.n_held == len(self.table["holds"]) or not self.n_held:
             return ""
         clusters = f"{self.n_left} cluster{'s' * (self.n_left > 1)}"

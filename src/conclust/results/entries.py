@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from conclust._versions import RESULT_FORMAT
+from conclust._files.versions import RESULT_FORMAT
 from conclust.exceptions import FileFormatError, InputError
 
 __all__ = ["check_format", "checked_entries"]
@@ -65,7 +65,7 @@ def _whole(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    """Tell whether it is a number that float64 holds (JSON has whole numbers of any length)."""
+    """Return whether it is a number that float64 holds (JSON has whole numbers of any length)."""
     return type(value) in (int, float) and abs(value) < 1 << 1000 and math.isfinite(value)
 
 
@@ -102,7 +102,20 @@ def _scores(value: Any) -> bool:
     return _object_of(_number)(value) and needed <= value.keys()
 
 
-_SUPPORT = _object_of(_number)
+def _with(**entries: Form) -> Form:
+    """Return the form of an object that has these entries, and perhaps others."""
+
+    def form(value: Any) -> bool:
+        return isinstance(value, dict) and all(
+            name in value and one(value[name]) for name, one in entries.items()
+        )
+
+    return form
+
+
+_SUPPORT = _with(
+    n_clusters=_whole, lifetime=_number, straddling=_number, evenness=_number, support=_number
+)
 _CURVE = _object_of(_numbers)
 # How a number of clusters was chosen: the whole record of `select`, a part of that of the other commands.
 _SELECTION: dict[str, Form] = {
@@ -133,11 +146,18 @@ _FORMS: dict[str, Form] = {
     "input": _object,
     "input/file": _text,
     "input/columns": _list_of(_text),
+    "input/objects": _whole,
+    "input/categories": _list_of(_text),
+    "input/filled": _list_of(_whole),
     "settings": _object,
     "settings/method": _text,
     "settings/missing": _text,
     "settings/consensus": _or_none(_object),
-    "ensemble": _or_none(_object),
+    "settings/consensus/n_clusters": lambda value: type(value) is not int or _whole(value),
+    "ensemble": _or_none(_with(objects=_whole, partitions=_whole, fingerprint=_text)),
+    "ensemble/blocks": _or_none(_whole),
+    "ensemble/clusters": _or_none(_with(smallest=_whole, largest=_whole)),
+    "cluster_sizes": _list_of(_whole),
     "mean_confidence": _or_none(_number),
     "mean_confidence_by_chance": _or_none(_number),
     "supports": _list_of(_SUPPORT),
@@ -161,11 +181,12 @@ _FORMS: dict[str, Form] = {
     "borders/tree/splits": _list_of(_numbers),
     "borders/tree/leaves": _list_of(_list_of(_whole)),
     "agreement_with_known_classes": _or_none(_scores),
+    "objects_without_evidence": _whole,
     "warnings": _list_of(_text),
     "seconds": _object_of(_number),
     "versions": _object_of(_text),
     **_SELECTION,
     "reason": _or_none(_text),
-    "selection": _or_none(_object),
+    "selection": _or_none(_with(settings=_object)),
     **{f"selection/{name}": form for name, form in _SELECTION.items()},
 }

@@ -1,4 +1,4 @@
-"""What tells the clusters of points apart: features.csv, and the gaps in result.json, written and read."""
+"""What distinguishes the clusters of points: features.csv, and the gaps in result.json, written and read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._spreadsheets import guard_text, unguarded
+from conclust._files.spreadsheets import guard_text, unguarded
 from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
 from conclust.results.selections import floats_of, numbers_of
 from conclust.results.writing import write_numbers

@@ -5,19 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
-from conclust._spreadsheets import unguarded
-from conclust._storage import open_regular, read_json
+from conclust._files.spreadsheets import unguarded
+from conclust._files.storage import open_regular, read_json
 from conclust.confidence import ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 from conclust.results.borders import Borders, read_borders
 from conclust.results.entries import check_format, checked_entries
@@ -32,12 +33,12 @@ _COMMANDS = ("cluster", "combine", "select")
 
 
 def load(path: str | os.PathLike[str]) -> Reported:
-    """Read a result folder: what ``conclust report`` makes its page of.
+    """Read a result folder, as ``conclust report`` does.
 
     Parameters
     ----------
     path : path-like
-        The folder that ``--out`` named.
+        Folder given by ``--out``.
 
     Returns
     -------
@@ -49,7 +50,7 @@ def load(path: str | os.PathLike[str]) -> Reported:
     Raises
     ------
     InputError
-        It is not a result folder, lacks a file, or is of another command or version.
+        If it is not a result folder, lacks a file, or is from another command or version.
     FileFormatError
         A file is damaged, or does not fit the others.
 
@@ -117,7 +118,7 @@ class Folder:
         if not path.is_dir():
             what = "is a file" if path.exists() else "is not there"
             raise InputError(
-                f"{path} {what}. A report is made of a folder that 'conclust cluster', 'combine' or "
+                f"{path} {what}. A report needs a folder that 'conclust cluster', 'combine' or "
                 "'select' has written."
             )
         if not (path / "result.json").exists():
@@ -148,15 +149,15 @@ class Folder:
         if command not in _COMMANDS:
             raise InputError(
                 f"{self.path} is not a result that can be reported"
-                + (f", but one of 'conclust {command}'" if isinstance(command, str) else "")
+                + (f", but the result of 'conclust {command}'" if isinstance(command, str) else "")
                 + ". Give the folder of 'conclust cluster', 'combine' or 'select'."
             )
         self.check_format()
         if self.is_of_blocks:
             raise InputError(
-                f"{self.path} was made from labels in blocks: it has labels.npy, and none of the clusterings that "
-                "a report is drawn from. For a report run 'conclust combine' without --blocks, on a "
-                "sample of the objects if all do not fit into the memory."
+                f"{self.path} was made from labels in blocks: it has labels.npy, but not the clusterings that "
+                "a report needs. For a report run 'conclust combine' without --blocks, on a "
+                "sample of the objects if not all fit into memory."
             )
         return str(command)
 
@@ -165,7 +166,7 @@ class Folder:
         return read_record(self.content, self.path / "result.json")
 
     def file(self, name: str) -> Path:
-        """Return the path of a file that must be there."""
+        """Return the path of a required file."""
         found = self.path / name
         if not found.exists():
             raise InputError(
@@ -183,27 +184,54 @@ class Folder:
 
     def labels(self) -> tuple[list[str] | None, NDArray[np.int64]]:
         """Return the names of the objects, None if they are numbers from 0, and the labels."""
-        header, rows = self._table("labels.csv")
-        if header[1:2] != ["label"]:
+        with self._rows("labels.csv") as (header, rows):
+            if header[1:2] != ["label"]:
+                self.damaged("labels.csv")
+            ids: list[str] = []
+            cells: list[str] = []
+            for row in rows:
+                ids.append(row[0])
+                cells.append(row[1])
+        try:
+            labels = np.fromiter(map(int, cells), np.int64, len(cells))
+        except (ValueError, OverflowError):
             self.damaged("labels.csv")
-        labels = np.array(self._numbers("labels.csv", rows, 1, int), dtype=np.int64)
         if not len(labels) or labels.max() < 0 or not _canonical(labels):
             self.damaged("labels.csv")
-        ids = [unguarded(row[0]) for row in rows]
-        numbered = header[0] == "object" and all(name == str(i) for i, name in enumerate(ids))
-        return (None if numbered else ids), labels
+        if header[0] == "object" and all(map(str.__eq__, ids, map(str, range(len(ids))))):
+            return None, labels
+        return [unguarded(name) for name in ids], labels
 
     def memberships(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the memberships, rows scaled to sum 1 again: they are written in nine decimals."""
-        header, rows = self._table("memberships.csv")
-        width = len(header) - 1
-        cells = [self._numbers("memberships.csv", rows, at + 1, float) for at in range(width)]
-        found = np.array(cells, dtype=np.float64).T
-        total = found.sum(axis=1, keepdims=True) if found.ndim == 2 else np.zeros(1)
-        sound = found.shape == (len(labels), width) and width > labels.max()
-        if not sound or not np.isfinite(found).all() or found.min() < 0 or total.min() < 0.5:
+        with self._rows("memberships.csv") as (header, _):
+            width = len(header) - 1
+        if width <= labels.max():
             self.damaged("memberships.csv")
-        return np.asarray(found / total)
+        # Names are not kept; a row of another length is an error.
+        row = np.dtype([("object", "U1"), ("shares", np.float64, (width,))])
+        try:
+            with open_regular(self.file("memberships.csv")) as file:
+                rows = np.loadtxt(
+                    file,
+                    row,
+                    delimiter=",",
+                    quotechar='"',
+                    skiprows=1,
+                    comments=None,
+                    ndmin=1,
+                    encoding="utf-8",
+                )
+        except ValueError:
+            self.damaged("memberships.csv")
+        shares: NDArray[np.float64] = np.array(rows["shares"])
+        if len(shares) != len(labels) or not np.isfinite(shares).all() or shares.min() < 0:
+            self.damaged("memberships.csv")
+        total = shares.sum(axis=1, keepdims=True)
+        if total.min() < 0.5:
+            self.damaged("memberships.csv")
+        shares /= total
+        return shares
 
     def selection(self, command: str, n_samples: int) -> StoredSelection | None:
         """Return how the number of clusters was chosen, where the record says it."""
@@ -254,18 +282,27 @@ class Folder:
         return self.damaged("borders.csv") if found is None else found
 
     def _table(self, name: str) -> tuple[list[str], list[list[str]]]:
-        with open_regular(self.file(name)) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-            try:
-                before = csv.field_size_limit(1 << 24)
-                header, *rows = csv.reader(text, strict=True)
-            except (csv.Error, UnicodeDecodeError, ValueError):
-                self.damaged(name)
-            finally:
-                csv.field_size_limit(before)
-        if any(len(row) != len(header) for row in rows):
+        with self._rows(name) as (header, rows):
+            return header, list(rows)
+
+    @contextmanager
+    def _rows(self, name: str) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
+        """Open a table; give its header and its rows, which are read one by one and as long as the header."""
+        before = csv.field_size_limit(1 << 24)
+        try:
+            with open_regular(self.file(name)) as file:
+                lines = csv.reader(
+                    io.TextIOWrapper(file, encoding="utf-8", newline=""), strict=True
+                )
+                header = next(lines)
+                yield (
+                    header,
+                    (row if len(row) == len(header) else self.damaged(name) for row in lines),
+                )
+        except (csv.Error, UnicodeDecodeError, StopIteration):
             self.damaged(name)
-        return header, rows
+        finally:
+            csv.field_size_limit(before)
 
     def _numbers(
         self, name: str, rows: list[list[str]], column: int, kind: Callable[[str], Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._storage import Expected, read_npz, write_npz
+from conclust._files.storage import Expected, read_npz, write_npz
 from conclust.exceptions import FileFormatError
 from conclust.points import Refinement
 

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
-from conclust._storage import entry_of, write_json
-from conclust._versions import RESULT_FORMAT, versions
+from conclust._files.storage import entry_of, write_json
+from conclust._files.versions import RESULT_FORMAT, versions
 from conclust.confidence import ClusterGaps
 from conclust.consensus.auto.number import Support
-from conclust.consensus.base import Method
+from conclust.consensus.method import Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -152,7 +152,7 @@ class Settings:
     scale, scale_reason : str or None
         Scale of the points, and the sentence about it.
     impute : str or None
-        What filled empty cells: a key of `IMPUTED`, or "drop".
+        Rule that filled empty cells: a key of `IMPUTED`, or "drop".
     category_weight : float or None
         Number of clusterings that each column of categories counts for.
     refined : bool or None
@@ -200,7 +200,7 @@ class Record:
     method : Method or None
         The consensus method. None: labels that came from elsewhere, or a selection.
     source : Source
-        What was read.
+        The input.
     features : int or None
         Columns of the points, of numbers.
     settings : dict
@@ -214,7 +214,7 @@ class Record:
     n_clusters : int or None
         Number of clusters.
     cluster_sizes : sequence of int
-        How many objects each has.
+        Number of objects in each.
     n_unplaced : int
         Objects without a cluster.
     mean_confidence, by_chance : float or None
@@ -316,11 +316,11 @@ def write_record(
     record : Record
         The run.
     selection : Selection, default=None
-        How the number of clusters was chosen.
+        Choice of the number of clusters.
     gaps : ClusterGaps, default=None
         Between which clusters there are gaps.
     borders : Borders, default=None
-        Which borders between clusters hold.
+        Tests of the borders between clusters.
     """
     chosen = {} if selection is None else selection_record(selection)
     content: dict[str, Any] = {

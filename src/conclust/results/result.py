@@ -1,4 +1,4 @@
-"""The reported result: a consensus with all that is known of it, from whatever source."""
+"""The reported result: a consensus and its context, from any source."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Reported:
     Attributes
     ----------
     labels : ndarray of int64 of shape (n_samples,)
-        The clusters; negative: in none.
+        Clusters; negative for objects in none.
     record : Record
         Record of the run.
     judged : Judged or None
-        The consensus and its ensemble. None: one cluster, of which there is no ensemble.
+        Consensus and its ensemble. None: one cluster without an ensemble.
     selection : Selection, StoredSelection or None
         Selection of the number of clusters.
     model : fitted estimator or None
-        For its trace.
+        Fitted model, for its trace.
     tree : ndarray of shape (n_leaves - 1, 4) or None
         The dendrogram that the clusters are cut from.
     points : ndarray of shape (n_samples, n_features) or None
@@ -42,9 +42,9 @@ class Reported:
     features : Features or None
         Features by cluster.
     gaps : ClusterGaps or None
-        Between which clusters there are gaps.
+        Gaps between clusters.
     borders : Borders or None
-        Which borders between clusters hold.
+        Borders between clusters, with tests.
     """
 
     labels: NDArray[np.int64]
@@ -66,5 +66,5 @@ class Reported:
 
     @property
     def n_samples(self) -> int:
-        """Objects, those in no cluster included."""
+        """Number of objects, including those in no cluster."""
         return len(self.labels)

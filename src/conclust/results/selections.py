@@ -1,4 +1,4 @@
-"""How the number of clusters was chosen, as result.json has it: written and read."""
+"""The choice of the number of clusters in result.json: written and read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StoredSelection", "floats_of", "numbers_of", "read_selection", "selection_record"]
 
-_STEPS = 2000  # of a distribution function: more than any picture shows
+_STEPS = 2000  # maximum number of steps of a distribution function: more than any picture shows
 
 
 @dataclass(frozen=True)

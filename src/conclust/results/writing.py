@@ -1,4 +1,4 @@
-"""The result folder: all of its files or none, and never a formula in a spreadsheet."""
+"""Writes the result folder: all of its files or none, and no formulas for spreadsheets."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._spreadsheets import guard_text
-from conclust._storage import atomic_write, sync_folder
+from conclust._files.spreadsheets import guard_text
+from conclust._files.storage import atomic_write, sync_folder
 from conclust.exceptions import OutputExistsError
 
 __all__ = [
@@ -162,7 +162,7 @@ class OutputFolder:
 
 @dataclass(frozen=True)
 class LabelTable:
-    """How objects stand in the tables of a result.
+    """Objects in the tables of a result.
 
     Parameters
     ----------
@@ -193,12 +193,12 @@ class LabelTable:
 
 
 def is_label_file(names: Sequence[str]) -> bool:
-    """Tell by its columns whether a table is a labels.csv of ours: its first column holds names."""
+    """Return whether a table has the columns of a labels.csv written by conclust, with names first."""
     return tuple(names[1:]) in (("label",), ("label", "confidence"))
 
 
 def is_table_name(path: Path) -> bool:
-    """Tell whether ``--out`` names a file for the labels, by its suffix: not a folder that is there."""
+    """Return whether ``--out`` names a file for the labels, by its suffix, and not an existing folder."""
     return path.name.lower().endswith((".csv", ".csv.gz", ".csv.bz2")) and not path.is_dir()
 
 
@@ -221,7 +221,7 @@ def write_label_file(path: Path, labels: NDArray[np.int64], table: LabelTable) -
 
 
 def write_labels(path: Path, labels: NDArray[np.int64], table: LabelTable) -> None:
-    """Write one line per object: its name (or number from 0), its label, how sure it is."""
+    """Write one line per object: its name (or number from 0), its label and confidence."""
     atomic_write(path, lambda file: send_labels(file, labels, table))
 
 

@@ -1,4 +1,4 @@
-"""Columns of labels in ``adata.obs``: which are meant, and their labels as numbers and names."""
+"""Columns of labels in ``adata.obs``: their selection, and their labels as numbers and names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING, NOISE, Missing
 from conclust._validation import check_option, missing_extra
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import InputError
 
 __all__ = ["Columns", "categorical", "check_annotated", "chosen_keys", "names_of", "read_columns"]
@@ -90,7 +90,7 @@ def chosen_keys(
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:
-    """Return what orders names as people do: 0.5 before 2 before 10."""
+    """Return a key for natural order: 0.5 before 2 before 10."""
     parts = re.split(r"(\d+(?:\.\d+)?)", text)
     return [(i % 2 == 0, 0.0 if i % 2 == 0 else float(p), p) for i, p in enumerate(parts)]
 
@@ -116,12 +116,12 @@ def read_columns(
     owner : str
         Name of the function, used in messages.
     known : tuple of tuples of str, default=None
-        Names that have numbers already; others are numbered after them.
+        Names with existing numbers; new names are numbered after them.
 
     Raises
     ------
     InputError
-        If a column is not there, or holds numbers that are no labels.
+        If a column does not exist, or holds invalid labels.
     """
     check_option(missing, "missing", owner, Missing)
     lacking = [key for key in keys if key not in adata.obs.columns]

@@ -1,4 +1,4 @@
-"""What is in an AnnData, as objects of conclust."""
+"""Contents of an AnnData as objects of conclust."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from conclust._labels import Missing
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import Missing
 from conclust.sc.columns import chosen_keys, read_columns
 
 __all__ = ["ensemble"]
@@ -36,7 +36,7 @@ def ensemble(
         Instead of `keys`: all columns that begin so, in the order of what follows ("leiden_0.5" before
         "leiden_10").
     weights : array-like of shape (n_keys,), default=None
-        Weight of each column. None: all count alike.
+        Weight of each column. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1". NaN is always missing, and -2 noise.
 

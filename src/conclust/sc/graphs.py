@@ -16,14 +16,14 @@ from conclust.networks.reading import Network, read_network
 
 __all__ = ["graph_of", "resolutions_of"]
 
-# Resolutions that members draw theirs from, log-uniformly.
+# Range from which members draw their resolutions, log-uniformly.
 _DRAWN = (0.3, 5.0)
 
 
 def resolutions_of(
     given: Any, n: int, root: np.random.SeedSequence, owner: str
 ) -> tuple[NDArray[np.float64], Any]:
-    """Return the resolution of each member, rising, and what was given, in plain form."""
+    """Return the resolution of each member, increasing, and the given value in plain form."""
     if given is None:
         low, high = np.log(_DRAWN)
         return np.sort(np.exp(generator(root).uniform(low, high, n))), "drawn"
@@ -35,7 +35,7 @@ def resolutions_of(
 
 
 def graph_of(adata: Any, neighbors_key: str | None, owner: str) -> Network:
-    """Return the graph that scanpy's neighbours are kept as."""
+    """Return the graph of scanpy's neighbours."""
     key = "connectivities"
     if neighbors_key is not None:
         told = adata.uns.get(neighbors_key, {})

@@ -18,7 +18,7 @@ from conclust.exceptions import InputError
 __all__ = ["estimator_of", "recorded", "remade"]
 
 _OWNER = "sc.tl.consensus"
-# What changes no result.
+# Parameters that do not change results.
 _RUNNING = ("n_jobs", "verbose")
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
-from conclust._labels import Missing
+from conclust._arrays.containers import number_array
+from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
 from conclust.plotting import coassociation_heatmap, flow_diagram, membership_bars
 from conclust.sc.columns import check_annotated, chosen_keys, names_of, read_columns
@@ -31,8 +31,8 @@ def resolutions(
     """Draw where cells go from column to column: clusters that split, and clusters that mix.
 
     A row of circles for each column, as large as its clusters, and a line to each cluster of the next column
-    that takes cells over. No single column is right because the picture looks tidy there: a cluster
-    to rely on is one that many rows have.
+    that shares cells with it. A tidy part of the picture does not make a single column correct: reliable clusters
+    are those that many rows have.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def resolutions(
     read = read_columns(
         adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
     )
-    ax = flow_diagram({u: read.labels[:, u] for u in range(len(read.keys))}, ax=ax)
+    ax = flow_diagram(dict(enumerate(read.labels.T, 1)), ax=ax)
     ax.set_yticks(range(len(read.keys)), read.keys)
     ax.set(ylabel="", title="Where cells go (circles: cells of a cluster)")
     return ax
@@ -93,13 +93,13 @@ def clustree(
 ) -> Axes:
     """Draw the clustering tree of the columns, its circles coloured by a number.
 
-    The picture of :func:`resolutions`, in which a colour says how well each cluster is found again by the other
-    columns, or what its cells have of a gene or a score.
+    The picture of :func:`resolutions`, coloured by the recovery of each cluster in the other columns, or by the
+    mean of a gene or score over its cells.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        What has the columns.
+        Data with the columns.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs``, from top to bottom.
     prefix : str, default=None
@@ -108,7 +108,7 @@ def clustree(
         "stability": the mean over the other columns of the largest Jaccard coefficient of the cluster with one of
         theirs. Else a column of ``adata.obs`` that holds numbers: their mean over the cells of the cluster.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 and the category "-1" mean; either is in no cluster.
+        Meaning of -1 and of the category "-1"; neither is in a cluster.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``).
 
@@ -122,7 +122,7 @@ def clustree(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If a column is not there, or does not hold what it should.
+        If a column does not exist or has invalid values.
 
     References
     ----------
@@ -145,8 +145,7 @@ def clustree(
     else:
         (column,) = chosen_keys(adata, color, None, owner)
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
-    parts = {u: read.labels[:, u] for u in range(len(columns))}
-    ax = flow_diagram(parts, values=values, ax=ax)
+    ax = flow_diagram(dict(enumerate(read.labels.T, 1)), values=values, ax=ax)
     ax.set_yticks(range(len(columns)), columns)
     ax.set(ylabel="", title=f"Clustering tree, by {color}")
     return ax
@@ -222,7 +221,7 @@ def membership(
     rows /= rows.sum(axis=1, keepdims=True)  # of float32, which sum to 1 only nearly
     colours = adata.uns.get(f"{key}_colors")
     ax = membership_bars(rows, max_bars=max_bars, colours=colours, ax=ax)
-    ax.set_xlabel("cells, by cluster, the surest first")
+    ax.set_xlabel("cells, by cluster, the most certain first")
     ax.title.set_text(f"Membership of {len(rows):,} cells")
     return ax
 

@@ -1,4 +1,4 @@
-"""Where new cells belong, by a method that places new objects or by the labels that they share."""
+"""Clusters of new cells, by a method that places new objects or by shared labels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def place(
         found = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
         return Placed(found, _company(labels, ensemble, new, found), None, "shared clusterings")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said when the consensus was found
+        warnings.simplefilter("ignore")  # already warned when the consensus was computed
         model.fit(ensemble)
     if not np.array_equal(model.labels_, labels):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Consensus of the columns of an AnnData, its clusters for other cells, and how stable an annotation is."""
+"""Consensus of the columns of an AnnData, clusters of other cells, and stability of an annotation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust import __version__, confidence
-from conclust._labels import Missing
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_seeds
 from conclust._threads import side_by_side, thread_count
 from conclust._validation import check_bool, check_int, check_option, refuse
 from conclust._warnings import warn
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
+from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError
 from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.sc.columns import categorical, check_annotated, chosen_keys, read_columns
@@ -64,8 +64,8 @@ def consensus(
         Instead of `keys`: all columns that begin so, in the order of what follows ("leiden_0.5" before
         "leiden_10").
     method : str or estimator, default=None
-        The name of a method (``conclust.methods()`` lists them), or an estimator with the parameters that it is
-        to have; it is not changed. None: :class:`conclust.AutoConsensus`.
+        Name of a method (``conclust.methods()`` lists them), or an estimator with its parameters, which is not
+        changed. None: :class:`conclust.AutoConsensus`.
     n_clusters : int, default=None
         Number of clusters, or a bound, as the method takes it. None: the estimator's own.
     weights : array-like of shape (n_keys,), default=None
@@ -208,7 +208,7 @@ def predict(
     reference : AnnData or MuData
         The cells of :func:`consensus`, as it left them; clusters may have been given other names since.
     key : str, default="consensus"
-        The `key_added` of the consensus; the result has the same name.
+        `key_added` of the consensus; the result has the same name.
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
@@ -290,7 +290,7 @@ def stability(
     n_jobs: int | None = None,
     copy: bool = False,
 ) -> Any:
-    """Say how stable given clusters are over columns of labels: an annotation, one resolution.
+    """Measure the stability of given clusters (an annotation, or one resolution) over columns of labels.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def stability(
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels.
     groupby : str
-        The column of ``adata.obs`` that is judged.
+        Column of ``adata.obs`` to be examined.
     prefix : str, default=None
         Instead of `keys`: all columns that begin so. `groupby` is left out of them.
     weights : array-like of shape (n_keys,), default=None
@@ -323,7 +323,7 @@ def stability(
 
         ``uns[key_added]["table"]`` : DataFrame
             A row for each category: its "cells"; "consensus", how often two of them have the same label;
-            "jaccard", how well the columns find it again (below 0.6 it is not a cluster to rely on);
+            "jaccard", its recovery by the columns (below 0.6 the cluster is unreliable);
             "confidence", the mean of its cells. Beside it "params".
         ``obs[key_added]`` : float64
             For each cell the share of its category among the cells that the columns put together with it.
@@ -417,7 +417,7 @@ def members(
     neighbors_key : str, default=None
         The `key_added` of ``scanpy.pp.neighbors``, where it had one.
     quality : {"modularity", "cpm"}, default="modularity"
-        What communities maximise.
+        Quality that communities maximise.
     key_added : str, default="leiden"
         Columns are called ``f"{key_added}_{u}"``, from the coarsest resolution to the finest.
     random_state : int, Generator, SeedSequence or RandomState, default=0
@@ -506,12 +506,12 @@ def inconsistency(
     key_added: str = "inconsistency",
     copy: bool = False,
 ) -> Any:
-    """Say how much clusterings of one resolution differ by their seed: the inconsistency coefficient of scICE.
+    """Measure how much clusterings of one resolution differ between seeds: the inconsistency coefficient of scICE.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        What has the columns.
+        Data with the columns.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels: several seeds of each resolution.
     prefix : str, default=None
@@ -523,7 +523,7 @@ def inconsistency(
     missing : {"unobserved", "noise"}, default="unobserved"
         What -1 and the category "-1" mean.
     key_added : str, default="inconsistency"
-        What the result is called.
+        Name of the result.
     copy : bool, default=False
         Whether a copy is written into, and returned.
 
@@ -531,9 +531,9 @@ def inconsistency(
     -------
     AnnData or None
         None; the copy if one was requested. ``uns[key_added]`` has "params" and "table", a DataFrame with a row
-        for each group: "columns", how many; "different", how many of them differ; "clusters", their median number;
-        "ic", 1 where all are equal and more the more they differ; "typical", the column
-        most similar to the others.
+        for each group: "columns", their number; "different", the number of different ones; "clusters", the median
+        number of clusters; "ic", 1 if all are equal and larger the more they differ; "typical", the column most
+        similar to the others.
 
     Raises
     ------

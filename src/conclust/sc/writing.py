@@ -1,4 +1,4 @@
-"""What is written into an AnnData, by scanpy's conventions."""
+"""Writes results into an AnnData, by scanpy's conventions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from conclust._validation import missing_extra
 from conclust.confidence import ClusterSplits, PartitionConfidence
 from conclust.exceptions import InputError
-from conclust.matching import names_from
+from conclust.measures.matching import names_from
 from conclust.sc.columns import categorical, names_of
 
 __all__ = [
@@ -31,12 +31,12 @@ def write_clusters(
     membership: NDArray[np.float64] | None,
     names: list[str],
 ) -> None:
-    """Write clusters, how sure each cell is, and memberships where there are any.
+    """Write clusters, the confidence of each cell, and memberships if there are any.
 
     Parameters
     ----------
     adata : AnnData or MuData
-        Where to.
+        Data to write into.
     key : str
         Name of the columns.
     labels : ndarray of shape (n_cells,)
@@ -96,7 +96,7 @@ def cluster_table(
 
 
 def check_parent(adata: Any, parent: str, owner: str) -> None:
-    """Refuse a column that clusters cannot have their colours from."""
+    """Refuse a column from which clusters cannot get colours."""
     if parent not in adata.obs.columns or f"{parent}_colors" not in adata.uns:
         lacking = (
             f"obs[{parent!r}]" if parent not in adata.obs.columns else f"uns['{parent}_colors']"
@@ -134,7 +134,7 @@ def inherit_colours(adata: Any, key: str, parent: str) -> None:
 
 def _others(n: int, used: set[str]) -> list[str]:
     """Return colours of clusters as "#rrggbb" that are not used yet."""
-    from conclust.plotting.style import cluster_colours
+    from conclust.plotting.canvas.style import cluster_colours
 
     try:
         rows = np.rint(255 * cluster_colours(n)).astype(int).tolist()

@@ -1,4 +1,4 @@
-"""The number of clusters of points whose members are made already: what ``n_clusters="auto"`` finds."""
+"""The number of clusters of points with existing members, for ``n_clusters="auto"``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def choose_beside(
     X : array-like of shape (n_samples, n_features)
         The points.
     generator : fitted transformer
-        Made the members: the scale, threads and folder of an `EnsembleGenerator` are taken.
+        Generator of the members: the scale, threads and cache of an `EnsembleGenerator` are used.
     ensemble : Ensemble
         The members, and behind them further partitions, which count as categories.
     n_made : int
@@ -46,7 +46,7 @@ def choose_beside(
     cached : bool
         Whether references are kept in the folder of the generator.
     verbose : int
-        1: progress on standard error.
+        If 1, print progress to standard error.
 
     Returns
     -------

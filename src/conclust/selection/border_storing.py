@@ -37,14 +37,14 @@ def unpacked_borders(content: Any, labels: dict[int, NDArray[np.int64]]) -> Bord
     Parameters
     ----------
     content : object
-        What `packed_borders` returns, as it was read.
+        Result of `packed_borders`, as it was read.
     labels : dict of int to ndarray of shape (n_samples,)
         The clusters of each number.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If it is something else.
+        If the content is invalid.
     """
     if content is None:
         return None

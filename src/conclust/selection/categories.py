@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import MISSING, NOISE
-from conclust.contingency import read_labels
+from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError
+from conclust.measures.contingency import read_labels
 
 __all__ = ["beside", "permuting", "read_categories"]
 

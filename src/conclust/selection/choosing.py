@@ -1,11 +1,12 @@
-"""choose: how many clusters points have."""
+"""choose: estimates the number of clusters of points."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,22 +18,22 @@ from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.ensemble import Ensemble
 from conclust.exceptions import ParameterError
 from conclust.generation.runs import some_objects
-from conclust.generation.scaling import Scale
+from conclust.generation.scaling import Scale, Scaling
 from conclust.selection.categories import beside, read_categories
-from conclust.selection.costly import costly_criteria
-from conclust.selection.criteria import error_of_mean, mean_of
-from conclust.selection.measuring import Design, Measured, measure
-from conclust.selection.null import NULLS, Null, Verdict
-from conclust.selection.pairs import check_window
-from conclust.selection.points import components_for, read, scores_of
-from conclust.selection.reference_cache import open_reference_cache
-from conclust.selection.resampling import check_clusterer, drawn_size
+from conclust.selection.judged.criteria import error_of_mean, mean_of
+from conclust.selection.judged.measuring import Design, Measured, measure
+from conclust.selection.judged.model_criteria import costly_criteria
+from conclust.selection.judged.pairs import check_window
+from conclust.selection.resampled.null import NULLS, Null, Verdict
+from conclust.selection.resampled.points import components_for, read, scores_of
+from conclust.selection.resampled.prediction_strength import prediction_strength
+from conclust.selection.resampled.reference_cache import open_reference_cache
+from conclust.selection.resampled.resampling import check_clusterer, drawn_size
+from conclust.selection.resampled.testing import OneClusterTest
 from conclust.selection.second import OTHERS, Second, ask
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
-from conclust.selection.strength import prediction_strength
 from conclust.selection.tabling import assemble
-from conclust.selection.testing import OneClusterTest
 
 __all__ = ["choose"]
 
@@ -66,14 +67,14 @@ def choose(
     cache_dir: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Selection:
-    """Say how many clusters points have: one, by two questions, or the number with stable clusters.
+    """Estimate the number of clusters of points: one, by two tests, or the number with stable clusters.
 
     For each K, resamples of the points are clustered (Monti et al. 2003 [1]_). The consensus matrix
-    says how often two objects are together, of the resamples that drew both. PAC [2]_ is the share of
+    has the share of resamples that put two objects together, among those that drew both. PAC [2]_ is the share of
     pairs that are neither together nor apart; it is small where the clusters do not depend on the
     draw. The same is done with references: clouds that have the same covariance and no clusters. One
     Monte-Carlo p-value says whether the points are more stable than the references at any K. If they
-    are, the K with the largest RCSI [3]_ is taken: the mean log PAC of the references less log PAC of
+    are, the K with the largest RCSI [3]_ is chosen: the mean log PAC of the references less log PAC of
     the points.
 
     Parameters
@@ -92,12 +93,12 @@ def choose(
     category_weight : float, default=1.0
         Number of columns of X that each column of categories counts for. Above 0.
     clusterer : "kmeans" or clusterer, default="kmeans"
-        Clusters each resample. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
+        Clusterer of the resamples. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
         native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
     n_resamples : int, default=50
         Resamples for each K; the same draws serve all K and all references. At least 2.
     sample_fraction : float in (0, 1], default=0.8
-        Share of the objects that each resample draws, without repetition.
+        Share of the objects that each resample draws, without replacement.
     null : {"rotation", "gaussian", "unimodal"} or None, default="rotation"
         The kind of references.
 
@@ -136,18 +137,18 @@ def choose(
         Points and references are compared on at most this number of objects, drawn at random where there
         are more. A test of a part is a valid test.
     max_dense : int, default=3000
-        Up to this number of objects all pairs are looked at and a tree is grown. Of more objects, this
-        number is drawn for the tree, the others go to the cluster that they are most often together with,
-        and PAC, areas and distribution functions come from `n_pairs` pairs.
+        Maximum number of objects for which all pairs are counted and a tree is grown. If there are more, this
+        number is drawn for the tree, the others go to the cluster with which they are most often together, and PAC,
+        areas and distribution functions come from `n_pairs` pairs.
     n_pairs : int, default=200000
-        Pairs drawn where there are more than `max_dense` objects. At least 1000.
+        Number of pairs drawn if there are more than `max_dense` objects. At least 1000.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
         Source of all randomness.
     n_jobs : int or None, default=None
         Threads. None: OMP_NUM_THREADS or all processors. No bit of the result depends on it.
     cache_dir : path-like or None, default=None
-        A folder in which finished references (and the resamples of a clusterer of your own) are kept: after
-        an interruption the same call goes on where it was. Needs a `random_state`.
+        Folder that keeps finished references (and the resamples of a clusterer of your own), so that an interrupted
+        call can be resumed. Needs a `random_state`.
     verbose : int, default=0
         1: progress on standard error.
 
@@ -231,117 +232,278 @@ def choose(
     >>> found.table["pac"].round(3)
     array([0.   , 0.   , 0.138, 0.241])
     """
+    call = _Call(
+        *(X, k, categories, category_weight, clusterer, n_resamples, sample_fraction, null),
+        *(n_references, sequential, alpha, window, n_components, scale, criteria, max_test),
+        *(max_dense, n_pairs, random_state, n_jobs, cache_dir),
+    )
+    clock = _Clock(reporter(verbose, _OWNER))
+    data = _read(call)
+    with one_library_thread():
+        ensembles = _resample(data, clock)
+        verdict = data.compare(data.asked, data.seeds.references, clock)
+        measured = _measure(data, ensembles, clock)
+    return _assemble(data, ensembles, verdict, measured, clock)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """The arguments of `choose`."""
+
+    X: Any
+    k: Any
+    categories: Any
+    category_weight: float
+    clusterer: Any
+    n_resamples: int
+    sample_fraction: float
+    null: Null | None
+    n_references: int
+    sequential: bool | None
+    alpha: float
+    window: tuple[float, float]
+    n_components: int | None
+    scale: Scale
+    criteria: Criteria
+    max_test: int
+    max_dense: int
+    n_pairs: int
+    random_state: Any
+    n_jobs: int | None
+    cache_dir: str | PathLike[str] | None
+
+
+class _Seeds(NamedTuple):
+    """What each step draws from."""
+
+    draws: np.random.SeedSequence
+    tests: np.random.SeedSequence
+    references: np.random.SeedSequence
+    design: np.random.SeedSequence
+    part: np.random.SeedSequence
+    splits: np.random.SeedSequence
+    borders: np.random.SeedSequence
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What is clustered, and how.
+
+    Attributes
+    ----------
+    call : _Call
+        The arguments.
+    asked : Settings
+        Settings of the resampling.
+    root : SeedSequence
+        Source of all seeds.
+    seeds : _Seeds
+        Seeds of the steps.
+    scaling : Scaling
+        Scale of the points.
+    shape : (int, int)
+        Objects and columns of the points.
+    codes : ndarray or None
+        Categories.
+    components : int or None
+        Principal components that the points were reduced to.
+    scores : ndarray of shape (n_samples, r)
+        Principal scores of the points, and columns of their categories.
+    tested : ndarray of shape (n_tested, r)
+        The same of the objects that are compared with references.
+    widths : list of int or None
+        Columns of each block of the scores, where there are categories.
+    of_tested : SeedSequence
+        Seed of the resamples of `tested`.
+    sequential : bool or None
+        Whether references are drawn one after the other; None without a null.
+    design : Design
+        Pairs and objects that are counted.
+    """
+
+    call: _Call
+    asked: Settings
+    root: np.random.SeedSequence
+    seeds: _Seeds
+    scaling: Scaling
+    shape: tuple[int, int]
+    codes: NDArray[Any] | None
+    components: int | None
+    scores: NDArray[np.float64]
+    tested: NDArray[np.float64]
+    widths: list[int] | None
+    of_tested: np.random.SeedSequence
+    sequential: bool | None
+    design: Design
+
+    def compare(
+        self, asked: Settings, seed: np.random.SeedSequence, clock: _Clock
+    ) -> Verdict | None:
+        """Compare the points with references, where there is a null."""
+        seeds = self.of_tested, seed
+        return _test(self.tested, self.widths, asked, seeds, bool(self.sequential), clock)
+
+
+def _settings(call: _Call) -> Settings:
+    """Check the arguments but for the points, the categories and the numbers of clusters."""
     for value, name, low in (
-        (n_resamples, "n_resamples", 2),
-        (n_references, "n_references", 1),
-        (max_test, "max_test", 10),
-        (max_dense, "max_dense", 10),
-        (n_pairs, "n_pairs", 1000),
+        (call.n_resamples, "n_resamples", 2),
+        (call.n_references, "n_references", 1),
+        (call.max_test, "max_test", 10),
+        (call.max_dense, "max_dense", 10),
+        (call.n_pairs, "n_pairs", 1000),
     ):
         check_int(value, name, _OWNER, low=low)
-    check_option(null, "null", _OWNER, (None, *NULLS))
-    check_option(scale, "scale", _OWNER, Scale)
-    check_option(criteria, "criteria", _OWNER, Criteria)
-    if not (sequential is None or isinstance(sequential, bool)):
-        refuse("sequential", _OWNER, "a bool or None", sequential)
-    fraction = check_real(sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
-    weight = check_real(category_weight, "category_weight", _OWNER, low=0.0, closed="neither")
-    level = check_real(alpha, "alpha", _OWNER, high=1.0, closed="neither")
-    ends = check_window(window, _OWNER)
-    threads = thread_count(n_jobs, _OWNER)
-    clock = _Clock(reporter(verbose, _OWNER))
-    if null is not None and 1.0 / (n_references + 1) > level + 1e-12:
+    check_option(call.null, "null", _OWNER, (None, *NULLS))
+    check_option(call.scale, "scale", _OWNER, Scale)
+    check_option(call.criteria, "criteria", _OWNER, Criteria)
+    if not (call.sequential is None or isinstance(call.sequential, bool)):
+        refuse("sequential", _OWNER, "a bool or None", call.sequential)
+    fraction = check_real(call.sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
+    check_real(call.category_weight, "category_weight", _OWNER, low=0.0, closed="neither")
+    level = check_real(call.alpha, "alpha", _OWNER, high=1.0, closed="neither")
+    ends = check_window(call.window, _OWNER)
+    threads = thread_count(call.n_jobs, _OWNER)
+    if call.null is not None and 1.0 / (call.n_references + 1) > level + 1e-12:
         refuse(
             "n_references",
             _OWNER,
             f"an int in the range [{int(np.ceil(1.0 / level - 1e-9)) - 1}, inf) with alpha={level:g}",
-            n_references,
+            call.n_references,
             "With fewer references no p-value is so small.",
         )
-    if cache_dir is not None and random_state is None:
+    if call.cache_dir is not None and call.random_state is None:
         refuse(
             "random_state",
             _OWNER,
             "an int with cache_dir, or no later call could ask for the same references",
             None,
         )
-    points, scaling = read(X, scale, _OWNER)
-    n, p = points.shape
-    codes = read_categories(categories, n, _OWNER)
-    ks = _numbers(k, clusterer, n, fraction)
-    components = components_for(n, p, n_components, _OWNER)
-    asked = Settings(
-        ks, clusterer, n_resamples, fraction, null, n_references, ends, threads, cache_dir
+    return Settings(
+        (),
+        call.clusterer,
+        call.n_resamples,
+        fraction,
+        call.null,
+        call.n_references,
+        ends,
+        threads,
+        call.cache_dir,
     )
-    root = seed_sequence(random_state, _OWNER)
-    (
-        *(draw_seed, test_seed, null_seed, design_seed, part_seed, split_seed),
-        border_seed,
-    ) = spawn_sequences(root, 7)
+
+
+def _read(call: _Call) -> _Data:
+    """Check the arguments; scale and reduce the points, and draw what is tested and counted."""
+    asked = _settings(call)
+    points, scaling = read(call.X, call.scale, _OWNER)
+    n, p = points.shape
+    codes = read_categories(call.categories, n, _OWNER)
+    asked = replace(asked, ks=_numbers(call.k, call.clusterer, n, asked.sample_fraction))
+    components = components_for(n, p, call.n_components, _OWNER)
+    root = seed_sequence(call.random_state, _OWNER)
+    seeds = _Seeds(*spawn_sequences(root, 7))
 
     def placed(rows: Any = slice(None)) -> tuple[NDArray[np.float64], list[int] | None]:
         """Return the scores of some objects, and the widths of their blocks where there are categories."""
         numbers = scores_of(points[rows], components)
-        return (numbers, None) if codes is None else beside(numbers, codes[rows], p, weight)
+        if codes is None:
+            return numbers, None
+        return beside(numbers, codes[rows], p, float(call.category_weight))
 
     with one_library_thread():
         scores, widths = placed()
-        ensembles = _resample(scores, asked, draw_seed, clock)
-        tested, of_tested = scores, draw_seed
-        if n > max_test and null is not None:
-            tested, widths = placed(some_objects(n, max_test, generator(part_seed)))
-            of_tested = test_seed
-        if sequential is None and null is not None:
-            sequential = tested.size >= _COSTLY or not asked.fast
-        verdict = _test(tested, widths, asked, (of_tested, null_seed), bool(sequential), clock)
-        design = Design.draw(
-            n, max_dense=max_dense, n_pairs=n_pairs, window=ends, n_jobs=threads, seed=design_seed
-        )
-        measured = _measure(ensembles, scores, asked, design, split_seed, criteria, clock)
+        tested, of_tested = scores, seeds.draws
+        if n > call.max_test and asked.null is not None:
+            tested, widths = placed(some_objects(n, call.max_test, generator(seeds.part)))
+            of_tested = seeds.tests
+    sequential = call.sequential
+    if sequential is None and asked.null is not None:
+        sequential = tested.size >= _COSTLY or not asked.fast
+    design = Design.draw(
+        n,
+        max_dense=call.max_dense,
+        n_pairs=call.n_pairs,
+        window=asked.window,
+        n_jobs=asked.threads,
+        seed=seeds.design,
+    )
+    return _Data(
+        *(call, asked, root, seeds, scaling, (n, p), codes, components),
+        *(scores, tested, widths, of_tested, sequential, design),
+    )
+
+
+def _assemble(
+    data: _Data,
+    ensembles: dict[int, Ensemble],
+    verdict: Verdict | None,
+    measured: dict[int, Measured],
+    clock: _Clock,
+) -> Selection:
+    """Choose the number, ask the second question of its clusters, and put all together.
+
+    Parameters
+    ----------
+    data : _Data
+        The clustered data.
+    ensembles : dict of Ensemble
+        The resamples of each number.
+    verdict : Verdict or None
+        Comparison with the references.
+    measured : dict of Measured
+        The criteria of each number.
+    clock : _Clock
+        Reports progress.
+    """
+    call, asked, codes, design = data.call, data.asked, data.codes, data.design
 
     def asked_again(labels: NDArray[np.int64]) -> Second:
         """Ask the second question of the clusters that would be chosen."""
-        seeds = dict(zip(OTHERS, spawn_sequences(null_seed, len(OTHERS)), strict=True))
+        seeds = dict(zip(OTHERS, spawn_sequences(data.seeds.references, len(OTHERS)), strict=True))
 
         def compare(clouds: Settings) -> Verdict | None:
             assert clouds.null is not None
-            return _test(
-                tested, widths, clouds, (of_tested, seeds[clouds.null]), bool(sequential), clock
-            )
+            return data.compare(clouds, seeds[clouds.null], clock)
 
+        level, seed = float(call.alpha), data.seeds.borders
         with one_library_thread():
-            return ask(scores, labels, asked, level, border_seed, compare, borders=codes is None)
+            return ask(data.scores, labels, asked, level, seed, compare, borders=codes is None)
 
+    categories = {}
+    if codes is not None:
+        categories = {
+            "n_categories": codes.shape[1],
+            "category_weight": float(call.category_weight),
+        }
     settings = {
-        "clusterer": clusterer if isinstance(clusterer, str) else repr(clusterer),
-        "n_samples": n,
-        "n_features": p,
-        **({} if codes is None else {"n_categories": codes.shape[1], "category_weight": weight}),
-        "n_components": scores.shape[1],
-        "reduced": components is not None,
-        "scale": scaling.scale,
-        "scale_reason": scaling.reason,
-        "n_resamples": n_resamples,
-        "sample_fraction": fraction,
-        "null": null,
-        "n_tested": 0 if null is None else len(tested),
-        "n_references": None if null is None else n_references,
-        "sequential": sequential,
-        "alpha": level,
-        "window": (float(ends[0]), float(ends[1])),
-        "criteria": criteria,
-        "max_test": max_test,
-        "max_dense": max_dense,
+        "clusterer": call.clusterer if asked.fast else repr(call.clusterer),
+        "n_samples": data.shape[0],
+        "n_features": data.shape[1],
+        **categories,
+        "n_components": data.scores.shape[1],
+        "reduced": data.components is not None,
+        "scale": data.scaling.scale,
+        "scale_reason": data.scaling.reason,
+        "n_resamples": call.n_resamples,
+        "sample_fraction": asked.sample_fraction,
+        "null": call.null,
+        "n_tested": 0 if call.null is None else len(data.tested),
+        "n_references": None if call.null is None else call.n_references,
+        "sequential": data.sequential,
+        "alpha": float(call.alpha),
+        "window": (float(asked.window[0]), float(asked.window[1])),
+        "criteria": call.criteria,
+        "max_test": call.max_test,
+        "max_dense": call.max_dense,
         "n_pairs": None if design.pairs is None else len(design.pairs[0]),
-        "random_state": repeating(root),
+        "random_state": repeating(data.root),
     }
-    why_no_p = "no null was asked for (null=None)"
     return assemble(
         measured,
         ensembles,
         settings,
         verdict=verdict,
-        why_no_p=why_no_p,
+        why_no_p="no null was asked for (null=None)",
         ask=asked_again,
     )
 
@@ -359,11 +521,10 @@ def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]
     return ks
 
 
-def _resample(
-    scores: NDArray[np.float64], asked: Settings, seed: np.random.SeedSequence, clock: _Clock
-) -> dict[int, Ensemble]:
+def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
     """Cluster draws of the points, for each number."""
-    resamples = asked.resamples(len(scores), seed)
+    asked, scores = data.asked, data.scores
+    resamples = asked.resamples(len(scores), data.seeds.draws)
     ensembles = {}
     for number in asked.ks:
         labels = resamples.labels(scores, number, threads=asked.threads, real=True)
@@ -380,7 +541,7 @@ def _test(
     sequential: bool,
     clock: _Clock,
 ) -> Verdict | None:
-    """Compare the points with references, where there is a null.
+    """Compare the points with references, if there is a null.
 
     Parameters
     ----------
@@ -412,45 +573,20 @@ def _test(
     return test.verdict(sequential=sequential)
 
 
-def _measure(
-    ensembles: dict[int, Ensemble],
-    scores: NDArray[np.float64],
-    asked: Settings,
-    design: Design,
-    seed: np.random.SeedSequence,
-    criteria: Criteria,
-    clock: _Clock,
-) -> dict[int, Measured]:
-    """Return the criteria of each number.
-
-    Parameters
-    ----------
-    ensembles : dict of Ensemble
-        The resamples of each number.
-    scores : ndarray of shape (n_samples, r)
-        Principal scores of the points.
-    asked : Settings
-        Settings of the resampling.
-    design : Design
-        Pairs and objects that are counted.
-    seed : SeedSequence
-        Seed of prediction strength and of costly criteria.
-    criteria : {"usual", "all"}
-        Whether costly ones are there.
-    clock : _Clock
-        Reports finished numbers.
-    """
+def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict[int, Measured]:
+    """Return the criteria of each number."""
+    asked, scores = data.asked, data.scores
     measured = {}
-    seeds = spawn_sequences(seed, len(ensembles))
+    seeds = spawn_sequences(data.seeds.splits, len(ensembles))
     for (number, ensemble), of_number in zip(ensembles.items(), seeds, strict=True):
-        found = measure(ensemble, number, design, points=scores)
+        found = measure(ensemble, number, data.design, points=scores)
         strength_seed, fit_seed = spawn_sequences(of_number, 2)
         strength = np.empty(0)  # other clusterers have no centres to place objects by
         if asked.fast:
             strength = prediction_strength(scores, number, strength_seed, asked.threads)
         found.values["prediction_strength"] = mean_of(strength)
         found.errors["prediction_strength"] = error_of_mean(strength)
-        if criteria == "all":
+        if data.call.criteria == "all":
             found.values.update(costly_criteria(ensemble, number, fit_seed, asked.threads))
         measured[number] = found
         clock.tell(f"measured K = {number}")
@@ -458,7 +594,7 @@ def _measure(
 
 
 class _Clock:
-    """Reports finished steps, and the time."""
+    """Reports finished steps with their times."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self.report = report

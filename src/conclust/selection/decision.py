@@ -1,4 +1,4 @@
-"""From the criteria to one number of clusters, and the sentence that says why."""
+"""Decides on the number of clusters from the criteria, with a sentence for the reason."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _CLEAN = 0.1
 
 @dataclass(frozen=True)
 class Decision:
-    """How many clusters, and why.
+    """The number of clusters, and the reason.
 
     Attributes
     ----------
     n_clusters : int
-        The number; 1 where nothing is more stable than without clusters.
+        Number of clusters; 1 if no number is more stable than without clusters.
     best : int
         The best number from 2 on.
     alternatives : tuple of int
-        Other numbers that are as good, within one standard error.
+        Other numbers that are equally good within one standard error.
     reason : str
         One sentence.
     doubts : tuple of str
-        Doubts about it, a sentence each.
+        Doubts about it, one sentence each.
     """
 
     n_clusters: int
@@ -72,7 +72,7 @@ def decide(
     nested: bool = True,
     n_categories: int = 0,
 ) -> Decision:
-    """Say how many clusters there are.
+    """Decide on the number of clusters.
 
     One, where the p-value is above `alpha`. Else the K with the largest RCSI, or without references
     with the largest sharp score. If next to no pair is ambiguous at the best K, every K where this holds
@@ -85,9 +85,9 @@ def decide(
     Parameters
     ----------
     ks : sequence of int
-        The numbers of clusters looked at.
+        Numbers of clusters examined.
     table : dict of ndarray
-        The criteria, one value a K.
+        Criteria, one value per K.
     p_value : float
         P-value of a single cluster; NaN if it was not tested.
     n_references : int
@@ -134,7 +134,7 @@ def decide(
         f"{best} clusters: {_NAMES[main]} is largest, {value:.3g}{spread}, of {numbers_tried(ks)}"
     )
     if at != largest:
-        reason = f"{best} clusters: the most of {numbers_tried(ks)} at which next to no pair of objects is ambiguous"
+        reason = f"{best} clusters: the largest of {numbers_tried(ks)} at which almost no pair is ambiguous"
     reason += f"; {test}." if tested else f"; no p-value: {why_no_p}."
     votes = ("sharp", "mean_ari") if tested else ("mean_ari",)
     doubts = []
@@ -187,9 +187,9 @@ NOTHING = {
 
 
 def without_clusters(null: str | None, n_categories: int = 0) -> str:
-    """Return what the references of a null are, in words."""
+    """Return a description of the references of a null."""
     clouds = NOTHING.get(null or "", "references without clusters")
-    return f"{clouds}, with categories that depend on nothing" if n_categories else clouds
+    return f"{clouds}, with independent categories" if n_categories else clouds
 
 
 def _largest(values: NDArray[np.float64]) -> int:
@@ -198,7 +198,7 @@ def _largest(values: NDArray[np.float64]) -> int:
 
 
 def numbers_tried(ks: Sequence[int]) -> str:
-    """Say which numbers of clusters were tried: "K = 2 to 10", "K = 2, 5 and 9"."""
+    """Return the numbers of clusters tried, in words: "K = 2 to 10", "K = 2, 5 and 9"."""
     if len(ks) == 1:
         return f"K = {ks[0]}"
     if len(ks) > 2 and ks[-1] - ks[0] == len(ks) - 1:

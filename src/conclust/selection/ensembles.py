@@ -1,4 +1,4 @@
-"""choose_from: how many clusters ensembles show that are there already."""
+"""choose_from: estimates the number of clusters from existing ensembles."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
-from conclust.selection.costly import costly_criteria
-from conclust.selection.measuring import Design, consensus_of, measure
-from conclust.selection.pairs import check_window
+from conclust.selection.judged.measuring import Design, consensus_of, measure
+from conclust.selection.judged.model_criteria import costly_criteria
+from conclust.selection.judged.pairs import check_window
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, read_numbers
 from conclust.selection.tabling import assemble
@@ -36,10 +36,10 @@ def choose_from(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Selection:
-    """Say how many clusters ensembles show, of which the points are not at hand.
+    """Estimate the number of clusters from ensembles, without the points.
 
     The number has the largest sharp score [1]_: the rates at which two objects are together within and
-    between the clusters of the consensus, and how far they differ in units of chance. There is no p-value:
+    between the clusters of the consensus, and their difference in units of chance. There is no p-value:
     labels alone do not show how they would look without clusters. One cluster is an answer only where
     objects of a cluster are together no more often than others, at any number.
 
@@ -56,7 +56,7 @@ def choose_from(
     criteria : {"usual", "all"}, default="usual"
         "all" adds criteria that need further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
     max_dense : int, default=3000
-        Most objects of which all pairs are looked at and a tree is grown; see `choose`.
+        Maximum number of objects for which all pairs are counted and a tree is grown; see `choose`.
     n_pairs : int, default=200000
         Pairs drawn where there are more than `max_dense` objects. At least 1000.
     random_state : int, Generator, SeedSequence, RandomState or None, default=None
@@ -179,7 +179,7 @@ def _plain(labels: Any) -> Ensemble:
         )
     if not (ensemble.cluster_sizes > 1).any():
         raise InputError(
-            f"{_OWNER} asks how often two objects are together, and no partition puts two objects "
+            f"{_OWNER} counts pairs that are together, and no partition puts two objects "
             "together: each is in a cluster of its own, or noise."
         )
     return ensemble

@@ -1,8 +1,9 @@
-"""The second question, where one Gaussian is rejected: borders that hold, or no other cloud as stable.
+"""The second test, if one Gaussian is rejected: borders that hold, or no other cloud as stable.
 
 A flat or skewed cloud is not Gaussian, and k-means cuts it into stable parts: the rejection of one Gaussian says
-nothing about clusters. A border that holds does. Where none holds, which in few points is so for clusters that overlap,
-too, the points are compared with flat and with skewed clouds: what these show as well is no sign of clusters.
+nothing about clusters. A border that holds does. If none holds, which also happens for overlapping clusters with
+few points, the points are compared with flat and with skewed clouds: structure that these also show is no evidence
+of clusters.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
-from conclust.selection.null import Null, Verdict
+from conclust.selection.resampled.null import Null, Verdict
 from conclust.selection.settings import Settings
 
 __all__ = ["GAUSSIAN", "NO_BORDER", "Second", "ask"]
@@ -26,12 +27,12 @@ GAUSSIAN = ("rotation", "gaussian")
 """The nulls that are one Gaussian."""
 
 OTHERS: dict[Null, str] = {"flat": "flat", "skewed": "skewed"}
-"""The single clouds that are no Gaussian, and their name in a sentence."""
+"""The single clouds that are not Gaussian, with their names in sentences."""
 
 NO_BORDER = "No border between the clusters holds"
 """How the doubt begins."""
 
-# Clouds of each kind that the points are compared with, at most.
+# Maximum number of clouds of each kind with which the points are compared.
 _CLOUDS = 39
 # Twice the level of the first question: of clusters that overlap fewer are lost (experiments/selection).
 _LEVELS = 2
@@ -39,7 +40,7 @@ _LEVELS = 2
 
 @dataclass(frozen=True)
 class Second:
-    """What borders and flat clouds say of a number of clusters.
+    """Results of the second test for a number of clusters.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class Second:
 
     @property
     def one_cluster(self) -> bool:
-        """Whether nothing speaks for more than one cluster but that one Gaussian is rejected."""
+        """Whether the rejection of one Gaussian is the only evidence for more than one cluster."""
         return not self.n_held and self.p_value > _LEVELS * self.level
 
     @property
@@ -85,7 +86,7 @@ class Second:
 
     @property
     def words(self) -> str:
-        """What is said behind the reason for several clusters; empty where no border was tested."""
+        """Addition to the reason for several clusters; empty if no border was tested."""
         if not self.n_borders:
             return ""
         if self.n_held:
@@ -103,7 +104,7 @@ class Second:
         if self.n_held or not self.n_borders:
             return ()
         return (
-            f"{NO_BORDER} {at_level(self.level)}: this is so for clusters that overlap, and in few objects.",
+            f"{NO_BORDER} {at_level(self.level)}: this happens with overlapping clusters and with few objects.",
         )
 
     @property
@@ -121,7 +122,7 @@ def ask(
     *,
     borders: bool = True,
 ) -> Second:
-    """Ask whether borders hold between clusters, and if none does, whether flat or skewed clouds are as stable.
+    """Test whether borders hold between clusters and, if none does, whether flat or skewed clouds are as stable.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def ask(
     labels : ndarray of int64 of shape (n_samples,)
         The clusters of the number that would be chosen.
     asked : Settings
-        How data sets are resampled.
+        Settings for resampling data sets.
     level : float
         Level of the first question.
     seed : SeedSequence

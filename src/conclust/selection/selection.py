@@ -1,4 +1,4 @@
-"""Selection: how many clusters, why, and everything that the answer rests on."""
+"""Selection: the number of clusters, the reason, and all evidence for it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError, MissingExtraError
 from conclust.selection import storing
-from conclust.selection.pairs import PairCounts, check_window
+from conclust.selection.judged.pairs import PairCounts, check_window
 
 __all__ = ["Selection"]
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """How many clusters there are, with the criteria for each number.
+    """The estimated number of clusters, with the criteria for each number.
 
     Attributes
     ----------
     n_clusters : int
-        The number chosen; 1 where no number is more stable than where there are no clusters.
+        Chosen number; 1 if no number is more stable than without clusters.
     p_value : float
         P-value of a single cluster; NaN if there was no null.
     n_references : int
@@ -37,7 +37,7 @@ class Selection:
     alternatives : tuple of int
         Other numbers within one standard error of the best.
     doubts : tuple of str
-        Doubts about the choice, a sentence each.
+        Doubts about the choice, one sentence each.
     k : ndarray of shape (n_k,)
         The numbers tried, rising.
     table : dict of ndarray of shape (n_k,)
@@ -58,8 +58,8 @@ class Selection:
     settings : dict
         Settings of the run; `random_state` repeats it, even if none was given.
     borders : BorderTests or None
-        Which borders hold between the clusters of the number that the criteria show, also where the answer is one
-        cluster because none does. None where one Gaussian is not rejected, or borders were not tested.
+        Tests of the borders between the clusters at the number shown by the criteria, even if the answer is one
+        cluster because none holds. None where one Gaussian is not rejected, or borders were not tested.
     p_value_clouds : float
         The p-value of one flat or skewed cloud, the larger of both; NaN where this was not tested.
     """
@@ -105,7 +105,7 @@ class Selection:
     def consensus_matrix(
         self, n_clusters: int, *, max_dense: int | None = 20_000
     ) -> NDArray[np.float64]:
-        """Return how often two objects are together, of the resamples that drew both.
+        """Return the share of resamples that put two objects together, among those that drew both.
 
         Parameters
         ----------
@@ -166,9 +166,9 @@ class Selection:
         Parameters
         ----------
         window : tuple of two floats, default=(0.1, 0.9)
-            Ambiguous is a pair that is together in a share above the first, up to the second.
+            A pair is ambiguous if it is together in a share above the first and up to the second.
         strict : bool, default=False
-            Whether the second end is ambiguous no more: diceR's PAC is ``pac((0, 1), strict=True)``.
+            Whether the second end is excluded: diceR's PAC is ``pac((0, 1), strict=True)``.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class Selection:
         return pd.DataFrame(self.table, index=pd.Index(self.k, name="k"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the selection to one NPZ file (never a pickle), atomically: all of it, resamples too.
+        """Write the whole selection, including resamples, to one NPZ file (never a pickle), atomically.
 
         Parameters
         ----------

@@ -13,8 +13,8 @@ import numpy as np
 
 from conclust._random import spawn_seeds
 from conclust._validation import refuse
-from conclust.selection.null import Null
-from conclust.selection.resampling import ClustererResamples, KMeansResamples, Resamples
+from conclust.selection.resampled.null import Null
+from conclust.selection.resampled.resampling import ClustererResamples, KMeansResamples, Resamples
 
 __all__ = ["Criteria", "Settings", "read_numbers"]
 
@@ -23,7 +23,7 @@ Criteria = Literal["usual", "all"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How data sets are resampled and judged; see `choose` for what each is."""
+    """Settings for resampling and criteria; see `choose` for their meaning."""
 
     ks: tuple[int, ...]
     clusterer: Any
@@ -63,7 +63,7 @@ def read_numbers(k: Any, owner: str, most: int | None = None) -> tuple[int, ...]
     )
     if not values or not all(_whole(value) for value in values) or min(values) < 2:
         one = len(values) > 0 and all(_whole(value) for value in values) and min(values) == 1
-        advice = "One cluster needs no place among them: the p-value decides it." if one else ""
+        advice = "Leave 1 out: the p-value already tests for one cluster." if one else ""
         expected = "an int from 2 on, or a non-empty range or list of such ints"
         refuse("k", owner, expected, k, advice)
     return tuple(sorted({int(value) for value in values}))

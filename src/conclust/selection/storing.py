@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._ensemble_file import EXPECTED as OF_ENSEMBLES
-from conclust._storage import Expected, PathLike, read_npz, write_npz
+from conclust._files.storage import Expected, PathLike, read_npz, write_npz
 from conclust.ensemble import Ensemble, packed, unpacked
+from conclust.ensemble.file import EXPECTED as OF_ENSEMBLES
 from conclust.exceptions import FileFormatError
 from conclust.selection.border_storing import packed_borders, unpacked_borders
-from conclust.selection.pairs import PairCounts
+from conclust.selection.judged.pairs import PairCounts
 
 __all__ = ["load", "save"]
 
@@ -71,7 +71,7 @@ def save(path: PathLike, fields: dict[str, Any]) -> None:
 
 
 def load(path: PathLike) -> dict[str, Any]:
-    """Read the fields of a selection (see ``Selection.load``), doubting each."""
+    """Read the fields of a selection (see ``Selection.load``), validating each."""
     arrays, meta = read_npz(path, expected=_EXPECTED)
     if meta.get("format") != _FORMAT:
         _refuse(path, "holds no selection of conclust")
@@ -82,7 +82,7 @@ def load(path: PathLike) -> dict[str, Any]:
     rest = {name: array for name, array in arrays.items() if name in OF_ENSEMBLES}
     whole = unpacked(path, rest, meta.get("names"))
     if not _sound(own, meta, whole):
-        _refuse(path, "is damaged: what it holds of each number of clusters does not fit")
+        _refuse(path, "is damaged: its entries for the numbers of clusters are inconsistent")
     ks = own["k"].tolist()
     members = own["members"].tolist()
     starts = np.concatenate([[0], np.cumsum(members)]).tolist()
@@ -130,7 +130,7 @@ def load(path: PathLike) -> dict[str, Any]:
 
 
 def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) -> bool:
-    """Tell whether the parts fit each other, so that they can be cut into those of each number."""
+    """Return whether the parts fit together, so that they can be split by number of clusters."""
     k, members, counts = own["k"], own["members"], own["leaf_counts"]
     n, n_k, m = whole.n_samples, len(k), whole.n_partitions
     words = all(type(meta.get(name)) is kind for name, kind in _TOLD.items())
@@ -172,7 +172,7 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
 
 
 def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
-    """Tell whether the leaves are objects, each once, and the tree is one of so many leaves."""
+    """Return whether the leaves are objects, each once, and the tree is one of so many leaves."""
     from scipy.cluster.hierarchy import is_valid_linkage
 
     once = (np.diff(leaves) > 0).all() and leaves[0] >= 0 and leaves[-1] < n
@@ -181,7 +181,7 @@ def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
 
 
 def _are_pairs(table: NDArray[np.int64], side: int) -> bool:
-    """Tell whether the entries [N, c] are numbers of pairs, with c up to N, of which one is known."""
+    """Return whether the entries [N, c] are numbers of pairs, with c up to N, of which one is known."""
     square = table.reshape(side, side)
     return bool(table.min() >= 0 and not np.triu(square, 1).any() and square[1:].any())
 

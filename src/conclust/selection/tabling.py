@@ -1,4 +1,4 @@
-"""From the measurements at each K to the table, the decision and the Selection."""
+"""Makes the table, the decision and the Selection from the measurements at each K."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
-from conclust.selection.criteria import jackknife
 from conclust.selection.decision import decide, more_than_gaussian, relative_stability
-from conclust.selection.measuring import Measured
-from conclust.selection.null import Verdict
+from conclust.selection.judged.criteria import jackknife
+from conclust.selection.judged.measuring import Measured
+from conclust.selection.resampled.null import Verdict
 from conclust.selection.second import Second
 from conclust.selection.selection import Selection
 

@@ -1,4 +1,4 @@
-"""Merging clusters at the least loss of information: the agglomerative information bottleneck."""
+"""Merging clusters with minimum loss of information: the agglomerative information bottleneck."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Merging", "common_of_one", "common_of_pairs", "information_bottlenec
 def information_bottleneck(
     rows: NDArray[np.float64], counts: NDArray[np.float64], n_clusters: int
 ) -> NDArray[np.int64]:
-    """Merge columns until `n_clusters` are left, each time at the least loss of information.
+    """Merge columns until `n_clusters` are left, each time with the minimum loss of information.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def information_bottleneck(
         Non-negative; times `counts` the joint distribution of rows and clusters, but for a factor:
         memberships of objects, or overlaps of clusters with clusters of other partitions.
     counts : ndarray of shape (n_rows,)
-        Weight of each row: objects alike, for instance.
+        Weight of each row, for instance the number of equal objects.
     n_clusters : int
         Columns to keep; nothing is merged where there are no more.
 
@@ -130,7 +130,7 @@ class Merging:
         n_clusters : int
             Number of clusters to leave.
         common : callable
-            Gives `common_of_pairs`; asked for only if there is anything to merge.
+            Gives `common_of_pairs`; called only if there is anything to merge.
         """
         k = len(masses)
         merging = cls(np.arange(k), masses, float(masses.sum()), np.full((k, k), np.inf))
@@ -143,7 +143,7 @@ class Merging:
 
     @property
     def left(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return len(np.unique(self.group))
 
     @property
@@ -154,7 +154,7 @@ class Merging:
     def merged(
         self, common: Callable[[NDArray[np.int64], int, int], NDArray[np.float64]]
     ) -> Merging:
-        """Merge the two groups that lose least.
+        """Merge the two groups with the smallest loss.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class Merging:
 def common_of_pairs(
     columns: NDArray[np.float64], counts: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what all pairs of columns have in common, (k, k), above the diagonal.
+    """Return the common information of all pairs of columns, (k, k), above the diagonal.
 
     That is the sum over rows, times their counts, of p log p + q log q - (p + q) log(p + q).
 
@@ -216,7 +216,7 @@ def common_of_pairs(
 def common_of_one(
     columns: NDArray[np.float64], counts: NDArray[np.float64], q: int, others: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return what a column has in common with each of some others: see `common_of_pairs`."""
+    """Return the common information of a column with each of some others: see `common_of_pairs`."""
     contents = np.zeros(len(columns))
     contents[others] = _contents(columns[others], counts)
     return _common(columns, counts, contents, q, others)

@@ -1,4 +1,4 @@
-"""How certain each cluster is: whether the other partitions hold its objects together."""
+"""Certainty of clusters: whether the other partitions keep their objects together."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._derived import Derived
-from conclust._labels import over_clusters
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
-from conclust.gram import gram_blocks
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import over_clusters
+from conclust.spectra.gram import gram_blocks
 
 __all__ = ["cluster_certainty", "cluster_uncertainty"]
 
-# Entries of the rows of B'B that are held at once.
+# Maximum number of entries of rows of B'B in memory.
 _THETA = 0.4
 _THETA_NORMALIZED = 0.06
 
 
 def cluster_uncertainty(ensemble: Derived | ArrayLike) -> NDArray[np.float64]:
-    """Say over how many clusters of the other partitions each cluster is spread, in bits.
+    """Measure the spread of each cluster over the clusters of the other partitions, in bits.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def cluster_uncertainty(ensemble: Derived | ArrayLike) -> NDArray[np.float64]:
 def cluster_certainty(
     ensemble: Derived | ArrayLike, theta: float | None = None, *, normalized: bool = False
 ) -> NDArray[np.float64]:
-    """Say how certain each cluster is: the ensemble-driven cluster index (ECI).
+    """Measure the certainty of each cluster: the ensemble-driven cluster index (ECI).
 
-    A cluster is certain if the other partitions hold its objects together::
+    A cluster is certain if the other partitions keep its objects together::
 
         ECI = exp(-H / theta)
 
@@ -89,8 +89,8 @@ def cluster_certainty(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions, hard or soft; their weights count.
     theta : float, default=None
-        Above 0. The smaller, the less an uncertain cluster counts; in the limit of large values all
-        clusters are certain. None: 0.4, the paper's [1]_; with `normalized` 0.06.
+        Positive. Smaller values reduce the certainty of uncertain clusters; for large values all clusters are
+        certain. None: 0.4, the paper's [1]_; with `normalized` 0.06.
     normalized : bool, default=False
         Whether H is divided by log2 of the number of clusters of the cluster's own partition
         first (NECI [2]_), which trusts coarse partitions less. Partitions of one cluster count as

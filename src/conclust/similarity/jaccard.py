@@ -1,4 +1,4 @@
-"""The Jaccard similarity of clusters: the graph that similarities of clusters are found through."""
+"""The Jaccard similarity of clusters, the graph from which other similarities of clusters are computed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._derived import Derived
-from conclust._gram import check_gram
 from conclust.ensemble import Ensemble, as_ensemble
-from conclust.gram import gram_blocks
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.products import check_gram
+from conclust.spectra.gram import gram_blocks
 
 __all__ = ["check_square", "cluster_jaccard", "jaccard_of_others", "relative_weights"]
 

@@ -1,4 +1,4 @@
-"""Similarities of all clusters by SimRank: clusters are alike if their objects are, and the reverse."""
+"""Similarities of all clusters by SimRank: clusters are similar if their objects are, and vice versa."""
 
 from __future__ import annotations
 
@@ -114,9 +114,9 @@ def _similarity(W: NDArray[np.float64]) -> NDArray[np.float64]:
 def approximate_simrank(
     ensemble: Ensemble | ArrayLike, *, decay: float = 0.8
 ) -> NDArray[np.float64]:
-    """Compare the clusters of all partitions by the clusters that they resemble, in one step (ASRS).
+    """Compare the clusters of all partitions by their common similar clusters, in one step (ASRS).
 
-    Two clusters are alike if they resemble the same clusters, J being the Jaccard similarity
+    Two clusters are similar if they resemble the same clusters, J being the Jaccard similarity
     (:func:`cluster_jaccard`) and d the number of clusters that share an object with a cluster [1]_::
 
         CS_kl = sum over m of J_km J_lm / (d_k d_l)
@@ -128,7 +128,7 @@ def approximate_simrank(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions, hard or soft; their weights count in the sum and in d.
     decay : float, default=0.8
-        In [0, 1]: how alike the most similar different clusters are.
+        Similarity of the most similar different clusters, in [0, 1].
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Similarities of clusters by the ways of a random walk from cluster to cluster."""
+"""Similarities of clusters by the trajectories of random walks between clusters."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._derived import Derived
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int
 from conclust.ensemble import as_ensemble
+from conclust.ensemble.derived import Derived
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
 __all__ = ["trajectory_similarity"]
 
 # A cosine below this is the rounding error of trajectories that never meet.
 _NEVER = 1e-12
-# An eigenvalue this near to -1: a walk on a bipartite graph.
+# Distance from -1 below which an eigenvalue indicates a bipartite graph.
 _BIPARTITE = 1e-9
 
 
@@ -36,7 +36,7 @@ def trajectory_similarity(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions, hard or soft. A walk goes to a partition's clusters in proportion to its weight.
     n_steps : int, default=20
-        Length of the walks. Long ones make all clusters alike.
+        Length of the walks. Long walks make all clusters similar.
     lazy : bool, default=None
         Whether a walk stays where it is with probability 1/2 in each step. Without it, the walks of
         neighbours never meet on a bipartite graph, as of two partitions, and their similarity is 0.

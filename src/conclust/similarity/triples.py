@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._gram import check_gram
 from conclust._threads import one_library_thread
 from conclust._validation import check_real
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.products import check_gram
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
 __all__ = ["common_neighbours", "connected_triples", "triple_quality"]
@@ -24,7 +24,7 @@ __all__ = ["common_neighbours", "connected_triples", "triple_quality"]
 def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
     """Compare the clusters of each partition by weighted connected triples (WCT).
 
-    Two clusters a and b of a partition are alike if both overlap with the same clusters k of the other
+    Two clusters a and b of a partition are similar if both overlap with the same clusters k of the other
     partitions, J being the Jaccard similarity (:func:`cluster_jaccard`)::
 
         WCT_ab = sum over k of min(J_ak, J_bk)
@@ -36,7 +36,7 @@ def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> 
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions, hard or soft. A partition's weight is how often its clusters count as third.
     decay : float, default=0.8
-        In [0, 1]: how alike the most similar different clusters are; 0.9 in the papers on LCE.
+        Similarity of the most similar different clusters, in [0, 1]; 0.9 in the papers on LCE.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.
 
 
 def common_neighbours(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
-    """Compare all clusters by the clusters that both overlap with (SACT).
+    """Compare all clusters by the clusters with which both overlap (SACT).
 
     The size-adjusted common neighbours of the clusters of an ensemble [1]_, J being the Jaccard similarity
     (:func:`cluster_jaccard`) with 1 on the diagonal, so that two clusters that overlap are neighbours of both::
@@ -212,7 +212,7 @@ def _within_partitions(
     shared: Callable[[sp.csr_array], NDArray[np.float64]],
     decay: float,
 ) -> sp.csr_array:
-    """Return I + `decay` times `shared` of the rows of J of each partition, over the largest value."""
+    """Return I + `decay` * S, with S = `shared` of the rows of J of each partition divided by its maximum."""
     counts = ensemble.cluster_counts
     check_gram(
         int((counts.astype(np.int64) ** 2).sum()),

@@ -1,4 +1,4 @@
-"""The methods to be compared: names, estimators and objects of the user's own, made ready to run."""
+"""Methods to be compared: names, estimators and users' objects, prepared to run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ALL", "OWNER", "USUAL", "Entry", "read_entries"]
 
 OWNER = "compare"
 ALL = "all"
-# One or two methods of each family, of those that 10,000 objects do not keep busy.
+# One or two methods of each family, among those that are fast with 10,000 objects.
 USUAL = (
     "AutoConsensus",
     "EAC",
@@ -61,7 +61,7 @@ def read_entries(
     Parameters
     ----------
     chosen : None, str, estimator, sequence of str and estimators, or mapping
-        As :func:`conclust.compare` takes them.
+        Methods, as in :func:`conclust.compare`.
     n_clusters, random_state, n_jobs : int or None
         Settings for methods given by name; the first two also for estimators, where they are not None.
 
@@ -96,7 +96,7 @@ def read_entries(
 
 
 def _pairs(chosen: Any) -> list[tuple[str, Any]]:
-    """Return names of rows, and what was given for each."""
+    """Return names of rows, and the given method for each."""
     if chosen is None:
         chosen = USUAL
     elif isinstance(chosen, str) and chosen.lower() == ALL:

@@ -19,7 +19,7 @@ TRUTH_SCORES = ("ari", "nmi", "h")
 SCORES = ("anmi", "certainty")
 
 _TITLES = {"ari": "ARI", "nmi": "NMI", "h": "H", "anmi": "ANMI", "certainty": "certainty"}
-_LONGEST = 60  # characters of a status in the table
+_LONGEST = 60  # maximum number of characters of a status in the table
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Trial:
     method : str
         Name of the row.
     n_clusters : int or None
-        Clusters found; None where there is no result.
+        Number of clusters found; None without a result.
     scores : dict of str to float
         Empty where there is no result. With a truth: "ari" (adjusted Rand index), "nmi" (normalized mutual
         information), "h" (consistency index). Always: "anmi", the mean NMI with the members; "certainty", the mean
@@ -65,7 +65,7 @@ class Trial:
 class Comparison:
     """Several methods on one ensemble, as :func:`conclust.compare` returns them.
 
-    Iterates over its trials; indexed by the name of a method, or by its place.
+    Iterates over its trials; indexed by the name of a method, or by position.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Runs several methods on one ensemble, one after the other, and scores what each found."""
+"""Runs several methods on one ensemble, one after the other, and scores their results."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import canonical_labels
 from conclust._progress import listening, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
 from conclust._validation import check_int
-from conclust.agreement import anmi
-from conclust.comparison import (
+from conclust.confidence import confidences
+from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.base import ConsensusClusterer
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import canonical_labels
+from conclust.exceptions import ConclustError, InputError, UnsupportedEnsembleError
+from conclust.measures.agreement import anmi
+from conclust.measures.comparison import (
     adjusted_rand_index,
     consistency_index,
     normalized_mutual_information,
 )
-from conclust.confidence import confidences
-from conclust.consensus.auto import AutoConsensus
-from conclust.consensus.base import ConsensusClusterer
-from conclust.contingency import read_labels
-from conclust.ensemble import Ensemble, as_ensemble
-from conclust.exceptions import ConclustError, InputError, UnsupportedEnsembleError
+from conclust.measures.contingency import read_labels
 from conclust.trials.entries import OWNER, Entry, read_entries
 from conclust.trials.result import SCORES, TRUTH_SCORES, Comparison, Trial
 
@@ -55,13 +55,13 @@ def compare(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions.
     methods : None, str, estimator, sequence of these, or dict, default=None
-        Names of methods (see :func:`conclust.methods`), estimators, and objects of your own: whatever has
-        ``fit_predict`` takes part. An object that is not a conclust estimator gets the labels as an integer array of shape
+        Names of methods (see :func:`conclust.methods`), estimators, and any other objects with ``fit_predict``. An
+        object that is not a conclust estimator gets the labels as an integer array of shape
         (n_samples, n_partitions), -1 for missing and -2 for noise. Estimators are copied, not fitted. A dict
         gives the rows other names. "all": every method of conclust. None: thirteen, at least one of each
         family.
     n_clusters : int, default=None
-        Number of clusters, or upper bound of it, as each method takes it; goes before that of an estimator.
+        Number of clusters, or its maximum, as each method takes it; overrides that of an estimator.
         None: methods find it where they can; those that require one get the number that
         :class:`conclust.AutoConsensus` finds in this ensemble.
     truth : array-like of shape (n_samples,), default=None

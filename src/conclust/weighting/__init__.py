@@ -1,4 +1,4 @@
-"""Which partitions of an ensemble to trust: weights for all of them, or a selection of some; how fine.
+"""Weights for the partitions of an ensemble, selections of partitions, and coarser partitions.
 
 Weights go to ``Ensemble.reweighted``, selections (indices, in increasing order) to
 ``Ensemble.subset(partitions=...)``; every consensus takes the resulting ensemble. ``coarsen`` merges the clusters of partitions.

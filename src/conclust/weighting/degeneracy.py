@@ -27,10 +27,10 @@ def largest_shares(ensemble: Ensemble) -> NDArray[np.float64]:
 def degenerate_partitions(
     ensemble: Ensemble | LabelStore | ArrayLike, max_share: float = MAX_SHARE
 ) -> NDArray[np.bool_]:
-    """Say which partitions have nearly all objects in one cluster.
+    """Return which partitions have nearly all objects in one cluster.
 
     Single and centroid linkage, for instance, cut off a few outliers and leave the rest together.
-    Such a partition tells little apart, but counts for a method that explains pairs (PCC,
+    Such a partition separates little, but counts for a method that explains pairs (PCC,
     WeightedPCC) as evidence that all is one, and for a selection by diversity as the most
     diverse one.
 
@@ -39,8 +39,7 @@ def degenerate_partitions(
     ensemble : Ensemble, LabelStore or array-like of shape (n_samples, n_partitions)
         Partitions, hard or soft, or labels in blocks (:class:`conclust.blocks.LabelStore`).
     max_share : float, default=0.7
-        A partition is degenerate that has a larger share than this of the objects it observed in
-        one cluster; from 0 to 1. 1: none is.
+        Share of the observed objects in one cluster above which a partition is degenerate, from 0 to 1. 1: none is.
 
     Returns
     -------

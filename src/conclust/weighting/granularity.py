@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._ensemble_input import within_range
-from conclust._labels import missing_code, noise_code
 from conclust._threads import one_library_thread
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import missing_code, noise_code
+from conclust.ensemble.reading import within_range
 from conclust.exceptions import InputError
 from conclust.similarity import information_bottleneck
 from conclust.weighting.similarity import as_members
@@ -34,9 +34,9 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Two partitions or more, hard or soft.
+        Ensemble of at least two partitions, hard or soft.
     n_clusters : int
-        Most clusters of a partition, at least 1.
+        Maximum number of clusters of a partition, at least 1.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     there; a cluster that no other partition informs about is merged first.
 
     On ten published pools of k-means partitions, ten of them drawn at a time (mean NMI with the
-    known classes, K told), this lifts PCC with squared l2 from .53 to .58 and Voting from .46 to
+    known classes, K given), this lifts PCC with squared l2 from .53 to .58 and Voting from .46 to
     .58; with weights from :func:`certainty_weights` of the fine partitions, given before, both
     reach .61.
 
@@ -85,8 +85,8 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     members = as_members(ensemble)
     if members.n_partitions == 1:
         raise InputError(
-            "The clusters of a partition are merged by what other partitions say of them. Got one "
-            "partition: give coarsen two at least."
+            "The clusters of a partition are merged by the information in other partitions. Got one "
+            "partition: give coarsen at least two."
         )
     return _merged(members, _into(members, n_clusters))
 
@@ -118,7 +118,7 @@ class Recoding:
 
 
 def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
-    """Weigh partitions by how certain their clusters are; merge each down to `n_clusters` clusters.
+    """Weight partitions by the certainty of their clusters; merge each down to `n_clusters` clusters.
 
     The weights are the given ones times :func:`certainty_weights`, and count when clusters are merged.
     A single partition stays as it is.

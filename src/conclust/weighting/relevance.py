@@ -1,28 +1,28 @@
-"""Weights of partitions by how typical they are under several validity indices."""
+"""Weights of partitions by their typicality under several validity indices."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
+from conclust._arrays.containers import number_array
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
 __all__ = ["index_table", "relevance_weights"]
 
-# Bins in which the values of an index are counted for its entropy.
+# Number of bins in which the values of an index are counted for its entropy.
 _BINS = 10
 
 
 def relevance_weights(
     values: ArrayLike, *, weights: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Weigh each partition by how typical its validity indices are.
+    """Weight each partition by the typicality of its validity indices.
 
     With the values of each index brought to the range from 0 to 1 over the partitions, the weight
     of partition u is the sum over indices j of H_j (1 - abs(I_j(u) - mean of I_j)), where the
-    entropy H_j of the values says how well the index tells partitions apart [1]_.
+    entropy H_j of the values measures how well the index distinguishes partitions [1]_.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ def relevance_weights(
         Values of the validity indices, of any kind: internal ones of the data, or agreements.
     weights : array-like of shape (n_partitions,), default=None
         Weight of each partition in means and entropies. Partitions of weight 0 do not count,
-        and get 0. None: all alike.
+        and get 0. None: all equal.
 
     Returns
     -------
     ndarray of shape (n_partitions,)
-        Weights from 0 to 1, the largest 1; all 1 where no index tells any partitions apart.
+        Weights from 0 to 1, the largest 1; all 1 if no index distinguishes any partitions.
 
     Raises
     ------

@@ -9,13 +9,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._sklearn import clone
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
-from conclust.agreement import Measure, partition_similarities
 from conclust.ensemble import Ensemble
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.measures.agreement import Measure, partition_similarities
 from conclust.weighting.degeneracy import MAX_SHARE, degenerate_partitions
 from conclust.weighting.similarity import as_members, quality_of, similarities
 
@@ -28,7 +28,7 @@ __all__ = [
     "resampled_selection",
 ]
 
-# Whose consensus judges a partition.
+# Resamples whose consensus is compared with a partition.
 Judges: TypeAlias = Literal["apart", "all"]
 
 
@@ -48,9 +48,9 @@ def joint_criterion(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Hard partitions. Their weights play no part.
+        Hard partitions. Their weights are ignored.
     size : int, default=None
-        Partitions to select. None: half of them, rounded up.
+        Number of partitions to select. None: half of them, rounded up.
     alpha : float, default=0.5
         The weight of quality against diversity, in [0, 1].
     measure : {"nmi", "ari"}, default="nmi"
@@ -109,7 +109,7 @@ def cluster_and_select(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Hard partitions. Their weights play no part.
+        Hard partitions. Their weights are ignored.
     size : int, default=None
         Partitions to select, one for each cluster. None: half of them, rounded up.
     measure : {"nmi", "ari"}, default="nmi"
@@ -179,7 +179,7 @@ def convex_hull_selection(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Hard partitions. Their weights play no part.
+        Hard partitions. Their weights are ignored.
     measure : {"nmi", "ari"}, default="nmi"
         Similarity of two partitions; quality is the mean similarity with the others.
     max_share : float, default=0.7
@@ -189,7 +189,7 @@ def convex_hull_selection(
     Returns
     -------
     ndarray of int64
-        Indices of the partitions selected, in increasing order. How many there are emerges.
+        Indices of the partitions selected, in increasing order. Their number is a result.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def adaptive_selection(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         Hard partitions.
     estimator : estimator
-        Finds the consensus of all; a clone of it is fitted.
+        Estimator of the consensus of all; a clone of it is fitted.
     threshold : float, default=0.5
         The ensemble counts as stable if its mean agreement with the consensus is above this; in [0,
         1].
@@ -296,16 +296,16 @@ def moderate_diversity(
     max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
 ) -> NDArray[np.int64]:
-    """Select, of many random parts of the ensemble, the one of median diversity.
+    """Select the part with the median diversity among many random parts of the ensemble.
 
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Hard partitions. Their weights play no part.
+        Hard partitions. Their weights are ignored.
     size : int, default=None
-        Partitions in a part. None: half of them, rounded up.
+        Number of partitions in a part. None: half of them, rounded up.
     n_candidates : int, default=101
-        Parts drawn.
+        Number of parts drawn.
     max_share : float, default=0.7
         Partitions that have more than this share of their objects in one cluster are not selected
         (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
@@ -380,11 +380,11 @@ def resampled_selection(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         Hard partitions.
     estimator : estimator
-        Finds the consensus of each resample; clones of it are fitted.
+        Estimator of the consensus of each resample; clones of it are fitted.
     size : int, default=None
-        Partitions to select. None: half of them, rounded up.
+        Number of partitions to select. None: half of them, rounded up.
     n_resamples : int, default=20
-        Consensus partitions to judge by.
+        Number of resamples, each with a consensus.
     bootstrap : bool, default=False
         Whether partitions are drawn with replacement.
     fraction : float, default=None
@@ -420,8 +420,8 @@ def resampled_selection(
     Notes
     -----
     A partition's score is its mean agreement with its judges. Both papers rank partitions by such scores and
-    combine the first ones; they are followed as far as their abstracts go. Of [1]_ it is also said that diversity
-    counts: that is what `alpha` is for. How many resamples are drawn and how many partitions selected is our
+    combine the first ones; they are followed as far as their abstracts describe them. [1]_ also takes diversity
+    into account, which is the purpose of `alpha`. The numbers of resamples and of selected partitions are our
     choice.
 
     References
@@ -470,7 +470,7 @@ def resampled_selection(
 def _jointly(
     quality: NDArray[np.float64], S: NDArray[np.float64], size: int, alpha: float
 ) -> NDArray[np.int64]:
-    """Choose the best, then one after the other by quality and by being different from those chosen."""
+    """Choose the best, then one after the other by quality and by difference from those chosen."""
     chosen = [int(np.argmax(np.round(quality, 12)))]
     to_chosen = S[chosen[0]].copy()
     inside = 0.0
@@ -489,7 +489,7 @@ def _jointly(
 def _candidates(
     ensemble: Ensemble | ArrayLike, max_share: float, size: int | None, owner: str
 ) -> tuple[Ensemble, NDArray[np.int64], int]:
-    """Return the partitions that are not degenerate, which they are, and how many to select."""
+    """Return the partitions that are not degenerate, their indices, and the number to select."""
     check_real(max_share, "max_share", owner, high=1.0)
     members = as_members(ensemble)
     m = members.n_partitions

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_option
-from conclust.agreement import Measure, partition_similarities
 from conclust.blocks.store import LabelStore, is_blocked, stored
-from conclust.comparison import Average
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
+from conclust.measures.agreement import Measure, partition_similarities
+from conclust.measures.comparison import Average
 
 __all__ = ["as_members", "as_sums", "quality_of", "similarities"]
 
@@ -32,7 +32,7 @@ def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
 
 
 def as_sums(ensemble: Ensemble | LabelStore | ArrayLike) -> Ensemble:
-    """Return the ensemble, or labels in blocks as what knows all that sums over objects say."""
+    """Return the ensemble, or for labels in blocks an object with all sums over objects."""
     if is_blocked(ensemble):
         return as_ensemble(stored(ensemble, "unobserved").opened())
     return as_ensemble(ensemble)

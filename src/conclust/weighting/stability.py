@@ -1,4 +1,4 @@
-"""How well clusters are found again when the points are perturbed."""
+"""Recovery of clusters when the points are perturbed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import clone
 from conclust._validation import check_int, check_option, check_real, refuse
-from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
+from conclust.measures.contingency import signed_codes
 from conclust.weighting.similarity import as_members
 from conclust.weighting.weights import points_of
 
@@ -35,7 +35,7 @@ def perturbed_stability(
     fraction: float = 0.8,
     random_state: RandomStateLike = None,
 ) -> NDArray[np.float64]:
-    """Say how well each cluster is found again by the same clusterer on parts of the points.
+    """Measure how well each cluster is recovered by the same clusterer on parts of the points.
 
     The stability that Multi-EAC takes from perturbed data: `generator` clusters parts of the points that
     are drawn at random, and each cluster of partition u is compared with the clusters of the new partitions
@@ -67,8 +67,8 @@ def perturbed_stability(
     Returns
     -------
     ndarray of shape (n_clusters_of_all_partitions,)
-        In [0, 1], in the order of ``Ensemble.indicator``. 1 where no resample says anything: it has none of the
-        cluster's objects, or ("together") no two.
+        In [0, 1], in the order of ``Ensemble.indicator``. 1 if no resample has objects of the cluster, or
+        ("together") two of them.
 
     Raises
     ------
@@ -83,8 +83,7 @@ def perturbed_stability(
     Notes
     -----
     Objects that either partition did not observe are left out of the comparison; noise is apart from all. By
-    "together" small clusters of a partition with few clusters are stable where they are swallowed whole; by
-    "jaccard" they are not.
+    "together" small clusters are stable even if they are absorbed whole by larger ones; by "jaccard" they are not.
 
     References
     ----------
@@ -156,7 +155,7 @@ def _compare(
     reached: NDArray[np.float64],
     possible: NDArray[np.float64],
 ) -> None:
-    """Add how well the clusters of each partition are found again in the same partition of `after`."""
+    """Add the recovery of the clusters of each partition in the same partition of `after`."""
     both = before.present & after.present
     for u, (first, end) in enumerate(zip(before.offsets[:-1], before.offsets[1:], strict=True)):
         own, other = (signed_codes(labels.codes[both[:, u], u]) for labels in (before, after))

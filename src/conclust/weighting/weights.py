@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._containers import number_array
-from conclust._points import refuse_gaps
+from conclust._arrays.containers import number_array
+from conclust._arrays.points import refuse_gaps
+from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._scale import moderate
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
-from conclust.agreement import Measure
 from conclust.blocks.store import LabelStore
-from conclust.comparison import Average
-from conclust.contingency import signed_codes
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.measures.agreement import Measure
+from conclust.measures.comparison import Average
+from conclust.measures.contingency import signed_codes
 from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 
@@ -40,7 +40,7 @@ def agreement_weights(
     average: Average = "geometric",
     scale: bool = False,
 ) -> NDArray[np.float64]:
-    """Weigh each partition by how far it agrees with the others: no data needed.
+    """Weight each partition by its agreement with the others; no data needed.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def crowd_weights(ensemble: Ensemble, beta: float) -> NDArray[np.float64]:
 def certainty_weights(
     ensemble: Ensemble | LabelStore | ArrayLike, theta: float = 0.4
 ) -> NDArray[np.float64]:
-    """Weigh each partition by how certain its clusters are: no data needed.
+    """Weight each partition by the certainty of its clusters; no data needed.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def certainty_weights(
     k-means partitions the mean NMI of LWEA rises from .60 to .62 by it, of EAC from .56 to .61, of HBGF
     from .57 to .61.
 
-    Partitions that merge groups that the others tell apart weigh little: near-constant ones, and
+    Partitions that merge groups separated by the others get small weights: near-constant ones, and
     random ones of few clusters. Random ones of very many clusters do not: small clusters are seldom
     split, and a cluster of a single object is certain.
 
@@ -165,17 +165,17 @@ def validity_weights(
     max_samples: int = 2000,
     random_state: RandomStateLike = None,
 ) -> NDArray[np.float64]:
-    """Weigh each partition by internal validity indices of its clusters in the data (WEACS).
+    """Weight each partition by internal validity indices of its clusters in the data (WEACS).
 
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         Partitions; of soft ones the most probable clusters. Their weights play no part.
     X : array-like of shape (n_samples, n_features)
-        The objects' data.
+        Data of the objects.
     indices : str or sequence of {"silhouette", "calinski_harabasz", "davies_bouldin"}, default=all three
-        Several are joined: each is put on the scale from 0 for the worst partition to 1 for the
-        best one (Davies-Bouldin turned round, as low is good), and their mean is the weight [1]_.
+        Several are combined: each is scaled from 0 for the worst partition to 1 for the best (Davies-Bouldin
+        reversed, as low is good), and their mean is the weight [1]_.
     max_samples : int, default=2000
         Objects, drawn once for all partitions, from which the silhouette is computed; the others
         take all.
@@ -192,9 +192,9 @@ def validity_weights(
     Raises
     ------
     InputError
-        If X has not one row for each object, or is not finite.
+        If X does not have one row per object, or is not finite.
     ParameterError
-        If an index is none of these.
+        If an index is unknown.
 
     References
     ----------
@@ -245,7 +245,7 @@ def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def points_of(members: Ensemble, X: ArrayLike) -> NDArray[np.float64]:
-    """Return the points that an ensemble is of; refuse what cannot be them."""
+    """Return the points of an ensemble; refuse data that do not fit it."""
     n = members.n_samples
     points = number_array(X, "'X'")
     if points.ndim != 2 or len(points) != n or points.shape[1] == 0:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from conclust import LWEA, AutoConsensus, Ensemble
-from conclust.consensus.linkage.dendrogram import common_number
 from conclust.exceptions import EnsembleWarning
+from conclust.trees.dendrogram import common_number
 
 N = 120
 

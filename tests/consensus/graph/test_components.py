@@ -9,9 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2, E3, planted
 
 from conclust import HBGF, LCE, LWGP, Ensemble
-from conclust.bipartite import edges_of
 from conclust.exceptions import EnsembleWarning
-from conclust.spectral import components_of, transfer_cut
+from conclust.spectra.bipartite import edges_of
+from conclust.spectra.transfer_cut import components_of, transfer_cut
 
 CUTS = {
     "HBGF": lambda k: HBGF(k, random_state=0),
@@ -160,7 +160,7 @@ def test_mixing_connects():
 @pytest.mark.parametrize("held", [10, 80, 4096])
 def test_triplets_of_components_are_triplets_of_the_graph(held, mixed, monkeypatch):
     # With few clusters held, of products; of more objects than are held, by Lanczos.
-    monkeypatch.setattr("conclust.spectral._HELD", held)
+    monkeypatch.setattr("conclust.spectra.transfer_cut._HELD", held)
     labels, _ = halves(sizes=(60, 50), m=8, k=4)
     ensemble = Ensemble(labels)
     edges, B = edges_of(ensemble), ensemble.indicator.toarray()

@@ -7,8 +7,8 @@ from tests.cases import labels_of_codes, planted, random_codes
 
 from conclust import HBGF, LCE, LWGP, Ensemble
 from conclust._kernels import lloyd_round
-from conclust.bipartite import LabelEdges, MatrixEdges, edges_of
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.spectra.bipartite import LabelEdges, MatrixEdges, edges_of
 
 
 def both_edges(seed, dtype=np.uint8, clusters=(3, 5, 2), missing=0.2, noise=0.1):
@@ -126,8 +126,8 @@ def test_blocks_and_clusters_beyond_the_limit_change_nothing(method, missing, mo
     ensemble = Ensemble(labels)
     one = method.fit(ensemble).labels_
     monkeypatch.setattr("conclust.consensus.graph.kmeans._BLOCK", 512)
-    monkeypatch.setattr("conclust.bipartite._BLOCK", 512)
+    monkeypatch.setattr("conclust.spectra.bipartite._BLOCK", 512)
     np.testing.assert_array_equal(method.fit(ensemble).labels_, one)
-    monkeypatch.setattr("conclust.spectral._HELD", 10)
+    monkeypatch.setattr("conclust.spectra.transfer_cut._HELD", 10)
     other = method.fit(ensemble).labels_
     assert np.mean(other == one) > 0.999

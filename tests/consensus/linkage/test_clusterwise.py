@@ -10,8 +10,7 @@ from tests.naive import similarity as naive
 from tests.naive.linkage import between, random_labels, replay
 
 from conclust import EAC, LWEA, Ensemble
-from conclust.consensus.linkage import clusterwise, cut, lwea
-from conclust.consensus.linkage.clusterwise import cluster_tree, pairs_of, warn_of_unobserved
+from conclust.consensus.linkage import cut, lwea
 from conclust.exceptions import DenseLimitError, EvidenceWarning
 from conclust.similarity import (
     approximate_simrank,
@@ -20,6 +19,8 @@ from conclust.similarity import (
     simrank,
     trajectory_similarity,
 )
+from conclust.trees import clusterwise
+from conclust.trees.clusterwise import cluster_tree, pairs_of, warn_of_unobserved
 
 LINKAGES = ["average", "single", "complete", "ward"]
 CASES = [

@@ -12,8 +12,8 @@ from tests.naive.linkage import between, replay
 
 from conclust import _kernels
 from conclust.consensus.linkage import EAC, cut, lifetimes, longest_lifetime
-from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.exceptions import ParameterError
+from conclust.trees.dendrogram import from_merges
 
 LINKAGES = ("single", "average", "complete", "ward")
 

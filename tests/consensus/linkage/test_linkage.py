@@ -21,13 +21,13 @@ from tests.naive.linkage import (
 
 from conclust import WeightedEAC
 from conclust.consensus.linkage import EAC, cut
-from conclust.consensus.linkage.agglomeration import starting_clusters, unobserved_pairs
 from conclust.ensemble import Ensemble
 from conclust.exceptions import (
     DenseLimitError,
     EvidenceWarning,
     ParameterError,
 )
+from conclust.trees.agglomeration import starting_clusters, unobserved_pairs
 
 LINKAGES = ("single", "average", "complete", "ward")
 

@@ -21,10 +21,10 @@ from tests.naive.linkage import (
 
 from conclust import CSPA, PCC, PEACE, WeightedPCC, _kernels
 from conclust.consensus.linkage import EAC
-from conclust.consensus.linkage.dendrogram import from_merges
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, sample_pairs
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.trees.dendrogram import from_merges
 
 
 def sparse_pattern(c, N, keep):

@@ -171,7 +171,7 @@ def test_blocks_of_rows_of_soft_members_are_as_one(monkeypatch):
     rng = np.random.default_rng(0)
     soft = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 60) for _ in range(6)])
     whole = MultiEAC(3).fit(soft)
-    monkeypatch.setattr("conclust.consensus.linkage.agglomeration._SOFT_BLOCK_ENTRIES", 400)
+    monkeypatch.setattr("conclust.trees.agglomeration._SOFT_BLOCK_ENTRIES", 400)
     parts = MultiEAC(3).fit(soft)
     np.testing.assert_allclose(whole.linkage_matrix_, parts.linkage_matrix_, atol=1e-9)
 

@@ -11,12 +11,13 @@ from tests.naive import similarity as naive
 from tests.naive.graph import associations, singular_triplets
 from tests.naive.linkage import random_labels
 
-from conclust import EAC, ECPCS, HBGF, LCE, Ensemble, spectral
+from conclust import EAC, ECPCS, HBGF, LCE, Ensemble
 from conclust.consensus.links.ecpcs import _normalized_cut
 from conclust.exceptions import DenseLimitError, EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.metrics import adjusted_rand_index
 from conclust.similarity import connected_triples, trajectory_similarity
-from conclust.spectral import bipartite_spectrum, graph_embedding
+from conclust.spectra import transfer_cut as spectral
+from conclust.spectra.transfer_cut import bipartite_spectrum, graph_embedding
 
 CASES = [
     (missing, noise, weighted)

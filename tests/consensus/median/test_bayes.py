@@ -11,7 +11,7 @@ from tests.naive.partitions import all_partitions
 from conclust import BayesEstimate, Ensemble, MedianPartition
 from conclust.consensus.median import bayes_search
 from conclust.exceptions import ConclustError, ParameterError, UnsupportedEnsembleError
-from conclust.losses import LOSSES, PartitionRows, expected_losses
+from conclust.measures.losses import LOSSES, PartitionRows, expected_losses
 from conclust.metrics import expected_loss
 
 

@@ -150,7 +150,7 @@ def test_what_is_refused():
         with pytest.raises(ParameterError, match="'granularity' parameter"):
             kind(3, granularity="fine").fit(labels)
         pairs = sample_pairs(Ensemble(labels), 10, random_state=0)
-        with pytest.raises(ParameterError, match="of the partitions as they were given"):
+        with pytest.raises(ParameterError, match="belongs to the partitions as given"):
             kind(3, granularity="matched", pairs=pairs).fit(labels)
 
 

@@ -19,7 +19,7 @@ from conclust import EAC, HBGF, PTA, PTGP, Ensemble
 from conclust._kernels import walk_step
 from conclust.consensus.trajectories.walks import _bipartite, walks_of
 from conclust.exceptions import DenseLimitError, EvidenceWarning, UnsupportedEnsembleError
-from conclust.spectral import bipartite_spectrum, spectrum_of_products
+from conclust.spectra.transfer_cut import bipartite_spectrum, spectrum_of_products
 
 CASES = [
     (missing, noise, weighted)

@@ -33,9 +33,9 @@ __all__ = ["consensus_tree"]
 
 _OWNER = "consensus_tree"
 _PART = 1 / 3
-# Points that are counted for each one that was clustered, at most.
+# Maximum number of points counted per clustered point.
 _COUNTED = 10
-# A split of a part is that of the whole if so large a share of the objects of both is on the same sides.
+# A split of a part matches one of the whole if at least this share of their common objects is on the same sides.
 _SAME = 0.5
 
 Top = tuple[list[tuple[int, int, int]], NDArray[np.int64]]
@@ -52,7 +52,7 @@ def consensus_tree(
     max_samples: int = 2000,
     random_state: RandomStateLike = None,
 ) -> ConsensusTree:
-    """Show which cluster falls into which, and at which splits there is a border.
+    """Return the tree of clusters, with a test of the border at each split.
 
     The tree is the one that :class:`conclust.AutoConsensus` cuts: average linkage on the evidence of the
     members. With the points X each split has a p-value, as in `border_tests`: in each of several random
@@ -65,18 +65,19 @@ def consensus_tree(
     consensus : Ensemble, array-like of labels, or fitted ConsensusClustering
         The members.
     X : array-like of shape (n_samples, n_features), default=None
-        The points. None: heights and lifetimes only.
+        Points. None: heights and lifetimes only.
     max_clusters : int, default=10
         Number of clusters of the lowest cut that is kept, at least 2.
     generator : transformer, default=None
-        Makes the members of A. None: that of the model, whose scale the points are then taken in, else :class:`conclust.EnsembleGenerator` with its
+        Generator of the members of A. None: that of the model, in whose scale the points are then read, or
+        :class:`conclust.EnsembleGenerator` with its
         defaults.
     n_splits : int, default=15
-        Random splits of the points.
+        Number of random splits of the points.
     alpha : float, default=0.05
-        Level that the result takes by default, at least 0.001.
+        Default level of the result, at least 0.001.
     max_samples : int, default=2000
-        Maximum number of points in A, which is else a third of them.
+        Maximum number of points in A, which otherwise holds a third of them.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the splits, and seeds members of A.
 
@@ -175,7 +176,7 @@ def _grown(ensemble: Ensemble, max_clusters: int) -> Top:
     if not len(objects):
         return [], leaves
     splits, inside = top_of(model.linkage_matrix_, max_clusters)
-    # Objects beside the tree are where most of the tree's objects of their cluster are.
+    # Objects outside the tree go where most objects of their cluster in the tree are.
     placed = model.labels_
     table = np.zeros((int(placed.max()) + 1, 2 * len(splits) + 1), dtype=np.int64)
     np.add.at(table, (placed[objects], inside), 1)
@@ -198,7 +199,7 @@ def _heights(
     columns, members = ensemble.column_weights, ensemble.partition_weights
     joined = inside @ (in_clusters.T * columns @ in_clusters) @ inside.T
     seen = inside @ (in_members.T * members @ in_members) @ inside.T
-    # An object is no pair with itself.
+    # An object does not form a pair with itself.
     own_joined = inside @ (Z.T @ (B.multiply(B) @ columns))
     own_seen = inside @ (Z.T @ (present @ members))
     heights = np.zeros(nodes)

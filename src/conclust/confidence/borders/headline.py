@@ -1,4 +1,4 @@
-"""What is known of a number of clusters, in one line."""
+"""The evidence for a number of clusters, in one line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def headline(
     *,
     more_than_gaussian: bool = False,
 ) -> str:
-    """Say what the borders between clusters say of their number.
+    """Return a line on what the borders between clusters show about their number.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def headline(
     alpha : float
         Level of the adjusted p-values.
     more_than_gaussian : bool, default=False
-        Whether a test has rejected that the points are one Gaussian.
+        Whether a test rejected that the points are one Gaussian.
 
     Returns
     -------

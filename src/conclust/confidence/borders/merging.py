@@ -1,4 +1,4 @@
-"""Borders over several splits, and which clusters merge where borders do not hold."""
+"""Border tests over several splits, and the merges of clusters whose borders do not hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conclust.confidence.borders.parts import Part, PartTests
 
 __all__ = ["SUREST", "Merge", "combined", "gabriel_neighbours", "holm", "merges", "tester"]
 
-# Merging goes on down to this level: nobody asks for a smaller one.
+# Merging continues down to this level, the smallest that can be requested.
 SUREST = 0.001
 
 Tester = Callable[[NDArray[np.int64], NDArray[np.int64]], list[PartTests]]
@@ -26,11 +26,11 @@ class Merge:
     Attributes
     ----------
     first, second : int
-        Their numbers; the first one stands for both from here on.
+        Their numbers; the first one is the number of both from here on.
     p_value : float
         The p-value of the border between them.
     largest : float
-        The largest adjusted p-value of all borders that were left.
+        Largest adjusted p-value of the remaining borders.
     """
 
     first: int
@@ -40,7 +40,7 @@ class Merge:
 
 
 def gabriel_neighbours(gram: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Say which centres are neighbours: no other one lies in the ball between them.
+    """Return which centres are neighbours: no other centre lies in the ball between them.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def combined(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def tester(parts: Sequence[Part], threads: int) -> Tester:
-    """Return what tests borders in all splits, side by side."""
+    """Return a function that tests borders in all splits in parallel."""
 
     def test(pairs: NDArray[np.int64], merged: NDArray[np.int64]) -> list[PartTests]:
         with one_library_thread(), side_by_side(threads) as run:
@@ -89,7 +89,7 @@ def tester(parts: Sequence[Part], threads: int) -> Tester:
 def merges(
     test: Tester, pairs: NDArray[np.int64], p_values: NDArray[np.float64], n_clusters: int
 ) -> list[Merge]:
-    """Merge the clusters with the largest p-value, again and again, until all borders hold at .001.
+    """Merge the clusters with the largest p-value repeatedly until all borders hold at .001.
 
     A merged cluster's borders are tested again, with one centre for both; all others keep their p-values.
 

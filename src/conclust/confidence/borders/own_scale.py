@@ -1,4 +1,4 @@
-"""Points and a fitted pipeline in the scale that the pipeline's members saw the points in."""
+"""Points and a fitted pipeline in the scale that the pipeline's members used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from conclust.confidence.reading import read_features
 from conclust.generation import EnsembleGenerator
-from conclust.generation.labelling import scaled
+from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 
 __all__ = ["in_own_scale"]
@@ -19,7 +19,7 @@ __all__ = ["in_own_scale"]
 def in_own_scale(
     model: Any, X: ArrayLike, n_samples: int, *, rows: str = "labels"
 ) -> tuple[NDArray[np.float64], Any]:
-    """Return the points in the scale of a fitted model's members, and a model that scales no more.
+    """Return the points in the scale of a fitted model's members, and a model that does not scale them again.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def in_own_scale(
     X : array-like of shape (n_samples, n_features)
         The points.
     n_samples : int
-        Number of points that there must be.
+        Required number of points.
     rows : str, default="labels"
         The word for them in errors.
 
@@ -38,13 +38,13 @@ def in_own_scale(
     points : ndarray of shape (n_samples, n_features)
         The points, scaled as a whole: the same linear map for all of them.
     model : estimator or None
-        What clusters parts of these points: an unfitted copy without scale, folder of finished members and progress;
+        Estimator that clusters parts of these points: an unfitted copy without scale, cache and progress;
         other estimators are returned as they are.
 
     Raises
     ------
     InputError
-        If X is not a row of finite numbers for each object, or has other features than the model.
+        If X does not have one row of finite numbers per object, or its features differ from those of the model.
     """
     generator = getattr(model, "generator_", None)
     if not isinstance(generator, EnsembleGenerator):

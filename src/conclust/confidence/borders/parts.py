@@ -1,4 +1,4 @@
-"""Random parts of the points, each clustered by itself, and the borders between its clusters tested."""
+"""Random parts of the points: each is clustered by itself, and the borders between its clusters are tested."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from conclust._random import spawn_seeds
 from conclust._sklearn import clone
 from conclust.borders import border_geometry, leading_components
-from conclust.confidence.dips import dip_p_value, dips_of_rows
+from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.registry import method_named
 from conclust.exceptions import InputError
 from conclust.generation.runs import run_kmeans
-from conclust.matching import assign
+from conclust.measures.matching import assign
 
 __all__ = ["Clustering", "Part", "PartTests", "by_estimator", "by_kmeans", "matched"]
 
@@ -26,7 +26,7 @@ __all__ = ["Clustering", "Part", "PartTests", "by_estimator", "by_kmeans", "matc
 Clustering = Callable[[NDArray[np.float64], np.random.SeedSequence], NDArray[np.int64]]
 
 _STARTS = 5
-# Places of points that are found at a time, over the borders.
+# Number of positions of points computed at a time, over all borders.
 _AT_ONCE = 1 << 22
 
 
@@ -56,10 +56,10 @@ class Part:
     points : ndarray of shape (n_samples, n_components)
         All points; axes of components are those of A.
     first : ndarray of bool of shape (n_samples,)
-        Which points are in A.
+        Mask of the points in A.
     clusters : ndarray of int64 of shape (n_first,)
-        The clusters of A, numbered as the ones of the whole that they are matched with, clusters
-        without a match behind these; negative for points in none.
+        Clusters of A, with the numbers of the matched clusters of the whole; clusters without a match come after
+        these. Negative for points in no cluster.
     """
 
     points: NDArray[np.float64]
@@ -74,7 +74,7 @@ class Part:
         pairs : ndarray of int64 of shape (n_pairs, 2)
             Pairs of clusters.
         merged : ndarray of int64 of shape (n_clusters,)
-            The cluster that each cluster of the whole has become a part of.
+            Merged cluster that each cluster of the whole belongs to.
         """
         labels = self.clusters.copy()
         matched_ones = (labels >= 0) & (labels < len(merged))
@@ -112,7 +112,7 @@ def matched(
     first: NDArray[np.bool_],
     clusters: NDArray[np.int64],
 ) -> tuple[Part, float]:
-    """Number the clusters of a part as those of the whole, and say how alike both are.
+    """Number the clusters of a part as those of the whole, and measure their agreement.
 
     Parameters
     ----------
@@ -123,16 +123,16 @@ def matched(
     n_clusters : int
         Number of clusters.
     first : ndarray of bool of shape (n_samples,)
-        Which points are in the part.
+        Mask of the points in the part.
     clusters : ndarray of int64 of shape (n_first,)
-        Their clusters among themselves.
+        Clusters of the part, clustered by itself.
 
     Returns
     -------
     part : Part
         The split.
     agreement : float
-        Share of the part's points in a cluster whose own cluster is the one matched with it.
+        Share of the part's points in clusters whose cluster in the part is the matched one.
     """
     whole = labels[first]
     names, codes = np.unique(clusters, return_inverse=True)
@@ -164,7 +164,7 @@ def by_kmeans(n_clusters: int, threads: int) -> Clustering:
 
 
 def by_estimator(estimator: Any, n_clusters: int) -> Clustering:
-    """Return an estimator, given the number where it takes one, as a clustering of points."""
+    """Return a function that clusters points by the estimator, with the number of clusters if it takes one."""
 
     def cluster(points: NDArray[np.float64], seed: np.random.SeedSequence) -> NDArray[np.int64]:
         model = clone(estimator)
@@ -177,7 +177,7 @@ def by_estimator(estimator: Any, n_clusters: int) -> Clustering:
         if "random_state" in parameters:
             model.set_params(random_state=spawn_seeds(seed, 1, bits=32)[0])
         with warnings.catch_warnings():
-            # They are about a part, which the user does not know.
+            # The warnings are about a part, which the user does not see.
             warnings.simplefilter("ignore", UserWarning)
             labels = np.asarray(
                 model.fit_predict(points)
@@ -195,7 +195,7 @@ def by_estimator(estimator: Any, n_clusters: int) -> Clustering:
 
 
 def _takes_number(model: Any) -> bool:
-    """Tell whether a pipeline's consensus takes a number of clusters; True for any other estimator."""
+    """Return whether a pipeline's consensus takes a number of clusters; True for any other estimator."""
     consensus = getattr(model, "consensus", None)
     if isinstance(consensus, str):
         method = method_named(consensus)

@@ -1,4 +1,4 @@
-"""The p-values of the borders between clusters, and what follows from them."""
+"""The p-values of the borders between clusters, and results derived from them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
 from conclust._validation import check_real
 from conclust.confidence.borders.headline import headline, held_of
 from conclust.confidence.borders.merging import SUREST, Merge
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import MissingExtraError
 
 __all__ = ["BorderTests"]
@@ -27,26 +27,26 @@ class BorderTests:
     Attributes
     ----------
     p_value : ndarray of shape (n_clusters, n_clusters)
-        By the dip test: small where the points between two clusters do not have one mode. NaN where
-        clusters are not neighbours, and on the diagonal.
+        P-values of the dip test: small if the points between two clusters do not have one mode. NaN for clusters
+        that are not neighbours, and on the diagonal.
     adjusted : ndarray of shape (n_clusters, n_clusters)
         The same, adjusted for the number of borders (Holm 1979).
     valley_p_value : ndarray of shape (n_clusters, n_clusters)
-        By the valley test, which is exact and weaker; not adjusted.
+        P-values of the valley test, which is exact but weaker; not adjusted.
     neighbours : ndarray of bool of shape (n_clusters, n_clusters)
         Whether no other cluster's centre lies in the ball between two centres (Gabriel neighbours).
     counts : ndarray of shape (n_clusters, n_clusters, 3)
         Mean number of points at the peak of the first cluster, in the valley, at the other peak.
     agreement : ndarray of shape (n_splits,)
-        Share of the points of each part that was clustered whose cluster is the one matched with their own.
+        For each clustered part, share of its points whose cluster is matched with their cluster in the whole.
     labels : ndarray of int64 of shape (n_samples,)
         The clusters, 0 to n_clusters - 1 by first appearance; negative for points in none.
     names : tuple
-        The clusters' names in the labels given.
+        Names of the clusters in the given labels.
     merges : tuple of Merge
-        The clusters that merge, in order, if borders that do not hold are taken away.
+        Clusters that merge, in order, if borders that do not hold are removed.
     alpha : float
-        The level that methods take where they are given none.
+        Default level of the methods.
     """
 
     p_value: NDArray[np.float64]
@@ -71,7 +71,7 @@ class BorderTests:
         return int(self.neighbours.sum()) // 2
 
     def separated(self, alpha: float | None = None) -> NDArray[np.bool_]:
-        """Say which borders hold.
+        """Return which borders hold.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class BorderTests:
         return np.asarray(self.adjusted <= self._level(alpha))
 
     def merged(self, alpha: float | None = None) -> NDArray[np.int64]:
-        """Merge clusters until all borders that are left hold.
+        """Merge clusters until all remaining borders hold.
 
         The two clusters with the largest p-value become one, whose borders are tested again, until no
         adjusted p-value is above the level.
@@ -151,7 +151,7 @@ class BorderTests:
 
     @property
     def table(self) -> dict[str, NDArray[Any]]:
-        """The borders, one an entry of each column, the largest p-value first; see `to_frame`."""
+        """The borders as a dict of columns, the largest p-value first; see `to_frame`."""
         p, q = self._borders()
         names = np.empty(len(self.names), dtype=object)
         names[:] = self.names
@@ -168,7 +168,7 @@ class BorderTests:
         }
 
     def to_frame(self) -> Any:
-        """Return the borders as a pandas DataFrame, one a row, the largest p-value first.
+        """Return the borders as a pandas DataFrame, one per row, the largest p-value first.
 
         Returns
         -------

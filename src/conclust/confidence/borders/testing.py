@@ -27,8 +27,8 @@ from conclust.confidence.borders.own_scale import in_own_scale
 from conclust.confidence.borders.parts import Clustering, Part, by_estimator, by_kmeans, matched
 from conclust.confidence.borders.result import BorderTests
 from conclust.consensus.base import ConsensusClusterer
-from conclust.contingency import read_labels
 from conclust.exceptions import InputError
+from conclust.measures.contingency import read_labels
 
 __all__ = ["border_tests"]
 
@@ -55,8 +55,8 @@ def border_tests(
     points again finds the halves different. Here a random third A of the points is clustered by itself. For
     two of its clusters, A fixes a line through their centres and a convex region around it that keeps
     the other clusters out; the points of the other two thirds that lie in the region are projected on the line,
-    and the dip test gives the p-value of their having one mode. As nothing of these points was used before,
-    the p-value is valid whatever made the clusters.
+    and the dip test gives the p-value of their having one mode. Because these points were not used before, the
+    p-value is valid whatever made the clusters.
 
     Parameters
     ----------
@@ -64,14 +64,16 @@ def border_tests(
         The points. Of more than 50 features the first 50 principal components of A are taken.
     labels : array-like of shape (n_samples,) or fitted estimator
         The clusters; negative labels and NaN are in none. A fitted clusterer of points, such as
-        :class:`conclust.ConsensusClustering`, has them as ``labels_`` and is what clusters A. The points are then
-        taken in the scale of its members. Further partitions that it was fitted with take no part in the test.
+        :class:`conclust.ConsensusClustering`, has them as ``labels_`` and clusters A. The points are then read in
+        the scale of its members. Further partitions that it was fitted with take no part in the test.
     clusterer : estimator, default=None
-        What clusters A: with ``fit_predict``, or ``fit`` and ``predict``; given the number of clusters if it has a
-        parameter of it. None: the estimator given as `labels`; for bare labels, or a consensus of labels,
-        k-means. Give what made the labels: where A's clusters are others, there are fewer borders to see.
+        Clusterer of A: an estimator with ``fit_predict``, or ``fit`` and ``predict``; it gets the number of
+        clusters if it has a parameter for it. None: the estimator given as `labels`; for bare labels, or a
+        consensus of labels,
+        k-means. Give the estimator that made the labels: if the clusters of A differ from them, fewer borders are
+        found.
     n_splits : int, default=15
-        Random splits into A and the others.
+        Number of random splits into A and the others.
     alpha : float, default=0.05
         Level that the result takes by default, at least 0.001.
     max_samples : int, default=5000
@@ -84,7 +86,7 @@ def border_tests(
     Returns
     -------
     BorderTests
-        P-values, what they say at a level, and the clusters that are left if the others merge.
+        P-values, the borders that hold at a level, and the clusters that remain after merging.
 
     Raises
     ------
@@ -108,9 +110,9 @@ def border_tests(
     a valley and a peak; of one mode, the valley has at least the probability of the smaller peak, so that the
     larger of two binomial tails is a p-value.
 
-    What it does not see: borders in small sets (of three unit Gaussians 4 standard deviations apart, 70 % at 300
+    Limits: it misses borders in small sets (of three unit Gaussians 4 standard deviations apart, 70 % at 300
     points, all at 600; 3.5 apart, half at 600), and clusters around each other: a ring around a ball has the
-    same centre. What it takes for borders: a cluster that is not convex, such as a crescent or a ring that was cut
+    same centre. False borders: a cluster that is not convex, such as a crescent or a ring that was cut
     in arcs, has no log-concave density; neither have rounded values (jitter them by half a unit).
 
     Costs n_splits clusterings of A, and O(n d K) for each split: seconds for any number of points.
@@ -183,7 +185,7 @@ def border_tests(
 
 @dataclass(frozen=True, eq=False)
 class _Whole:
-    """All points with their clusters, 0 to K - 1 or negative, and the names of these."""
+    """All points with their clusters, 0 to K - 1 or negative, and the names of the clusters."""
 
     points: NDArray[np.float64]
     labels: NDArray[np.int64]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
 from conclust._validation import check_int, check_real, refuse
 from conclust.confidence.borders.merging import SUREST, holm
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
 
 __all__ = ["ConsensusTree", "Split"]
@@ -20,20 +20,20 @@ _OWNER = "ConsensusTree"
 
 @dataclass(frozen=True)
 class Split:
-    """One cluster of the tree that falls into two.
+    """A cluster of the tree that splits in two.
 
     Attributes
     ----------
     node, left, right : int
         Numbers of the cluster and of its two parts; 0 is the whole.
     n_left, n_right : int
-        Objects in either part.
+        Number of objects in each part.
     height : float
         Share of the members that keep the two parts apart, mean over pairs of objects; at least as high as
         the splits below.
     lifetime : float
-        Height above the higher one of the two parts; that of a part that is not split any further is the share
-        of the members that keep its own objects apart.
+        Height above that of the higher part; the height of a part that is not split further is the share of the
+        members that keep its own objects apart.
     p_value : float
         The p-value of the border between the parts, small where there is one; NaN without points.
     adjusted : float
@@ -53,12 +53,12 @@ class Split:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConsensusTree:
-    """The top of the tree that `AutoConsensus` cuts: which cluster falls into which, and whether that holds.
+    """The top of the tree that `AutoConsensus` cuts: its splits, and whether each one holds.
 
     Attributes
     ----------
     splits : tuple of Split
-        From the top down, in the order in which clusters fall apart: the first k - 1 make k clusters.
+        Splits from the top down, in the order in which clusters split: the first k - 1 make k clusters.
     leaves : ndarray of int64 of shape (n_samples,)
         Number of the lowest cluster that each object is in; -1 for objects in no cluster of a partition.
     alpha : float
@@ -84,9 +84,9 @@ class ConsensusTree:
         k : int, default=None
             Number of clusters, at most ``len(splits) + 1``.
         height : float, default=None
-            All splits above this height are made, at least the lowest height of a split.
+            Height above which all splits are made; at least the lowest height of a split.
         alpha : float, default=None
-            Splits are made whose adjusted p-value is at most this level. A split that does not hold,
+            Level: splits with an adjusted p-value up to it are made. A split that does not hold,
             above one that does, is made where clusters hold on both sides; where they hold on one side only,
             the objects of the other join the largest cluster of that side. Without any of the three:
             ``self.alpha``.
@@ -99,7 +99,7 @@ class ConsensusTree:
         Raises
         ------
         InputError
-            If there are no p-values to cut by.
+            If there are no p-values for the cut.
         ParameterError
             If more than one of the three is given, or one is out of its range.
         """
@@ -122,7 +122,7 @@ class ConsensusTree:
         return self._held(self._level(alpha))
 
     def holds(self, alpha: float | None = None) -> NDArray[np.bool_]:
-        """Say of each split whether its border holds.
+        """Return whether the border of each split holds.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class ConsensusTree:
         return np.array([split.adjusted <= level for split in self.splits], dtype=np.bool_)
 
     def to_frame(self) -> Any:
-        """Return the splits as a pandas DataFrame, one a row.
+        """Return the splits as a pandas DataFrame, one per row.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class ConsensusTree:
         for leaf, count in zip(leaves.tolist(), counts.tolist(), strict=True):
             sizes[cluster[leaf]] = sizes.get(cluster[leaf], 0) + count
         inside = self._inside()
-        # From the bottom up: what a sliver joins has no sliver within it any more.
+        # From the bottom up: the cluster that a sliver joins contains no other sliver.
         for sliver, beside in list(joined.items())[::-1]:
             there = {cluster[node] for node in inside[beside]} & set(sizes)
             largest = max(there, key=lambda c: (sizes[c], -c))
@@ -293,7 +293,7 @@ def with_support(
     heights: NDArray[np.float64],
     p_values: NDArray[np.float64],
 ) -> tuple[Split, ...]:
-    """Put splits together with what is known of them.
+    """Make splits with their heights, lifetimes and p-values.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def with_support(
     sizes : ndarray of int64 of shape (n_nodes,)
         Objects of each node.
     heights : ndarray of shape (n_nodes,)
-        Of each node: that of its split, or of its own objects.
+        Height of each node: of its split, or of its own objects.
     p_values : ndarray of shape (n_splits,)
         NaN where there are none.
     """

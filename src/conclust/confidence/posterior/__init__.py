@@ -1,4 +1,4 @@
-"""What draws of a posterior, or any ensemble, say beside one estimate: a ball, a core, several modes."""
+"""Summaries of posterior draws, or of any ensemble, beyond one estimate: a ball, a core, several modes."""
 
 from conclust.confidence.posterior.ball import BallBound, CredibleBall, credible_ball
 from conclust.confidence.posterior.modes import Modes, modes

@@ -1,4 +1,4 @@
-"""The credible ball around an estimate: how far the draws of a posterior spread, and to where."""
+"""The credible ball around an estimate: the spread of the draws of a posterior, and its bounds."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._validation import check_option, check_real
-from conclust.contingency import read_labels
 from conclust.ensemble import Ensemble
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
-from conclust.losses import Loss, PartitionRows, hard_draws, loss_values
+from conclust.measures.contingency import read_labels
+from conclust.measures.losses import Loss, PartitionRows, hard_draws, loss_values
 
 __all__ = ["BallBound", "CredibleBall", "credible_ball"]
 
-# Distances that differ by less are equal: sums of logarithms.
+# Distances that differ by less are equal, as sums of logarithms have rounding errors.
 _EQUAL = 1e-9
 
 
@@ -27,13 +27,13 @@ class BallBound:
     Attributes
     ----------
     draws : ndarray of int64 of shape (n_found,)
-        Which draws; of equal ones the first. More than one where distances are tied.
+        Indices of the draws; the first one of equal draws. More than one if distances are tied.
     labels : ndarray of int64 of shape (n_found, n_samples)
         Their labels, -1: missing, -2: noise.
     distance : float
         From the estimate.
     n_clusters : ndarray of int64 of shape (n_found,)
-        Their clusters, noise objects included.
+        Number of clusters, including noise objects.
     """
 
     draws: NDArray[np.int64]
@@ -53,15 +53,15 @@ class CredibleBall:
     radius : float
         The distance of the draw that is farthest from it within the ball.
     level : float
-        The share that was asked for.
+        Requested share of the draws.
     probability : float
-        The share of the draws within, by weight: at least `level`, more where distances are tied.
+        Share of the draws in the ball, by weight: at least `level`, more if distances are tied.
     distances : ndarray of shape (n_draws,)
-        Of every draw from the estimate; NaN for one that shares no object with it, which counts nowhere.
+        Distance of every draw from the estimate; NaN for a draw that shares no object with it, which is ignored.
     inside : ndarray of bool of shape (n_draws,)
-        Which draws are within.
+        Mask of the draws in the ball.
     horizontal : BallBound
-        The draws within that are farthest.
+        Draws in the ball that are farthest from the estimate.
     upper_vertical : BallBound
         The farthest of those with the fewest clusters.
     lower_vertical : BallBound
@@ -91,7 +91,8 @@ def credible_ball(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_draws)
-        The draws, an object a row; draws in rows: ``Ensemble.from_draws``. Each counts by its weight. A draw is
+        Draws, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight. A draw
+        is
         compared on the objects that it observed; its noise objects are clusters of one object.
     labels : array-like of shape (n_samples,)
         The estimate, for instance ``BayesEstimate().fit(ensemble).labels_``.
@@ -99,7 +100,7 @@ def credible_ball(
         As `loss` of :class:`conclust.BayesEstimate`, with equal costs. "vi" is in bits; "vi", "binder", "nvi", "id"
         and "nid" are metrics.
     level : float, default=0.95
-        The share of the draws that the ball must hold, in (0, 1].
+        Share of the draws that the ball must contain, in (0, 1].
 
     Returns
     -------

@@ -12,24 +12,24 @@ from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
-from conclust.confidence.dips import dip_p_value, dips_of_rows
+from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble
-from conclust.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
+from conclust.measures.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
 
 __all__ = ["Modes", "modes", "several_modes"]
 
-# Partitions that are compared two by two, at most: of more, evenly spaced ones.
+# Maximum number of partitions compared pairwise; if there are more, evenly spaced ones are used.
 _COMPARED = 400
-# Partitions of a group below which it is not split: two thirds of them must show two modes.
+# Minimum number of partitions of a group that is split: two thirds of them must show two modes.
 _SMALLEST = 12
-# Objects of the test and of the estimates for a report, at most.
+# Maximum numbers of objects of the test and of the estimates in a report.
 _TESTED, _ESTIMATED = 1_000, 5_000
-# Partitions of the smaller part of a split, at least.
+# Minimum number of partitions in the smaller part of a split.
 _LEAST = 3
-# Random thirds of a group, and starts of two groups in each.
+# Number of random thirds of a group, and of starts of two groups in each.
 _DIVISIONS, _STARTS = 20, 8
-# Rounds in which partitions go to the nearest centre.
+# Number of rounds in which partitions move to the nearest centre.
 _ROUNDS = 20
 
 
@@ -40,16 +40,16 @@ class Modes:
     Attributes
     ----------
     labels : ndarray of int64 of shape (n_modes, n_samples)
-        The estimates, by falling share; -1: missing in every partition of the mode.
+        Estimates, by decreasing share; -1: missing in every partition of the mode.
     shares : ndarray of shape (n_modes,)
-        The share of the partitions of each, by weight.
+        Share of the partitions of each mode, by weight.
     assignments : ndarray of int64 of shape (n_partitions,)
         The mode of each partition.
     distances : ndarray of shape (n_partitions,)
         Variation of information between each partition and the estimate of its mode, in bits.
     p_values : ndarray of shape (n_tests,)
-        Of one mode against two, for all partitions first, then for each group that was tested; empty if the
-        number of modes was given.
+        P-values of one mode against two, first for all partitions, then for each group tested; empty if the number
+        of modes was given.
     mean_distances : ndarray of shape (max_modes,)
         W_VI: the mean distance of the partitions to the nearest of 1, 2, ... estimates, by weight; it falls, and
         an elbow is the number where it begins to fall slowly.
@@ -69,7 +69,7 @@ class Modes:
 
     @property
     def sentence(self) -> str:
-        """What there is to say: "The clusterings disagree in two ways, 61 % and 39 %."."""
+        """Summary in one sentence: "The clusterings disagree in two ways, 61 % and 39 %."."""
         if self.n_modes == 1:
             return "The clusterings disagree in no more than one way."
         words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -98,15 +98,16 @@ def modes(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        The partitions, an object a row; draws in rows: ``Ensemble.from_draws``. Each counts by its weight.
+        Partitions, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight.
     n_modes : int, default=None
-        Number of modes. None: a group of partitions is split as long as the test below says so.
+        Number of modes. None: groups of partitions are split while the test below rejects one mode.
     max_modes : int, default=5
         Maximum number of modes, and the length of ``mean_distances``.
     alpha : float, default=0.05
         A group is split if the p-value of one mode is below it.
     max_samples : int, default=1000
-        Objects that partitions are compared on, at most; of more, so many are drawn. The estimates are of all.
+        Maximum number of objects on which partitions are compared; if there are more, this number is drawn. The
+        estimates cover all objects.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Draws thirds of the partitions, starts and objects.
     n_jobs : int or None, default=None
@@ -199,10 +200,10 @@ def modes(
 
 
 def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01) -> Modes | None:
-    """Return the modes of an ensemble if it has more than one, at little cost if it has not.
+    """Return the modes of an ensemble if it has more than one; cheap if it has one.
 
     The test is made on at most 1,000 objects, and estimates are found on at most 5,000: ``labels`` of the
-    result are of these. None for soft partitions, too.
+    result are those of these objects. None for soft partitions as well.
     """
     if ensemble.is_soft or ensemble.n_partitions < _SMALLEST:
         return None
@@ -225,7 +226,7 @@ def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01
 
 
 class _Groups:
-    """Groups of partitions by their distances, and the test whether a group is two."""
+    """Groups of partitions by their distances, and the test of whether a group consists of two."""
 
     def __init__(self, D: NDArray[np.float64], seed: np.random.SeedSequence, threads: int) -> None:
         self.D, self.seed, self.threads = D, seed, threads
@@ -233,7 +234,7 @@ class _Groups:
     def tested(
         self, most: int, alpha: float
     ) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
-        """Split as long as the test says so, the groups with the smallest p-value first."""
+        """Split groups while the test rejects one mode, those with the smallest p-value first."""
         everything = np.arange(len(self.D))
         p_values = [self.p_value(everything)]
         parts, ps = [everything], p_values[:1]
@@ -249,7 +250,7 @@ class _Groups:
         return parts, np.array(p_values)
 
     def split(self, count: int) -> list[NDArray[np.int64]]:
-        """Split the group with the largest gain until there are so many."""
+        """Split the group with the largest gain until the number is reached."""
         parts = [np.arange(len(self.D))]
         while len(parts) < count:
             tries = [self.halves(part) if len(part) > 1 else None for part in parts]
@@ -286,7 +287,7 @@ class _Groups:
         return [np.sort(first), np.sort(second)]
 
     def _seed(self, part: NDArray[np.int64]) -> np.random.SeedSequence:
-        # Of a group, whatever was looked at before.
+        # Seeded by the group, independent of what was tested before.
         key = (*self.seed.spawn_key, int(part[0]), len(part))
         return np.random.SeedSequence(self.seed.entropy, spawn_key=key)
 
@@ -317,7 +318,7 @@ class _Groups:
 
 
 def _to_mean(D: NDArray[np.float64], group: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the distance of each to the middle of a group, as if distances were squares of Euclid's."""
+    """Return the distance of each to the centre of a group, treating distances as squared Euclidean ones."""
     return np.asarray(D[:, group].mean(axis=1) - D[np.ix_(group, group)].mean() / 2)
 
 
@@ -338,22 +339,22 @@ def _settled(
     loss: Loss = "vi",
     few_rounds: bool = False,
 ) -> _Settled:
-    """Go from groups to estimates and back until no partition changes its group.
+    """Alternate between groups and estimates until no partition changes its group.
 
     Parameters
     ----------
     draws : Ensemble
         The partitions.
     parts : list of ndarray of int64
-        The groups to begin with.
+        Initial groups.
     seed : SeedSequence
         Seed of the estimates.
     threads : int
         Number of threads.
     loss : {"vi", "binder"}, default="vi"
-        Of the estimates, and the distance to them.
+        Loss of the estimates, and distance to them.
     few_rounds : bool, default=False
-        Whether two rounds will do.
+        Whether to stop after two rounds.
     """
     rows = PartitionRows.of(draws)
     weights = draws.partition_weights

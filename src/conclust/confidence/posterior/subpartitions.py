@@ -1,4 +1,4 @@
-"""Core partitions: the objects whose clustering, all of it together, is probable."""
+"""Core partitions: objects whose joint clustering is probable."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._labels import MISSING, NOISE, canonical_labels
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble
-from conclust.losses import hard_draws
+from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
+from conclust.measures.losses import hard_draws
 
 __all__ = ["CorePartition", "core_partition"]
 
-# What a draw says of an object: a cluster of the core from 0 on, a new one, or nothing.
+# Position of an object in a draw: a cluster of the core from 0 on, a new one, or unknown.
 _NEW, _NOTHING = -1, -2
 _ROUNDING = 1e-9
 
@@ -46,13 +46,13 @@ class CorePartition:
     probability : float
         Share of the draws that cluster all of them in this way.
     threshold : float
-        The probability that was asked for.
+        Requested probability.
     sizes : ndarray of int64 of shape (n_steps,)
-        The curve: numbers of objects, rising.
+        Numbers of objects of the curve, increasing.
     probabilities : ndarray of shape (n_steps,)
-        The curve: the largest probability that was found for a core of so many objects, falling.
+        Largest probability found for a core of each of these sizes, decreasing.
     runs : tuple
-        The searches from single objects, of which `at` reads another core.
+        Searches from single objects, from which `at` reads other cores.
     """
 
     labels: NDArray[np.int64]
@@ -64,7 +64,7 @@ class CorePartition:
     runs: tuple[_Run, ...] = field(repr=False, compare=False)
 
     def at(self, threshold: float) -> CorePartition:
-        """Return the core at another threshold, of the same search.
+        """Return the core at another threshold, from the same search.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ def core_partition(
     n_init: int = 16,
     random_state: RandomStateLike = None,
 ) -> CorePartition:
-    """Find the largest set of objects whose clustering all together has a probability of at least `threshold`.
+    """Find the largest set of objects whose joint clustering has a probability of at least `threshold`.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def core_partition(
     threshold : float, default=0.5
         Share of the draws that must agree on the core, in (0, 1].
     n_init : int, default=16
-        Number of objects that the search begins with, one after the other: all, or random ones.
+        Number of objects from which the search starts, one after the other: all, or random ones.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Draws these objects where there are more.
 
@@ -115,10 +115,10 @@ def core_partition(
     Notes
     -----
     A greedy search: the draws that agree with the core so far are kept, and the object joins, with the cluster or the
-    new one, on which most of them agree. The largest set is not promised, the probability is exact: it is the
+    new one, on which most of them agree. The largest set is not guaranteed, but the probability is exact: it is the
     share of the draws whose clustering of these objects is the core's. With missing objects it is the product of
-    such shares, one for each object that joins, among the draws that say where it belongs: a draw that did not observe
-    an object says nothing of it. A noise object is a cluster of its own.
+    such shares, one for each object that joins, among the draws that place it: a draw that did not observe an
+    object is not counted for it. A noise object is a cluster of its own.
 
     The core by small probable sets is called CHIPS in R's salso.
 
@@ -193,13 +193,13 @@ class _Search:
         return _Run(np.array(order), np.array(clusters), np.array(probabilities))
 
     def _next(self, left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int, float] | None:
-        """Return who joins, into which cluster, and the share of the draws that agree."""
+        """Return the object that joins, its cluster, and the share of the draws that agree."""
         rows = np.flatnonzero(left)
         if rows.size == 0:
             return None
         counts = self.counts[rows]
         totals = counts.sum(axis=1)
-        # No draw says where the object belongs: it never joins.
+        # No draw places the object: it never joins.
         shares = counts / np.where(totals > _ROUNDING, totals, np.inf)[:, None]
         best = shares.max(axis=1)
         place = int(best.argmax())
@@ -226,7 +226,7 @@ class _Search:
         self.active &= ~dropped
         # Draws in which the object is the first of the cluster that they observed.
         first = self.active & (self.known[:, cluster] == _NOTHING) & (label != MISSING)
-        # Noise is met by no other object: its own label is a number that none has.
+        # Noise is with no other object: its label is a number that no other object has.
         self.known[first, cluster] = np.where(label[first] >= 0, label[first], -3)
         if fresh and not self.has_missing:
             self._open(np.flatnonzero(first), label, cluster)
@@ -234,7 +234,7 @@ class _Search:
             self._look_again(np.flatnonzero(first | (self.active & fresh)))
 
     def _open(self, draws: NDArray[np.int64], label: NDArray[np.int64], cluster: int) -> None:
-        """Count who is with the object that opens a cluster, in the draws that agree so far."""
+        """Count the objects together with the one that opens a cluster, in the draws that agree so far."""
         met = (self.labels[:, draws] == label[draws]) & (label[draws] >= 0)
         self.choices[:, draws] = np.where(met, cluster, self.choices[:, draws])
         moved = met @ self.weights[draws]
@@ -242,7 +242,7 @@ class _Search:
         self.counts[:, cluster + 1] += moved
 
     def _look_again(self, draws: NDArray[np.int64]) -> None:
-        """Read anew what some draws say, of which more clusters, or more unknown ones, are known."""
+        """Read some draws again after more of their clusters have become known."""
         self._add(draws, -1.0)
         labels, known = self.labels[:, draws], self.known[draws]
         # An object may be new, or of a cluster of which the draw observed no object.
@@ -250,13 +250,13 @@ class _Search:
         chosen = np.where(labels == MISSING, _NOTHING, other)
         for k in range(known.shape[1]):
             chosen[(labels == known[:, k]) & (known[:, k] >= 0)] = k
-        # Noise is new for sure: it is with no object of the core.
+        # Noise is always new: it is with no object of the core.
         chosen[labels == NOISE] = _NEW
         self.choices[:, draws] = chosen
         self._add(draws, 1.0)
 
     def _add(self, draws: NDArray[np.int64], sign: float) -> None:
-        """Count what some draws say of all objects, or take it back."""
+        """Add the counts of some draws for all objects, or subtract them."""
         n, width = self.counts.shape
         for begin in range(0, len(draws), 64):
             some = draws[begin : begin + 64]
@@ -268,7 +268,7 @@ class _Search:
 
 
 def _expanded(run: _Run, members: list[NDArray[np.int64]]) -> _Run:
-    """Return the run over objects, of one over distinct rows."""
+    """Return the run over objects from the run over distinct rows."""
     counts = [len(members[row]) for row in run.objects]
     return _Run(
         np.concatenate([members[row] for row in run.objects]),
@@ -282,7 +282,7 @@ def _curve(runs: tuple[_Run, ...]) -> tuple[NDArray[np.int64], NDArray[np.float6
     best = np.zeros(longest)
     for run in runs:
         best[: len(run.objects)] = np.maximum(best[: len(run.objects)], run.probabilities)
-    # A core of more objects holds all smaller ones.
+    # A core of more objects contains all smaller ones.
     best = np.maximum.accumulate(best[::-1])[::-1]
     last = np.flatnonzero(np.append(best[1:] < best[:-1] - _ROUNDING, True))
     return last + 1, best[last]

@@ -1,4 +1,4 @@
-"""AutoConsensus: the default."""
+"""AutoConsensus, the default method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
@@ -22,7 +21,6 @@ from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, N
 from conclust.consensus.auto.votes import certain_clusters, part_of, shares_of_votes, votes_for
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.agglomeration import dense_tree, starting_clusters
 from conclust.consensus.linkage.constrained_evidence import (
     DenseLimit,
     constrained_certain_tree,
@@ -30,28 +28,30 @@ from conclust.consensus.linkage.constrained_evidence import (
 )
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError
+from conclust.trees.agglomeration import dense_tree, starting_clusters
 
 __all__ = ["AutoConsensus"]
 
 _ROWS_AT_ONCE = 1 << 14
 _ALIKE, _CERTAIN = "all alike", "certain"
-# Borders are clearly less straddled by this much, relative to chance.
+# Difference in straddling, relative to chance, that counts as clear.
 _CLEARLY = 0.02
-# Objects of few distinct rows of labels are all taken for the trees up to this many times max_samples.
+# All objects enter the trees if they have few distinct rows of labels, up to this multiple of max_samples.
 _EQUAL_ROWS = 10
 
 
 class AutoConsensus(PlacingClusterer):
-    """Consensus with nothing to choose: the number of clusters and the evidence that show it best.
+    """Consensus that chooses the number of clusters and the evidence by itself.
 
     Two trees of the objects are grown by average linkage on the similarity of pairs: with all clusters
-    counted alike (:class:`conclust.EAC`), and by how certain they are (:class:`conclust.LWEA`), where
-    partitions weigh by the square of their certainty (:func:`conclust.weighting.certainty_weights`).
+    counted equally (:class:`conclust.EAC`), and weighted by their certainty (:class:`conclust.LWEA`), where
+    partitions are weighted by the square of their certainty (:func:`conclust.weighting.certainty_weights`).
     The chosen number of clusters has the longest lifetime in the first tree, less the share by which
-    clusters of the partitions straddle its borders, and less where the clusters are uneven: a border that
-    cuts off a few objects says little of how many clusters the others are. Every fine partition keeps clusters apart that a gap
-    separates; in the middle of a crowd each partition draws the border elsewhere. Where no number has
+    clusters of the partitions straddle its borders, and less if the clusters are uneven: a border that cuts off a
+    few objects says little about the number of clusters among the others. All fine partitions separate clusters
+    with a gap between them; without a gap, each partition draws the border elsewhere. Where no number has
     support, the answer is one cluster (if partitions have different numbers of clusters). Both trees are cut at this number, or the given one. The second is
     taken, unless the borders of the first are clearly less straddled. Then every object goes to the
     cluster with the highest mean similarity, where clusters count by their certainty. So do objects that
@@ -60,14 +60,14 @@ class AutoConsensus(PlacingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, at most the number of objects; fewer are found where objects cannot be
-        told apart. None: the number that the ensemble shows, from 1 on.
+        Number of clusters, at most the number of objects; fewer are found if objects cannot be distinguished. None:
+        the number that the ensemble shows, which may be 1.
     max_clusters : int, default=None
-        Largest number that is looked at where `n_clusters` is None. None: twice the largest number
+        Maximum number considered if `n_clusters` is None. None: twice the largest number
         of clusters of a partition, at least 10 and at most 60.
     max_samples : int, default=3000
-        Trees are grown on at most this many objects (two matrices of this size squared, 8 bytes an
-        entry), drawn at random where there are more. Objects with the same labels count once, up to
+        Maximum number of objects in the trees (two matrices of this size squared, 8 bytes per entry); drawn at
+        random if there are more. Objects with the same labels count once, up to
         ten times as many objects. At least 2.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
@@ -85,33 +85,33 @@ class AutoConsensus(PlacingClusterer):
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
         Mean similarity with the objects of each cluster (as in the second tree), rows scaled to sum to
-        1: a share of the evidence, no probability of being right. Rows of objects that all partitions
-        took for noise are uniform.
+        1: a share of the evidence, not a probability of being correct. Rows of objects that are noise in all
+        partitions are uniform.
     n_clusters_ : int
         Number of clusters.
     evidence_ : {"all alike", "certain"}
-        The tree that was taken.
+        Evidence of the chosen tree.
     linkage_matrix_ : ndarray of shape (s - 1, 4)
-        That tree, in SciPy's form, of s objects.
+        Chosen tree of s objects, in SciPy's format.
     tree_objects_ : ndarray of int64 of shape (s,)
-        These objects, in rising order: all that are in a cluster of a partition, up to `max_samples`.
+        Objects of the tree, in increasing order: all that are in a cluster of some partition, up to `max_samples`.
     straddling_ : float
         Extent to which clusters of the finer half of the partitions lie across the borders found, relative
         to chance: 0 for clusters that all of them cut apart, about 1 for arbitrary ones.
     n_clusters_shown_ : int
-        The number that the ensemble shows, also where another one was given.
+        Number of clusters that the ensemble shows, even if another one was given.
     n_clusters_cut_ : int
-        The number of clusters that the tree was cut into; fewer are found where objects cannot be told apart.
+        Number of clusters into which the tree was cut; ``n_clusters_`` is smaller if objects cannot be distinguished.
     number_by_ : {"given", "partitions", "points"}
         Source of the number of clusters; "points" in a :class:`conclust.ConsensusClustering`.
     alternatives_ : tuple of int
-        The next best numbers of clusters, best first: those with support or, if the points chose the number, those as
-        well supported. Empty if there is none, or if the number was given.
+        Next best numbers of clusters, best first: those with support or, if the points chose the number, those
+        with more evidence than one cluster. Empty if there are none, or if the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
         ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.
     reason_ : str
-        Why there are so many clusters, in a sentence.
+        Reason for the number of clusters, in a sentence.
     n_features_in_ : int
         Number of partitions.
 
@@ -245,7 +245,7 @@ class AutoConsensus(PlacingClusterer):
                 else ("'must_link' leaves at most", trees.largest)
             )
             raise InputError(
-                f"{why} {bound} clusters in the trees of AutoConsensus. Got n_clusters={self.n_clusters}: ask for "
+                f"{why} {bound} clusters in the trees of AutoConsensus. Got n_clusters={self.n_clusters}: give "
                 "another number, or leave out constraints."
             )
         chooser: NumberChooser | None = getattr(self, "_number_chooser", None)
@@ -354,7 +354,7 @@ class AutoConsensus(PlacingClusterer):
 
     @property
     def votes(self) -> NDArray[np.float64]:
-        """How much each cluster of a partition adds to the similarity with each cluster of the consensus.
+        """Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
 
         The shape is (n_columns, n_clusters). With it `by_votes` places the same objects in the same clusters, and
         no tree is grown.
@@ -383,12 +383,12 @@ class AutoConsensus(PlacingClusterer):
 
     @property
     def reason_(self) -> str:
-        """Why there are so many clusters, in a sentence."""
+        """Reason for the number of clusters, in a sentence."""
         check_is_fitted(self)
         return self._reason
 
     def _objects(self, ensemble: Ensemble) -> NDArray[np.int64]:
-        """Return the objects of which trees are grown: some of those that any partition put somewhere."""
+        """Return the objects of the trees: some of those that are in a cluster of any partition."""
         per_object = ensemble.indicator if ensemble.is_soft else None
         if per_object is not None:
             clustered = np.flatnonzero(np.diff(per_object.indptr) > 0)
@@ -413,7 +413,7 @@ class AutoConsensus(PlacingClusterer):
         return clustered
 
     def _few_rows(self, ensemble: Ensemble) -> bool:
-        """Say whether so many objects have the same labels that trees of all cost no more."""
+        """Return whether so few distinct rows of labels exist that trees of all objects cost no more."""
         few_objects = ensemble.n_samples <= _EQUAL_ROWS * self.max_samples
         return few_objects and len(starting_clusters(ensemble)) <= self.max_samples
 
@@ -441,11 +441,11 @@ class AutoConsensus(PlacingClusterer):
 
 
 def _possible(number: int) -> str:
-    return f" The constraints allow for {number}."
+    return f" The constraints allow {number}."
 
 
 def _possible_number(trees: GrownTrees) -> int:
-    """Return the number with the largest support of those that keep the constraints."""
+    """Return the number with the largest support among those that keep the constraints."""
     allowed = [one for one in trees.supports if trees.possible(one.n_clusters) == one.n_clusters]
     best = max(allowed, key=lambda one: one.support, default=None)
     if best is not None and best.support > 0:

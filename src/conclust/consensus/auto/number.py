@@ -1,4 +1,4 @@
-"""How many clusters an ensemble shows: a long lifetime in the tree, borders not straddled, even clusters.
+"""The number of clusters that an ensemble shows: a long lifetime in the tree, borders not straddled, even clusters.
 
 Where all partitions have the same number of clusters, none is finer than the clusters to be found, so borders that
 the partitions straddle are no evidence for one cluster: the number is then at most theirs, and it is theirs where no
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.consensus.auto.straddling import straddling
-from conclust.consensus.linkage.dendrogram import common_number, cut, lifetimes
 from conclust.ensemble import Ensemble
+from conclust.trees.dendrogram import common_number, cut, lifetimes
 
 __all__ = ["Support", "alternatives_of", "best_number", "reason_of"]
 
@@ -22,12 +22,12 @@ __all__ = ["Support", "alternatives_of", "best_number", "reason_of"]
 # Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
 # have .09 to .9 at their best number.
 _NO_BORDER = 0.15
-# A lifetime counts as far as it is above this, even if all partitions err at the borders.
+# Only the part of a lifetime above this counts, even if all partitions err at the borders.
 _PLAIN = 0.25
 # Lifetime less straddling up to which there is one cluster.
 _NOTHING = 0.02
-# A border that cuts off a few objects says little of how many clusters the others are: support falls with the
-# evenness of the clusters below this. Settled by experiments/default/members.py too, on three of its sets.
+# A border that cuts off a few objects says little about the number of clusters among the others: below this
+# evenness, support falls in proportion. Settled by experiments/default/members.py too, on three of its sets.
 _EVEN = 0.75
 _MOST = 60
 
@@ -75,15 +75,15 @@ def best_number(
     fine : ndarray of int
         Indices of the partitions that should respect the borders.
     most : int, default=None
-        Largest number looked at. None: twice the largest of a partition, from 10 to 60. At most the number that
+        Maximum number considered. None: twice the maximum over the partitions, from 10 to 60. At most the number that
         all partitions have, if they have the same (see `common_number`).
 
     Returns
     -------
     n_clusters : int
-        Where no number has support: the number that all partitions have, or else 1.
+        Number chosen; without support, the number that all partitions have, or else 1.
     supports : list of Support
-        The numbers that were looked at, by falling lifetime: as far as they could win.
+        Supports of the numbers considered, by decreasing lifetime, down to the last that could win.
     """
     if most is None:
         most = min(_MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
@@ -142,9 +142,9 @@ def alternatives_of(shown: int, supports: list[Support]) -> tuple[int, ...]:
 
 
 def reason_of(given: int | None, shown: int, supports: list[Support]) -> str:
-    """Return a sentence that says why there are so many clusters.
+    """Return a sentence with the reason for the number of clusters.
 
-    `given`: the number asked for; `shown`: the number that the ensemble shows.
+    `given`: the requested number; `shown`: the number that the ensemble shows.
     """
     common = shown > 1 and not _there_are_clusters(supports)  # as `best_number` chooses it
     if given is not None and common:

@@ -1,4 +1,4 @@
-"""Whether the clusters of fine partitions respect the borders of a partition, or straddle them."""
+"""Straddling: whether the clusters of fine partitions lie across the borders of a partition."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def fine_partitions(ensemble: Ensemble) -> NDArray[np.int64]:
 def straddling(
     ensemble: Ensemble, labels: NDArray[np.int64], partitions: NDArray[np.int64]
 ) -> float:
-    """Say how far clusters of the given partitions lie across the borders of a partition.
+    """Measure how far clusters of the given partitions lie across the borders of a partition.
 
     A cluster C of a member and a cluster A of the partition fit if one holds the other, or they
     share nothing. Other overlaps are summed, and divided by their sum if all clusters were

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust.consensus.auto.number import Support
-from conclust.consensus.linkage.dendrogram import cut, lifetimes
+from conclust.trees.dendrogram import cut, lifetimes
 
 __all__ = ["ChosenNumber", "CutOfTree", "GrownTrees", "NumberChooser"]
 
 
 @dataclass(frozen=True, eq=False)
 class CutOfTree:
-    """One number of clusters, by the tree whose borders are straddled less.
+    """A cut into one number of clusters, from the tree whose borders are straddled less.
 
     Attributes
     ----------
@@ -51,9 +51,9 @@ class GrownTrees:
     n_clusters_shown : int
         The number of clusters that the ensemble shows.
     supports : list of Support
-        The numbers that were looked at.
+        Supports of the numbers considered.
     choose : callable
-        Takes the one of the trees that is straddled less, from the labels by each.
+        Function that chooses the tree that is straddled less, given the labels from each.
     smallest, largest : int
         Numbers of clusters that keep the constraints; a largest of None: the number of objects.
     """
@@ -86,7 +86,7 @@ class GrownTrees:
         return self.choose({name: cut(tree, K) for name, tree in self.matrices.items()})
 
     def cut_along(self, labels: NDArray[np.int64]) -> CutOfTree:
-        """Take given clusters of the objects, of shape (n_objects,), for the cut."""
+        """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
         return self.choose(dict.fromkeys(self.matrices, labels))
 
     def cut(self, n_clusters: int) -> NDArray[np.int64]:
@@ -94,7 +94,7 @@ class GrownTrees:
         return self.cut_at(n_clusters).labels
 
     def lifetime(self, n_clusters: int) -> float:
-        """Return how long a number of clusters lives in the first tree, from 0 to 1; 0 for one cluster."""
+        """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
         return float(self._lifetimes[n_clusters - 2]) if 2 <= n_clusters <= self.n_objects else 0.0
 
     @cached_property
@@ -103,7 +103,7 @@ class GrownTrees:
 
 
 class ChosenNumber(NamedTuple):
-    """A number of clusters, why, what it was chosen by, the next best numbers, and the clusters if they are no cut."""
+    """A number of clusters, with its reason, source, alternatives, and labels if they are not a cut."""
 
     n_clusters: int
     reason: str

@@ -1,4 +1,4 @@
-"""How the clusters of an ensemble vote for the clusters of a consensus."""
+"""Votes of the clusters of an ensemble for the clusters of a consensus."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._ensemble_input import within_range
 from conclust.ensemble import Ensemble
+from conclust.ensemble.reading import within_range
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
 
 __all__ = ["certain_clusters", "evidence_for", "part_of", "shares_of_votes", "votes_for"]
 
-# Partitions weigh by this power of their certainty. Settled by experiments/default/weights.py.
+# Partitions are weighted by this power of their certainty. Settled by experiments/default/weights.py.
 _STEEPNESS = 2
 
 
@@ -26,13 +26,13 @@ def certain_clusters(
     """
     part = part_of(ensemble, objects)
     steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS
-    # A partition may have observed none of the part: the whole takes the weights.
+    # A partition may have observed no object of the part, so weights are set on the whole.
     weighted = part_of(ensemble.reweighted(within_range(steep)), objects)
     return weighted, cluster_certainty(weighted)
 
 
 def part_of(ensemble: Ensemble, objects: NDArray[np.int64] | None) -> Ensemble:
-    """Return some objects of an ensemble; the ensemble itself where they are all."""
+    """Return some objects of an ensemble, or the ensemble itself if they are all."""
     if objects is None or len(objects) == ensemble.n_samples:
         return ensemble
     return ensemble.part(objects)
@@ -43,7 +43,7 @@ def votes_for(
 ) -> NDArray[np.float64]:
     """Return how much membership in each cluster adds to the mean similarity with the clusters found (T, K).
 
-    `counting` (T,): how much being together in each cluster counts.
+    `counting` (T,): weight of co-clustering in each cluster.
     """
     n, K = len(labels), int(labels.max()) + 1
     mean = sp.csr_array((1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K))

@@ -14,26 +14,26 @@ from conclust._random import RandomStateLike
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Partitioner, partition_graph
-from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, evidence, frequencies, nearest_pairs
 from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["CSPA"]
 
 
 # A graph with fewer edges than this share of all pairs is cut as a sparse one: the cut is the same.
 _SPARSE = 0.5
-# Partners that a row chooses where the graph is of the nearest pairs; the second number bounds its ties.
+# Number of partners per row in the graph of nearest pairs, and its maximum with ties.
 _NEAREST, _WITH_TIES = 20, 40
 
 
 class CSPA(ConsensusClusterer):
     """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
 
-    Objects are vertices. The weight of an edge is how often two objects share a cluster, of the
-    partitions that observed both, c_ij / N_ij. The graph is cut into `n_clusters` parts of about
+    Objects are vertices. The weight of an edge is the share of partitions that put two objects in one cluster,
+    among those that observed both, c_ij / N_ij. The graph is cut into `n_clusters` parts of about
     equal size [1]_.
 
     Parameters
@@ -46,20 +46,20 @@ class CSPA(ConsensusClusterer):
         spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
         ``pip install pymetis``).
     balance : float, default=0.05
-        Tolerated excess of objects in a part over the mean, as a share of the mean. That clusters are about equally large is
-        an assumption of the model: where it is wrong, large clusters are split and small ones joined;
-        raise `balance` or use "spectral" then.
+        Tolerated excess of objects in a part over the mean, as a share of the mean. The model assumes clusters of
+        about equal size: if that is wrong, large clusters are split and small ones joined; then raise `balance` or
+        use "spectral".
     pairs : int, float or SparseEvidence, default=None
-        Cut the graph of some pairs only, for more objects than a matrix of all pairs allows: an int
-        draws at least that many partners for each object, at random; a float in (0, 1] that share
-        of all pairs, in whole partners of each object; a SparseEvidence is
-        ``conclust.evidence.sample_pairs``'s. None: all pairs, or above `max_dense` distinct rows of labels the nearest.
+        Pairs of the graph, for more objects than a matrix of all pairs allows. An int: at least that number of
+        random partners per object; a float in (0, 1]: that share of all pairs, in whole partners per object; or a
+        SparseEvidence from ``conclust.evidence.sample_pairs``. None: all pairs, or above `max_dense` distinct rows
+        of labels the nearest.
     max_dense : int, default=5000
         Number of distinct rows of labels up to which a matrix of all pairs is made (8 bytes an entry). Above it the
-        graph is of the nearest pairs: each row with the 20 rows that it shares clusters with the most often, at most 40
-        where several are equally near. Soft members are refused there.
+        graph contains the nearest pairs: each row with the 20 rows with which it shares clusters most often, at
+        most 40 if tied. Soft members are then refused.
     n_init : int, default=10
-        Starts of the partitioner; the lowest cut is kept.
+        Number of starts of the partitioner; the lowest cut is kept.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -104,8 +104,8 @@ class CSPA(ConsensusClusterer):
     finding the nearest rows, and memory grows with n. On 10,000 rows of ten planted clusters with half of 20 labels
     at random, the nearest pairs give an adjusted Rand index of .996.
 
-    Soft members whose memberships are all 0 or 1 may be cut otherwise than the same labels: rows are kept
-    together where they are equal as labels only. A run of noise alone separates no rows.
+    Soft members whose memberships are all 0 or 1 may be cut differently from the same labels: equal rows are kept
+    together only for labels. A partition of noise only separates no rows.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Partitioners of other packages, imported when they are asked for."""
+"""Partitioners of other packages, imported on request."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from conclust._validation import missing_extra
 
 __all__ = ["metis_parts", "mtkahypar_parts"]
 
-# Whole weights that float weights become: METIS and Mt-KaHyPar take no others.
+# Scale of integer weights made from floats: METIS and Mt-KaHyPar take only integers.
 _LEVELS = 10_000
 
 
 def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return whole numbers in proportion: exact if they are whole already, positive if they were."""
+    """Return proportional integers: exact for integers, positive for positive weights."""
     largest = float(weights.max()) if weights.size else 0.0
     if largest <= _LEVELS and (weights == np.floor(weights)).all():
         return weights.astype(np.int64)
@@ -119,7 +119,7 @@ _engines: list[Any] = []
 
 
 def _mtkahypar() -> Any:
-    """Return Mt-KaHyPar's engine: one per process, by its design, here of one thread."""
+    """Return Mt-KaHyPar's engine: one per process by design, here with one thread."""
     import mtkahypar
 
     if not _engines:

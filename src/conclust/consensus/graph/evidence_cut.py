@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from conclust._progress import stage
 from conclust._threads import one_library_thread
-from conclust.bipartite import Edges, edges_of, unit_rows
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import of_objects, part_components
-from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.ensemble import Ensemble
-from conclust.spectral import components_of, leading_eigenvectors
+from conclust.spectra.bipartite import Edges, edges_of, unit_rows
+from conclust.spectra.transfer_cut import components_of, leading_eigenvectors
+from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["evidence_cut"]
 
@@ -32,7 +32,7 @@ def evidence_cut(
     n_init: int,
     owner: str,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Part the objects by the leading eigenvectors of D^-1/2 S D^-1/2, D the degrees of S.
+    """Divide the objects by the leading eigenvectors of D^-1/2 S D^-1/2, D the degrees of S.
 
     S_ij is the weight of the clusters of both objects / the geometric mean of the weights of the partitions
     that observed i and of those that observed j; S_ii = 1. The graph is cut component by component, as
@@ -43,20 +43,20 @@ def evidence_cut(
     ensemble : Ensemble
         The observed objects.
     cluster_weights : ndarray of shape (T,)
-        Weight of each cluster, beside the weight of its partition.
+        Weight of each cluster, multiplied by the weight of its partition.
     k : int
         Number of parts.
     seed : SeedSequence
         Seed of the k-means starts.
     n_init : int
-        Starts of k-means.
+        Number of starts of k-means.
     owner : str
         Name of the estimator, used in warnings.
 
     Returns
     -------
     tuple of ndarray
-        The part of each object, and the leading eigenvalues, falling.
+        Part of each object, and the leading eigenvalues in decreasing order.
     """
     start = starting_clusters(ensemble)
     distinct = start.ensemble
@@ -82,7 +82,7 @@ def evidence_cut(
         values = np.concatenate([own for own, _ in found])
         place = np.concatenate([np.arange(len(own)) for own, _ in found])
         of = np.repeat(np.arange(count), [len(own) for own, _ in found])
-        # The first ones of components before others that are 1 but for rounding.
+        # Eigenvalues of components come before others that are 1 up to rounding.
         chosen = np.lexsort((of, place > 0, -values.round(9)))[:k]
         stage("k-means on the embedding")
 
@@ -111,7 +111,7 @@ class _Evidence:
 
     def leading(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the leading eigenvalues of a connected graph, from 1 on, and their vectors."""
-        own = 1.0 - self.edges.squares() * self.scale**2  # what S_ii lacks to 1
+        own = 1.0 - self.edges.squares() * self.scale**2  # difference between 1 and S_ii
         sums = self.edges.sums(self.scale * self.mass)
         degrees = self.scale * self.edges.times(sums) + own
         factor = self.scale * np.sqrt(self.mass / degrees)

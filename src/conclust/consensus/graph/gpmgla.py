@@ -1,4 +1,4 @@
-"""GP-MGLA: a graph of objects and clusters in which clusters are tied to each other, too."""
+"""GP-MGLA: a graph of objects and clusters in which clusters are also tied to each other."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._ensemble_input import within_range
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
-from conclust.bipartite import Edges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.reading import within_range
 from conclust.exceptions import DenseLimitError
 from conclust.similarity import common_neighbours
-from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
+from conclust.spectra.bipartite import Edges, edges_of
+from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 from conclust.weighting.weights import crowd_weights
 
 __all__ = ["GPMGLA"]
@@ -34,19 +34,19 @@ class GPMGLA(ConsensusClusterer):
 
     A graph with three kinds of ties is cut [1]_. Each object is tied to its clusters, by `alpha` times the
     weight of the partition: its crowd agreement to the power `beta`, as in :class:`conclust.WEAC`. Each
-    cluster is tied to itself and to other clusters by how far both overlap with the same clusters
-    (:func:`conclust.similarity.common_neighbours`), so that clusters of different partitions, and objects that
-    no partition puts together, hold to each other through third ones.
+    cluster is tied to itself and to other clusters by their overlap with the same clusters
+    (:func:`conclust.similarity.common_neighbours`), so that clusters of different partitions, and objects that no
+    partition puts together, are connected through others.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. Fewer are found where objects cannot be told apart.
+        Number of clusters, K. Fewer are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
     alpha : float, default=0.5
-        Above 0: how much the ties of objects count beside those of clusters.
+        Weight of the ties of objects relative to those of clusters; positive.
     beta : float, default=2.0
-        At least 0: how much the agreement of partitions counts.
+        Exponent of the agreement of partitions; at least 0.
     n_init : int, default=10
         Restarts of k-means (on 5,000 of the objects; the best is finished on all).
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -63,7 +63,7 @@ class GPMGLA(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters.
     weights_ : ndarray of shape (n_partitions,)
-        Weight of each partition, times the weights of the ensemble if it has any.
+        Weight of each partition, multiplied by those of the ensemble if it has any.
     objective_ : float
         The cut: weight of the ties between an object and a cluster of different parts, every
         cluster being on the side of most of its objects.
@@ -76,12 +76,12 @@ class GPMGLA(ConsensusClusterer):
     Raises
     ------
     DenseLimitError
-        If the clusters of all partitions are so many that a matrix of all pairs of them is too large.
+        If a matrix of all pairs of the clusters of all partitions is too large.
 
     Warns
     -----
     EnsembleWarning
-        If the graph falls into more components than `n_clusters`: the smallest are joined. See HBGF.
+        If the graph has more components than `n_clusters`; the smallest are then joined. See HBGF.
 
     See Also
     --------
@@ -148,7 +148,7 @@ class GPMGLA(ConsensusClusterer):
         if T > _MOST_CLUSTERS:
             raise DenseLimitError(
                 f"GPMGLA makes matrices of all pairs of the {T} clusters of all partitions ({8 * T * T / 1e9:.1f} GB "
-                f"each), above {_MOST_CLUSTERS} clusters. Use HBGF or Voting, which make none, or fewer partitions."
+                f"each), above {_MOST_CLUSTERS} clusters. Use HBGF or Voting, which need no such matrix, or fewer partitions."
             )
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -157,7 +157,7 @@ class GPMGLA(ConsensusClusterer):
         weighed = ensemble.reweighted(within_range(self.weights_ / self.weights_.max()))
         edges = edges_of(weighed, np.full(len(ensemble.column_weights), self.alpha))
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)
-        if edges.sums().any():  # else noise only: no two objects are together
+        if edges.sums().any():  # otherwise all objects are noise: no two are together
             with one_library_thread():
                 side = _cut(edges, _ties(weighed), self.n_clusters)
                 labels = part_objects(

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import refuse
-from conclust.bipartite import edges_of
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -16,6 +15,7 @@ from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.ensemble import Ensemble, Missing
+from conclust.spectra.bipartite import edges_of
 
 __all__ = ["HBGF"]
 
@@ -32,7 +32,7 @@ class HBGF(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of parts, K. Fewer clusters are found where objects cannot be told apart.
+        Number of parts, K. Fewer clusters are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
     partitioner : {"spectral", "internal", "metis"}, default="spectral"
         "spectral": eigenvectors of the graph and k-means on them, without balance. "internal": spectral
@@ -43,7 +43,7 @@ class HBGF(ConsensusClusterer):
         only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [4]_, :class:`conclust.USENC`.
     balance : float, default=0.05
         Tolerated excess of objects in a part over the mean, as a share of the mean; unused by the spectral cut. That
-        clusters are about equally large is an assumption of the model: where it is wrong, the balanced
+        clusters have about equal sizes is an assumption of the model: if it is wrong, the balanced
         partitioners split large clusters and join small ones.
     n_init : int, default=10
         Restarts of k-means (on 5,000 of the objects; the best is finished on all), or starts of the
@@ -66,7 +66,7 @@ class HBGF(ConsensusClusterer):
         cluster being on the side of most of its objects.
     singular_values_ : ndarray of shape (at most n_clusters,)
         Leading singular values of the degree-normalised indicator, falling from 1; a gap after the
-        K-th speaks for K clusters. Only after the spectral cut.
+        K-th one suggests K clusters. Only after the spectral cut.
     n_features_in_ : int
         Number of partitions.
 
@@ -83,7 +83,7 @@ class HBGF(ConsensusClusterer):
     Notes
     -----
     Components of the graph, objects that no chain of shared clusters connects, are cut apart first: each
-    is parted by itself, into as many parts as it has of the K leading singular values of all.
+    is divided by itself, into one part for each of its singular values among the K leading ones of all.
 
     An object missing in a partition, or noise there, has no edge into it; degrees are normalised, so
     that it counts by the edges it has. An object that is noise everywhere is an isolated vertex,
@@ -185,7 +185,7 @@ class HBGF(ConsensusClusterer):
 
     def _balanced(self, edges: sp.csr_array) -> NDArray[np.int64]:
         n, T = edges.shape
-        # Clusters go where they are cut least: only objects count in the balance.
+        # Clusters go to the part where they are cut least: only objects count in the balance.
         weights = np.concatenate([np.ones(n), np.zeros(T)])
         found = partition_graph(
             sp.block_array([[None, edges], [edges.T, None]], format="csr"),

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._random import RandomStateLike
-from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
-from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.spectra.bipartite import edges_of
+from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["HGPA", "level_sets"]
 
@@ -34,8 +34,8 @@ class HGPA(ConsensusClusterer):
 
     .. warning::
        A hyperedge that one stray object leaves costs as much as one cut in half. With noisy labels
-       every cluster meets every part, whatever the parts are, and the criterion says nothing: use
-       :class:`HBGF`, :class:`MCLA` or :class:`PCC` for anything but comparison. A stray object of a
+       every cluster meets every part, whatever the parts are, and the criterion is uninformative: use
+       :class:`HBGF`, :class:`MCLA` or :class:`PCC` except for comparison. A stray object of a
        soft cluster costs its membership only.
 
     Parameters
@@ -49,9 +49,9 @@ class HGPA(ConsensusClusterer):
         ``pip install mtkahypar``); its seed and its one thread are process-wide.
     balance : float, default=0.05
         Tolerated excess of objects in a part over the mean, as a share of the mean. That clusters are about equally large is
-        an assumption of the model: where it is wrong, large clusters are split and small ones joined.
+        an assumption of the model: if it is wrong, large clusters are split and small ones joined.
     n_init : int, default=10
-        Starts; the lowest connectivity is kept.
+        Number of starts; the lowest connectivity is kept.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -82,8 +82,8 @@ class HGPA(ConsensusClusterer):
     same labels are one vertex, weighted by their number: they are never separated, so a part may have to
     be heavier than `balance` allows. O(n N K) time a pass.
 
-    For soft members the literature has forms of CSPA, MCLA and HBGF [2]_, not of HGPA: this one is our
-    own. A cluster with memberships p_i is a fuzzy set, and those with p_i >= t, at every level t, are
+    For soft members the literature has forms of CSPA, MCLA and HBGF [2]_, but not of HGPA: this form is new. A
+    cluster with memberships p_i is a fuzzy set, and those with p_i >= t, at every level t, are
     a hyperedge. The connectivity minus one of these, where they are any, over all levels is::
 
         integral over t > 0 of (parts that {i : p_i >= t} meets - 1)+ dt
@@ -171,7 +171,7 @@ class HGPA(ConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Hyperedges:
-    """Which object is in which hyperedge (n, m), their weights, and objects that are in the same."""
+    """Incidence of objects and hyperedges (n, m), weights of hyperedges, and groups of identical objects."""
 
     members: sp.csr_array
     weights: NDArray[np.float64]

@@ -1,6 +1,6 @@
 """k-means on the rows of an embedding, from several starts.
 
-Rows are read in blocks, and may be made when they are read: an embedding of many objects is never held.
+Rows are read in blocks, and may be computed when they are read: an embedding of many objects is never stored.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from conclust.consensus.restarts import best_of_restarts
 __all__ = ["Points", "Rows", "kmeans", "kmeans_labels", "nearest_center"]
 
 _BLOCK = 1 << 14
-# Distances that k-means++ keeps, at most.
+# Maximum number of distances stored by k-means++.
 _KEPT = 1 << 22
 
 
 class Rows(Protocol):
-    """Rows of a matrix: an array, or what makes them when they are asked for."""
+    """Rows of a matrix: an array, or an object that computes them on request."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -44,9 +44,9 @@ class Points:
     values : ndarray of shape (n, d) or Rows
         The points.
     mass : ndarray of shape (n,)
-        Weight of each.
+        Weight of each point.
     always : int
-        Number of points at the end that are no objects: they are in every part that restarts run on.
+        Number of points at the end that are not objects: they are in every sample on which restarts run.
     """
 
     values: Rows
@@ -59,12 +59,12 @@ class Points:
 
     @property
     def n_objects(self) -> int:
-        """How many points parts are drawn from."""
+        """Number of points from which samples are drawn."""
         return len(self)
 
     @property
     def cells(self) -> int:
-        """How many coordinates there are."""
+        """Number of coordinates."""
         return self.values.shape[0] * self.values.shape[1]
 
     def held(self) -> Points:
@@ -74,18 +74,18 @@ class Points:
         return Points(self.values[:], self.mass, self.always)
 
     def blocks(self) -> Iterator[slice]:
-        """Yield the slices that rows are read by."""
+        """Yield the slices in which rows are read."""
         n = self.values.shape[0]
         for begin in range(0, n, _BLOCK):
             yield slice(begin, min(n, begin + _BLOCK))
 
     def some(self, objects: NDArray[np.int64]) -> tuple[Points, NDArray[np.int64]]:
-        """Return some points and those that are in every part, and which of all they are."""
+        """Return some points, with those that are in every sample, and their indices."""
         kept = np.concatenate([np.sort(objects), np.arange(len(self), len(self.mass))])
         return Points(self.values[kept], self.mass[kept], self.always), kept
 
     def distances(self, i: int) -> NDArray[np.float64]:
-        """Return the squared distances to point i: k-means++ asks for some again and again."""
+        """Return the squared distances to point i, cached because k-means++ reads some repeatedly."""
         found = self._known.get(i)
         if found is None:
             values = self.values[:]
@@ -99,7 +99,7 @@ class Points:
 def kmeans(
     points: Points, k: int, seed: np.random.SeedSequence, *, n_init: int = 10, max_iter: int = 100
 ) -> NDArray[np.float64]:
-    """Find k centers (fewer where there are fewer distinct points).
+    """Find k centers (fewer if there are fewer distinct points).
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ def kmeans(
     seed : SeedSequence
         Seed of the points that restarts are run on (`best_of_restarts`) and of their starts (k-means++).
     n_init : int, default=10
-        Restarts.
+        Number of restarts.
     max_iter : int, default=100
-        Iterations of Lloyd, for each restart and for the finish.
+        Maximum number of Lloyd iterations, for each restart and for the final run.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def kmeans_labels(
     Returns
     -------
     ndarray of int64 of shape (n_objects,)
-        Numbers of the centers; points that are no objects have none.
+        Index of the center of each object, without the points that are not objects.
     """
     found = best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1)
     return found.labels[: len(points)]
@@ -159,11 +159,11 @@ class _Search:
         return _lloyd(points, centers, self.max_iter)
 
     def finish(self, found: _Found, points: Points, kept: NDArray[np.int64]) -> _Found:
-        """Iterate on with all points."""
+        """Continue the iterations with all points."""
         return _lloyd(points, found.centers, self.max_iter)
 
     def loss(self, found: _Found) -> float:
-        """Return the cost; 1 more, so that costs of 0 but for rounding are alike."""
+        """Return the cost plus 1, so that costs that are 0 up to rounding are equal."""
         return 1.0 + found.cost
 
 
@@ -176,7 +176,7 @@ def nearest_center(
 
 
 def _seeds(points: Points, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw centers by k-means++; none twice, so fewer than k if there are fewer distinct points."""
+    """Draw distinct centers by k-means++; fewer than k if there are fewer distinct points."""
     mass = points.mass
     chosen = _draw(mass, 1, rng)
     distances = points.distances(chosen[0])
@@ -239,7 +239,7 @@ def _lloyd(points: Points, centers: NDArray[np.float64], max_iter: int) -> _Foun
         filled = found.totals > 0
         centers = centers.copy()
         centers[filled] = found.sums[filled] / found.totals[filled, None]
-        # A center that is the nearest of no row goes to the row farthest from its center.
+        # A center without rows moves to the row farthest from its own center.
         for empty in np.flatnonzero(~filled):
             worst = int(np.argmax(found.distances * points.mass))
             centers[empty] = points.values[np.array([worst])][0]

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust.bipartite import edges_of
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -17,12 +16,13 @@ from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
+from conclust.spectra.bipartite import edges_of
 
 __all__ = ["LWGP"]
 
 
 class LWGP(ConsensusClusterer):
-    """Locally weighted graph partitioning: certain clusters hold their objects more firmly.
+    """Locally weighted graph partitioning: objects are tied more strongly to certain clusters.
 
     As :class:`conclust.HBGF` with ``joint=False``, but the weight of the edge between an object and a
     cluster is the cluster's certainty [1]_ (:func:`conclust.similarity.cluster_certainty`):
@@ -35,8 +35,8 @@ class LWGP(ConsensusClusterer):
         Number of clusters, K. Fewer are found where objects cannot be told apart.
         Required: ``fit`` refuses None.
     theta : float, default=None
-        Above 0. A small one makes less of uncertain clusters; in the limit of large ones the
-        method is HBGF's. None: 0.4, the paper's; with `normalized` 0.06.
+        Positive. Small values reduce the influence of uncertain clusters; for large values the method becomes HBGF.
+        None: 0.4, the paper's; with `normalized` 0.06.
     normalized : bool, default=False
         Whether the uncertainty of a cluster is divided by log2 of the number of clusters of its own
         partition: coarse partitions count less.
@@ -62,7 +62,7 @@ class LWGP(ConsensusClusterer):
         cluster being on the side of most of its objects.
     singular_values_ : ndarray of shape (at most n_clusters,)
         Leading singular values of the degree-normalised graph, falling from 1; a gap after the
-        K-th speaks for K clusters. Absent where all objects are noise.
+        K-th one suggests K clusters. Absent if all objects are noise.
     n_features_in_ : int
         Number of partitions.
 

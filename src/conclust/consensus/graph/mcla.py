@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of, missing_code, over_partitions
 from conclust._random import RandomStateLike
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
@@ -17,6 +16,7 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
 
 __all__ = ["MCLA", "associations", "associations_in_block"]
@@ -24,8 +24,8 @@ __all__ = ["MCLA", "associations", "associations_in_block"]
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
 
-# All starts are made up to this number of clusters times meta-clusters. Beyond it a start takes long, and
-# the cuts of starts differ by less than 0.3 %.
+# Up to this number of clusters times meta-clusters all starts are run. Above it a start is slow, and the cuts of
+# starts differ by less than 0.3 %.
 _ALL_STARTS = 8_000
 
 
@@ -55,8 +55,8 @@ class MCLA(PlacingClusterer):
         large and small meta-clusters alike if every partition has about one cluster in each; "size"
         only if meta-clusters hold about equally many objects.
     n_init : int, default=10
-        Starts of the partitioner; the lowest cut is kept. Fewer are made where T x K, clusters of all
-        partitions times `n_clusters`, is more than 8,000: in proportion, but one at least.
+        Number of starts of the partitioner; the lowest cut is kept. It is reduced in proportion, but not below 1,
+        if T x K, the clusters of all partitions times `n_clusters`, is more than 8,000.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -69,7 +69,7 @@ class MCLA(PlacingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Associations, scaled to sum to 1; uniform where an object is in no cluster. A column for each
+        Associations, scaled to sum to 1; uniform for objects in no cluster. A column for each
         meta-cluster that is not empty; the clusters of ``labels_`` come first.
     n_clusters_ : int
         Number of clusters.
@@ -169,7 +169,7 @@ class MCLA(PlacingClusterer):
     def _group_clusters(
         self, ensemble: Ensemble | LabelBlocks, random_state: RandomStateLike
     ) -> NDArray[np.float64]:
-        """Part the clusters; return the weight of each in its meta-cluster (T, k)."""
+        """Divide the clusters; return the weight of each in its meta-cluster (T, k)."""
         of_cluster = ensemble.column_weights
         T = len(of_cluster)
         kept = np.flatnonzero(of_cluster > 0)
@@ -212,7 +212,7 @@ class MCLA(PlacingClusterer):
 
 
 def _starts(n_init: int, size: int) -> int:
-    """Return how many starts to make; `size` is the number of clusters times meta-clusters."""
+    """Return the number of starts; `size` is the number of clusters times meta-clusters."""
     return max(1, math.ceil(n_init * min(1.0, _ALL_STARTS / size)))
 
 

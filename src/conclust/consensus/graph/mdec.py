@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.evidence_cut import evidence_cut
 from conclust.consensus.graph.transfer import transfer_cut
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
+from conclust.spectra.bipartite import edges_of
 
 __all__ = ["MDEC"]
 
@@ -23,7 +23,7 @@ Consensus: TypeAlias = Literal["hierarchical", "spectral", "bipartite"]
 
 
 class MDEC(ConsensusClusterer):
-    """Multi-diversified ensemble clustering: linkage or cuts of clusters weighed by their certainty.
+    """Multi-diversified ensemble clustering: linkage or cuts with clusters weighted by their certainty.
 
     Clusters count by their certainty [1]_ (:func:`conclust.similarity.cluster_certainty`), with a mild
     `theta`: the paper's ensembles, members with their own metrics in random subspaces, are less uneven than
@@ -36,17 +36,17 @@ class MDEC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. None: for "hierarchical" the one with the longest lifetime in the
-        dendrogram, from 2 on; the others must be given it, and give fewer where objects cannot be told apart.
+        dendrogram, at least 2; the others require it, and return fewer if objects cannot be distinguished.
     consensus : {"hierarchical", "spectral", "bipartite"}, default="hierarchical"
         Average linkage on 1 - S, the spectral cut of S, or the transfer cut of the graph of objects and
         clusters: MDEC-HC, MDEC-SC, MDEC-BG.
     theta : float, default=1.0
-        Above 0. A small one makes less of uncertain clusters.
+        Positive. Small values reduce the influence of uncertain clusters.
     n_init : int, default=10
-        Restarts of k-means for the two cuts (on 5,000 of the objects; the best is finished on all).
+        Number of restarts of k-means for the two cuts (on 5,000 of the objects; the best is finished on all).
     max_dense : int, default=20000
-        Most distinct rows of labels for which "hierarchical" may make a matrix of all pairs; of more it
-        finds similarities row by row.
+        Maximum number of distinct rows of labels for which "hierarchical" makes a matrix of all pairs; for more,
+        similarities are computed row by row.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -63,14 +63,14 @@ class MDEC(ConsensusClusterer):
     certainty_ : ndarray of shape (n_clusters_of_all_partitions,)
         Certainty of each cluster, in the order of ``Ensemble.indicator``.
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
-        The dendrogram in SciPy's form. Of "hierarchical" only.
+        Dendrogram in SciPy's format. Only with "hierarchical".
     lifetimes_ : ndarray of shape (n_observed - 1,)
-        Entry k is the lifetime of k + 2 clusters. Of "hierarchical" only.
+        Entry k is the lifetime of k + 2 clusters. Only with "hierarchical".
     eigenvalues_ : ndarray of shape (at most n_clusters,)
-        Leading eigenvalues of the normalised S, falling from 1. Of "spectral" only.
+        Leading eigenvalues of the normalised S, decreasing from 1. Only with "spectral".
     singular_values_ : ndarray of shape (at most n_clusters,)
-        Leading singular values of the degree-normalised graph, falling from 1. Of "bipartite" only, and
-        absent where all objects are noise.
+        Leading singular values of the degree-normalised graph, decreasing from 1. Only with "bipartite", and absent
+        if all objects are noise.
     n_features_in_ : int
         Number of partitions.
 
@@ -79,8 +79,7 @@ class MDEC(ConsensusClusterer):
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
     EnsembleWarning
-        If a graph that is cut falls into more components than `n_clusters`: the smallest are joined. See
-        HBGF.
+        If a graph to cut has more components than `n_clusters`; the smallest are then joined. See HBGF.
 
     See Also
     --------

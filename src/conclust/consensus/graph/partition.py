@@ -1,4 +1,4 @@
-"""The one door to partitioners: a graph or hypergraph in, k balanced parts and their cut out."""
+"""The common interface to partitioners: a graph or hypergraph in, k balanced parts and their cut out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
 from conclust.consensus.graph.kmeans import Points, kmeans, kmeans_labels
 from conclust.exceptions import InputError
-from conclust.spectral import (
+from conclust.spectra.transfer_cut import (
     bipartite_spectrum,
     graph_embedding,
     is_sparse,
@@ -39,7 +39,7 @@ __all__ = [
 Partitioner: TypeAlias = Literal["internal", "spectral", "metis"]
 
 _MAX_PASSES = 50
-# Capacities, in mean parts, with which full parts are loosened; on at most _ROOMS_UP_TO vertices.
+# Relaxed capacities, in mean parts, tried when parts are full; on at most _ROOMS_UP_TO vertices.
 _ROOMS = (1.3, 1.2, 1.1)
 _ROOMS_UP_TO = 5000
 # A sparse graph of at most _WHOLE_UP_TO vertices is refined as a dense one if it has the share _WHOLE of all
@@ -58,7 +58,7 @@ class GraphPartition:
     cut : float
         Weight of the edges between parts; of a hypergraph the connectivity minus one.
     capacity : float
-        Most weight that a part may have; infinite where balance is not an aim ("spectral").
+        Maximum weight of a part; infinite without balance ("spectral").
     """
 
     labels: NDArray[np.int64]
@@ -103,7 +103,7 @@ def partition_graph(
     Returns
     -------
     GraphPartition
-        Parts, none of them empty, but with "spectral" where vertices cannot be told apart.
+        Parts. None is empty, except with "spectral" if vertices cannot be distinguished.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def partition_graph(
     ParameterError
         If k > n, or another parameter is out of its range.
     MissingExtraError
-        If METIS is asked for and pymetis is not installed.
+        If METIS is requested and pymetis is not installed.
 
     References
     ----------
@@ -156,6 +156,7 @@ def partition_graph(
         if is_sparse(W) and n <= _WHOLE_UP_TO and W.nnz >= _WHOLE * n * n:
             W = W.toarray()
         starts = _filled_starts(rows, k, mass, capacity, seeds)
+        refinement = _Refinement(W, k, mass, capacity)
         if method == "metis":
             found = [next(starts)]
             stage("METIS")
@@ -166,12 +167,9 @@ def partition_graph(
                     found.append(labels)
         else:
             stage("refinement of the cut")
-            found = [
-                _refined(W, labels, k, mass, capacity)
-                for labels in tracked(starts, "starts", n_init)
-            ]
+            found = [refinement.of(labels) for labels in tracked(starts, "starts", n_init)]
         heaviest = float((W.data if is_sparse(W) else W).max())
-        labels, cut = _best(found, [cut_weight(W, labels) for labels in found], heaviest)
+        labels, cut = _best(found, [refinement.cut(labels) for labels in found], heaviest)
     return GraphPartition(labels, cut, capacity)
 
 
@@ -316,7 +314,7 @@ def fill_empty_parts(labels: NDArray[np.int64], k: int) -> None:
 def _best(
     found: list[NDArray[np.int64]], cuts: list[float], heaviest: float
 ) -> tuple[NDArray[np.int64], float]:
-    """Return the labels of the lowest cut, of equal ones (to rounding) the first."""
+    """Return the labels of the lowest cut; the first one if tied (up to rounding)."""
     lowest = min(cuts)
     first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (heaviest + lowest))
     return _by_first(found[first]), cuts[first]
@@ -346,7 +344,7 @@ def _filled_starts(
 def _fill(
     scores: NDArray[np.float64], mass: NDArray[np.float64], capacity: float
 ) -> NDArray[np.int64]:
-    """Give vertices to their best parts with room, in the order of how much worse their second best is."""
+    """Assign vertices to their best part with room, in decreasing order of the loss by the second best."""
     n, k = scores.shape
     labels = np.zeros(n, dtype=np.int64)
     if k > 1:
@@ -360,33 +358,49 @@ def _fill(
     return labels
 
 
-def _refined(
-    W: Any, labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
-) -> NDArray[np.int64]:
-    """Refine; then again from parts with more room, filled back into the capacities.
+class _Refinement:
+    """Refines starts of one graph. Starts often lead to the same parts: these are refined and weighed once."""
 
-    Where parts are full a single move finds no room, and refinement ends early.
-    """
-    found = [_moved(W, labels, k, mass, capacity)]
-    mean = float(mass.sum()) / k
-    for room in _ROOMS if len(labels) <= _ROOMS_UP_TO else ():
-        if room * mean > capacity:
-            loose = _moved(W, found[-1].copy(), k, mass, room * mean)
-            ties = np.asarray(W @ np.eye(k)[loose]) / np.where(mass > 0, mass, 1.0)[:, None]
-            found.append(_moved(W, _fill(ties, mass, capacity), k, mass, capacity))
-    return found[0] if len(found) == 1 else min(found, key=lambda labels: cut_weight(W, labels))
+    def __init__(self, W: Any, k: int, mass: NDArray[np.float64], capacity: float) -> None:
+        self._W, self._k, self._mass, self._capacity = W, k, mass, capacity
+        self._moves: dict[tuple[bytes, float], NDArray[np.int64]] = {}
+        self._cuts: dict[bytes, float] = {}
 
+    def of(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Refine; then again from parts with more room, filled back into the capacities.
 
-def _moved(
-    W: Any, labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
-) -> NDArray[np.int64]:
-    """Refine by single moves, in place; return the labels."""
-    refiner = _refiner(labels, k, mass, capacity)
-    if is_sparse(W):
-        refiner.sparse(W.indptr, W.indices, W.data, labels)
-    else:
-        refiner.dense(W, labels)
-    return labels
+        Where parts are full a single move finds no room, and refinement ends early.
+        """
+        found = [self._moved(labels, self._capacity)]
+        mean = float(self._mass.sum()) / self._k
+        for room in _ROOMS if len(labels) <= _ROOMS_UP_TO else ():
+            if room * mean > self._capacity:
+                loose = self._moved(found[-1], room * mean)
+                each = np.where(self._mass > 0, self._mass, 1.0)[:, None]
+                ties = np.asarray(self._W @ np.eye(self._k)[loose]) / each
+                filled = _fill(ties, self._mass, self._capacity)
+                found.append(self._moved(filled, self._capacity))
+        return found[0] if len(found) == 1 else min(found, key=self.cut)
+
+    def cut(self, labels: NDArray[np.int64]) -> float:
+        """Return `cut_weight`."""
+        key = labels.tobytes()
+        if key not in self._cuts:
+            self._cuts[key] = cut_weight(self._W, labels)
+        return self._cuts[key]
+
+    def _moved(self, labels: NDArray[np.int64], capacity: float) -> NDArray[np.int64]:
+        """Refine by single moves."""
+        key = labels.tobytes(), capacity
+        if key not in self._moves:
+            moved = labels.copy()
+            refiner = _refiner(moved, self._k, self._mass, capacity)
+            if is_sparse(self._W):
+                refiner.sparse(self._W.indptr, self._W.indices, self._W.data, moved)
+            else:
+                refiner.dense(self._W, moved)
+            self._moves[key] = moved
+        return self._moves[key]
 
 
 def _refined_hypergraph(
@@ -404,7 +418,7 @@ def _refined_hypergraph(
     H : csr_array of shape (n, m)
         Incidence of vertices in hyperedges.
     labels : ndarray of shape (n,)
-        Where to begin.
+        Initial labels.
     k : int
         Number of parts.
     edge_weights : ndarray of shape (m,)
@@ -412,7 +426,7 @@ def _refined_hypergraph(
     mass : ndarray of shape (n,)
         Weights of the vertices in the balance.
     capacity : float
-        Most weight of a part.
+        Maximum weight of a part.
     """
     pins = sp.csc_array(H)
     _refiner(labels, k, mass, capacity).hypergraph(
@@ -461,7 +475,7 @@ def _read_graph(W: Any) -> Any:
         graph.eliminate_zeros()
         rows: Any = sp.csr_array(graph.shape)
         rows.data = graph.data
-        # The types of the kernel, whatever SciPy chose.
+        # The index types of the kernel, which may differ from SciPy's.
         rows.indptr, rows.indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
         return rows
     if graph.diagonal().any():

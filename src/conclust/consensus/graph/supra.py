@@ -1,4 +1,4 @@
-"""Supra-consensus: of several consensus partitions the one that agrees most with the ensemble."""
+"""Supra-consensus: the consensus partition, among several, that agrees most with the ensemble."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from conclust._sklearn import clone
 from conclust._validation import refuse
-from conclust.agreement import anmi
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import as_ensemble
+from conclust.measures.agreement import anmi
 
 __all__ = ["Supraconsensus", "best_by_anmi"]
 
@@ -29,7 +29,7 @@ class Supraconsensus:
     estimator : ConsensusClusterer
         The fitted estimator that found it.
     scores : ndarray of shape (n_estimators,)
-        Mean normalised mutual information of every estimator's partition with the ensemble.
+        Mean normalised mutual information between the partition of each estimator and the ensemble.
     """
 
     labels: NDArray[np.int64]

@@ -1,10 +1,10 @@
-"""The transfer cut: objects parted by the leading eigenvectors of their graph with the clusters.
+"""The transfer cut: objects are divided by the leading eigenvectors of their graph with the clusters.
 
 The embedding of the objects, rows of B times a table, is made block by block where k-means reads it.
 
 Where the graph falls into components, no cut between them costs anything, and the eigenvectors are any
-rotation of what the components have. So components are parted one by one: of the leading eigenvalues of all,
-each gives a part to the component it is of. With more components than parts, components are joined, the
+rotation of those of the components. So components are divided one by one: of the leading eigenvalues of all,
+each gives a part to its component. With more components than parts, components are joined, the
 two smallest first: that puts the fewest pairs of objects together that no partition does.
 """
 
@@ -23,11 +23,11 @@ from conclust._progress import stage
 from conclust._random import spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
-from conclust.bipartite import Edges, MatrixEdges, unit_rows
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.exceptions import EnsembleWarning
-from conclust.spectral import ClusterSide
-from conclust.spectral import transfer_cut as solve
+from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
+from conclust.spectra.transfer_cut import ClusterSide
+from conclust.spectra.transfer_cut import transfer_cut as solve
 
 __all__ = [
     "cut_of",
@@ -52,7 +52,7 @@ def transfer_cut(
     mixing: sp.csr_array | None = None,
     joint: bool = False,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Part the objects of a bipartite graph into at most `k`.
+    """Divide the objects of a bipartite graph into at most `k` parts.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def transfer_cut(
     mixing : csr_array of shape (T, T), default=None
         W, where the graph is edges W in place of edges.
     joint : bool, default=False
-        Whether k-means has the clusters among its points, and objects are embedded by the left singular
-        vectors; else these are scaled by the singular values, the eigenvectors of the transfer cut.
+        Whether the points of k-means include the clusters, with objects embedded by the left singular vectors;
+        otherwise these are scaled by the singular values, as in the transfer cut.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def part_components(
     Parameters
     ----------
     component : ndarray of int64 of shape (n,)
-        The component of each object, -1 of those in no cluster, which go with the fewest others.
+        Component of each object; -1 for objects in no cluster, which join the smallest component.
     mass : ndarray of shape (n,)
         Number of objects that each stands for.
     k : int
@@ -152,7 +152,7 @@ def part_components(
     seed : SeedSequence
         A child of it is given to each component.
     parted : callable
-        Parts a component: of its number, its objects and a seed it makes their labels.
+        Function that divides a component: from its number, its objects and a seed it returns labels.
     owner : str
         Name of the estimator, used in warnings.
 
@@ -184,7 +184,7 @@ def warn_of_joined(count: int, k: int, owner: str) -> None:
         warn(
             f"The graph of objects and clusters falls into {count} components: no partition puts "
             f"objects of two of them together. {owner} joined the smallest until n_clusters={k} were "
-            f"left, which the partitions do not speak for. Use n_clusters={count} to keep them apart.",
+            f"left, which the partitions do not support. Use n_clusters={count} to keep them apart.",
             EnsembleWarning,
         )
 
@@ -200,7 +200,7 @@ def cut_of(edges: sp.csr_array | Edges, labels: NDArray[np.int64]) -> float:
 
 @dataclass(frozen=True)
 class _Embedding:
-    """Rows of unit length: of objects, made when they are asked for, then of clusters."""
+    """Rows of unit length: those of objects, computed on request, then those of clusters."""
 
     edges: Edges
     table: NDArray[np.float64]
@@ -237,7 +237,7 @@ def _embedded(edges: Edges, side: ClusterSide, some: NDArray[np.int64], joint: b
 
 
 def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the component of each object; -1 of those in no cluster."""
+    """Return the component of each object; -1 for those in no cluster."""
     found = np.empty(edges.shape[0], dtype=np.int64)
     begin = 0
     for block in edges.blocks():

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from conclust._kernels import lloyd_round
 from conclust._random import spawn_generators, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust.bipartite import LabelEdges, unit_rows
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
@@ -25,24 +24,25 @@ from conclust.blocks.runners import Visit
 from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
 from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
-from conclust.spectral import ClusterSide, numbered_components, transfer_cut_of_products
+from conclust.spectra.bipartite import LabelEdges, unit_rows
+from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 
 __all__ = ["transfer_cut_blocks"]
 
-# Clusters of all partitions up to which their matrix is made.
+# Maximum number of clusters of all partitions for which their matrix is made.
 _HELD = 4_096
 _BLOCK = 1 << 14
 _LABEL = 4  # bytes
-# Objects that the starts of k-means are run on.
+# Number of objects on which the starts of k-means run.
 _SAMPLE = 5_000
 _LLOYD = 100
-# Objects of which one may become the center of an empty part.
+# Number of candidate objects for the center of an empty part.
 _FAR = 8
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """How an object is parted, beside the nearest center in its component, which the blocks keep.
+    """The rule that divides objects, apart from the nearest center in a component, which the blocks keep.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class _Cut:
     count : int
         Number of parts.
     alone : int
-        The part of objects in no cluster.
+        Part of objects in no cluster.
     """
 
     weights: NDArray[np.float64]
@@ -86,7 +86,7 @@ def transfer_cut_blocks(
     owner: str,
     joint: bool = False,
 ) -> tuple[Answer, NDArray[np.float64], float]:
-    """Part objects that are read in blocks: see ``transfer.transfer_cut``.
+    """Divide objects that are read in blocks: see ``transfer.transfer_cut``.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def transfer_cut_blocks(
     owner : str
         Name of the estimator, used in warnings.
     joint : bool, default=False
-        Whether k-means has the clusters among its points.
+        Whether the points of k-means include the clusters.
 
     Returns
     -------
     tuple
-        The rule that parts a block, the leading singular values, and the cut.
+        Rule that divides a block, the leading singular values, and the cut.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def transfer_cut_blocks(
 
 
 class _Nearest:
-    """Visits to the blocks, each of which keeps a number for every object: what the last visit found."""
+    """Visits to the blocks, each of which keeps one number per object, the result of the last visit."""
 
     def __init__(self, labels: LabelBlocks) -> None:
         self.labels = labels
@@ -150,7 +150,7 @@ class _Nearest:
         self.step = 0
 
     def visit(self, what: str, visit: Visit, *shared: Any) -> list[Any]:
-        """Return what a visit finds, block by block."""
+        """Return the results of a visit, block by block."""
         self.step += 1
         found = self.labels.visit(what, visit, self.kept, self.step, shared=shared)
         self.kept.settle(self.step)
@@ -232,7 +232,7 @@ def _parted(
 def _sizes(
     labels: LabelBlocks, weights: NDArray[np.float64], side: ClusterSide
 ) -> tuple[NDArray[np.int64], int]:
-    """Return how many objects of each component each block has, and how many are in none."""
+    """Return the number of objects of each component in each block, and the number in none."""
     count, facts = side.n_components, labels.facts
     whole = not (labels.has_missing or labels.has_noise or facts.n_unobserved)
     if whole and count == 1 and (weights > 0).all():
@@ -301,7 +301,7 @@ def _kmeans(
     while not state.done and state.n_iter < _LLOYD:
         state = _next(nearest, part, state)
         labels.stages.save(name, state)
-    if nearest.step == begun:  # a checkpoint had the last round: its labels are not there
+    if nearest.step == begun:  # the last round came from a checkpoint, without its labels
         nearest.visit("k-means", _lloyd, part, state.centers)
     return state
 
@@ -356,7 +356,7 @@ def _sums(
 
 
 def _objects_of(found: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how many objects each center has: its points that are no clusters."""
+    """Return the number of objects of each center, without points that are clusters."""
     if not len(clusters):
         return found.totals
     return found.totals - _sums(clusters, found.centers)[2]
@@ -379,7 +379,7 @@ def _inner(part: Part, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64
 
 
 def _component_of(part: Part, weights: NDArray[np.float64], components: NDArray[np.int64]) -> Any:
-    """Return the component of each object: of any of its clusters that has weight; -1: there is none."""
+    """Return the component of each object, from any of its clusters with weight; -1 if there is none."""
     ensemble = part.ensemble
     whole = not (ensemble.has_missing or ensemble.has_noise)
     if whole and components.max() == 0 and (weights > 0).all():
@@ -397,7 +397,7 @@ def _component_of(part: Part, weights: NDArray[np.float64], components: NDArray[
 def _members(
     part: Part, weights: NDArray[np.float64], components: NDArray[np.int64]
 ) -> tuple[int, NDArray[np.int64], int]:
-    """Return the block, how many objects each component has, and how many are in none."""
+    """Return the block, the number of objects of each component, and the number in none."""
     found = _component_of(part, weights, components)
     count = int(components.max()) + 1
     return part.index, np.bincount(found[found >= 0], minlength=count), int((found < 0).sum())
@@ -432,7 +432,7 @@ def _lloyd(
 ) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return the nearest center of each object, and the sums and numbers of the rows of each center.
 
-    Objects of other components keep what they have.
+    Objects of other components keep their values.
     """
     nearest = np.zeros(part.ensemble.n_samples, dtype=np.int32) if own is None else own.copy()
     sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
@@ -447,7 +447,7 @@ def _lloyd(
 def _farthest(
     part: Part, component: _Component, centers: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the rows of a block farthest from their centers, and how far they are."""
+    """Return the rows of a block farthest from their centers, and their distances."""
     distances, kept = np.empty(0), np.empty((0, centers.shape[1]))
     for _, _, rows in _blocks_of(part, component):
         far = nearest_center(rows, centers)[1]
@@ -468,5 +468,5 @@ def _shares(
 
 
 def _kept_parts(part: Part, own: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the part of each object, as it was found."""
+    """Return the stored part of each object."""
     return own

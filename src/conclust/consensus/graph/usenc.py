@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust.bipartite import edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.ensemble import Ensemble, Missing
+from conclust.spectra.bipartite import edges_of
 
 __all__ = ["USENC"]
 

@@ -1,8 +1,8 @@
 """Lloyd's iterations on label vectors that are read in blocks.
 
-In memory single objects move, one after the other; here all go to the nearest centroid at once. Where
-moves of single objects end, these iterations stay, but they may end elsewhere. Noise, which is alike to
-nothing but itself, is placed as a new object is, by the partitions in which it is in a cluster.
+In memory, single objects move one after the other; here all move to the nearest centroid at once. A fixed point of
+single moves is one of these iterations, but they may end elsewhere. A noise object, similar to no other, is placed
+like a new object, by the partitions in which it is in a cluster.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Lloyd", "iterate", "nearest_in_block"]
 
 @dataclass(frozen=True)
 class Lloyd:
-    """Where the iterations are.
+    """State of the iterations.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Lloyd:
     loss : float
         Sum of the costs of all objects, by the previous centroids.
     n_iter : int
-        Passes over all objects.
+        Number of passes over all objects.
     done : bool
         Whether the last pass lowered the loss by less than the tolerance.
     """
@@ -47,7 +47,7 @@ class Lloyd:
     done: bool
 
     def centroids(self, labels: LabelBlocks) -> Centroids:
-        """Return the centroids of clusters that hold any object."""
+        """Return the centroids of non-empty clusters."""
         held = self.present.any(axis=0)
         sums, present, noise = self.sums[:, held], self.present[:, held], self.noise[:, held]
         return Centroids.of_sums(sums, present, noise, labels.offsets)
@@ -59,16 +59,16 @@ Costs = Callable[[Centroids], tuple[NDArray[np.float64], NDArray[np.float64]]]
 def iterate(
     labels: LabelBlocks, first: Centroids, costs: Costs, constant: float, max_iter: int, tol: float
 ) -> Lloyd:
-    """Iterate from some centroids until the loss falls no more.
+    """Iterate from some centroids until the loss no longer decreases.
 
     Parameters
     ----------
     labels : LabelBlocks
         The objects.
     first : Centroids
-        To begin with.
+        Initial centroids.
     costs : callable
-        Gives the cost of each label (T, K) and of being observed (N, K), from centroids.
+        Function that returns the cost of each label (T, K) and of being observed (N, K), from centroids.
     constant : float
         Part of the loss that is not in the costs.
     max_iter : int
@@ -94,7 +94,7 @@ def iterate(
 def _sums(
     part: Part, cost: NDArray[np.float64], block: NDArray[np.float64]
 ) -> tuple[NDArray[Any], ...]:
-    """Return what the objects of a block add up to, each at the cluster of the lowest cost."""
+    """Return the sums over the objects of a block, each in the cluster with the lowest cost."""
     ensemble = part.ensemble
     k = cost.shape[1]
     present = ensemble.present.astype(np.float64)
@@ -114,5 +114,5 @@ def _sums(
 def nearest_in_block(
     part: Part, own: None, cost: NDArray[np.float64], block: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return the cluster of the lowest cost of each object of a block."""
+    """Return the cluster with the lowest cost for each object of a block."""
     return nearest(part.ensemble.codes, part.ensemble.offsets, cost, block)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import canonical_labels
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
@@ -21,6 +20,7 @@ from conclust.consensus.label_rows import Centroids, RowLoss, RowMoves, cluster_
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
 from conclust.consensus.restarts import ON_A_PART, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels
 
 __all__ = ["LabelVectorKMeans"]
 
@@ -58,7 +58,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         """Return the loss that is minimised."""
 
     def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
-        """Return the weights by which partitions count, in place of their own; None: their own."""
+        """Return the weights of the partitions used instead of their own; None: their own."""
         return None
 
     def _describe(
@@ -125,7 +125,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         return Answer(nearest_in_block, (self._label_cost, self._block_cost))
 
     def _constant(self, labels: LabelBlocks) -> float:
-        """Return what the loss has beside the costs of all objects."""
+        """Return the part of the loss that is not a cost of an object."""
         if self._loss().spread != "quadratic":
             return 0.0
         # The squared lengths of all rows.
@@ -140,13 +140,13 @@ class LabelVectorKMeans(ConsensusClusterer):
         Parameters
         ----------
         found : Lloyd
-            Where the iterations ended.
+            Final state of the iterations.
         centroids : Centroids
             Its centroids.
         labels : LabelBlocks
-            The objects, their partitions weighed as they count.
+            Objects, with the weights of the partitions applied.
         constant : float
-            The squared lengths of all rows; 0: the loss is entropic.
+            Sum of the squared lengths of all rows; 0 if the loss is entropic.
         """
         present = found.present[:, found.present.any(axis=0)]
         if constant:

@@ -29,11 +29,11 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
     Parameters
     ----------
     n_clusters : int, default=None
-        Clusters of the consensus. Fewer are found only where fewer objects differ.
+        Number of clusters of the consensus. Fewer are found only if fewer distinct rows exist.
         Required: ``fit`` refuses None.
     n_init : int, default=10
-        Starts (k-means++ on squared distances). Where more than 5,000 rows of labels differ they
-        are run on 5,000 objects drawn at random, and the best is carried on with all.
+        Number of starts (k-means++ on squared distances). With more than 5,000 distinct rows of labels they run on
+        5,000 objects drawn at random, and the best is continued with all.
     max_iter : int, default=100
         Maximum number of passes over all objects.
     tol : float, default=1e-6
@@ -55,11 +55,11 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
     n_clusters_ : int
         Number of clusters.
     objective_ : float
-        f, information lost per object, in nats, partitions weighted: the smaller the better.
+        f, the information lost per object in nats, with weighted partitions; smaller is better.
     n_iter_ : int
-        Passes over all objects, of the start that was kept.
+        Number of passes over all objects, for the start that was kept.
     converged_ : bool
-        Whether `tol` ended the passes, not `max_iter`.
+        Whether the passes ended by `tol` rather than by `max_iter`.
     n_features_in_ : int
         Number of partitions.
 

@@ -1,4 +1,4 @@
-"""KCC: the partition of the most utility, for the utilities that k-means can maximise."""
+"""KCC: the partition with maximum utility, for utilities that k-means can maximise."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from conclust.ensemble import Ensemble, Missing
 __all__ = ["KCC", "Utility"]
 
 Utility: TypeAlias = Literal["U_c", "U_H", "U_cos", "U_Lp"]
-# Above it powers of counts are too large for doubles.
+# Above this exponent, powers of counts overflow.
 _MOST = 16.0
 
 
 class KCC(LabelVectorKMeans):
-    """K-means-based consensus clustering: the partition of the most utility.
+    """K-means-based consensus clustering: the partition with maximum utility.
 
     The utility of a consensus for a partition of the ensemble is the gain in knowledge of its labels by
     the clusters of the consensus [1]_. With P the shares of the labels among all objects, m_r their
@@ -47,10 +47,10 @@ class KCC(LabelVectorKMeans):
         Exponent of "U_Lp": above 1, at most 16. The paper has 5 and 8; 2 is "U_cos".
     normalized : bool, default=False
         Whether the utility of a partition is divided by the abs(phi(P)) of its own labels: then
-        partitions of many clusters count less by "U_H", more by the others.
+        partitions with many clusters count less with "U_H" and more with the others.
     n_init : int, default=10
-        Starts (k-means++ on squared distances). With more than 5,000 distinct rows of labels they run
-        on 5,000 objects drawn at random, and the best goes on with all.
+        Number of starts (k-means++ on squared distances). With more than 5,000 distinct rows of labels they run on
+        5,000 objects drawn at random, and the best is continued with all.
     max_iter : int, default=100
         Maximum number of passes over all objects.
     tol : float, default=1e-6
@@ -72,7 +72,7 @@ class KCC(LabelVectorKMeans):
     n_clusters_ : int
         Number of clusters.
     objective_ : float
-        Sum over partitions of weight x share of the objects observed x U: the larger the better.
+        Sum over partitions of weight x share of the objects observed x U; larger is better.
     n_iter_ : int
         Passes over all objects, of the start that was kept.
     converged_ : bool
@@ -103,8 +103,8 @@ class KCC(LabelVectorKMeans):
     are rows of probabilities in place of 0 and 1. A partition with one cluster has no entropy to
     divide by, and no utility: `normalized` leaves it as it is.
 
-    KCC needs partitions with about the number of clusters that is sought: for much finer ones, methods
-    that read the co-association (:class:`conclust.LWEA`, :class:`conclust.LWGP`) do better.
+    KCC needs partitions with about the wanted number of clusters; for much finer ones, methods that use the
+    co-association (:class:`conclust.LWEA`, :class:`conclust.LWGP`) do better.
 
     References
     ----------

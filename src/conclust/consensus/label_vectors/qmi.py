@@ -1,22 +1,22 @@
-"""QMI: the partition that shares most quadratic mutual information with the members."""
+"""QMI: the partition with the most quadratic mutual information with the members."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._labels import over_partitions
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 
 __all__ = ["QMI"]
 
 
 class QMI(LabelVectorKMeans):
-    """Consensus of the most quadratic mutual information: k-means on label vectors.
+    """Consensus with maximum quadratic mutual information: k-means on label vectors.
 
     The quadratic mutual information of the consensus C and a partition L is twice the category
     utility: how much better the labels of L can be guessed if the cluster in C is known::
@@ -32,8 +32,8 @@ class QMI(LabelVectorKMeans):
         Clusters of the consensus. Fewer are found only where fewer objects differ.
         Required: ``fit`` refuses None.
     n_init : int, default=10
-        Starts (k-means++). Where more than 5,000 rows of labels differ they are run on 5,000
-        objects drawn at random, and the best is carried on with all.
+        Number of starts (k-means++). With more than 5,000 distinct rows of labels they run on 5,000 objects drawn
+        at random, and the best is continued with all.
     max_iter : int, default=100
         Maximum number of passes over all objects.
     tol : float, default=1e-6
@@ -55,7 +55,7 @@ class QMI(LabelVectorKMeans):
     n_clusters_ : int
         Number of clusters.
     objective_ : float
-        Sum over partitions of weight x share of the objects observed x I2: the larger the better.
+        Sum over partitions of weight x share of the objects observed x I2; larger is better.
     inertia_ : float
         The sum that k-means minimises: squared distances of the objects to the means of their clusters,
         over the partitions that observed them. ``objective_`` is 2 / n_samples times a constant
@@ -136,7 +136,7 @@ class QMI(LabelVectorKMeans):
         noise = np.zeros(N)
         if ensemble.has_noise:
             noise += ensemble.noise_counts
-        lengths = ensemble.cluster_sizes  # of the columns, squared
+        lengths = ensemble.cluster_sizes  # squared weights of the columns
         if ensemble.is_soft:
             B = ensemble.indicator
             lengths = np.bincount(B.indices, B.data**2, len(columns))

@@ -21,7 +21,7 @@ class SEC(LabelVectorKMeans):
     """Spectral ensemble clustering: the normalised cut of the co-association, without its matrix.
 
     The co-association S of the objects is a graph; the degree d of an object is the sum of its row.
-    The partition with the least normalised cut also minimises weighted k-means of the points b / d
+    The partition with the minimum normalised cut also minimises weighted k-means of the points b / d
     [1]_, where b is the object's row of the indicator matrix and d the weight of the point. SEC
     minimises that. Unlike in spectral clustering nothing is relaxed, so no eigenvectors are needed.
 
@@ -31,9 +31,9 @@ class SEC(LabelVectorKMeans):
         Clusters of the consensus. Fewer are found only where fewer objects differ.
         Required: ``fit`` refuses None.
     n_init : int, default=20
-        Starts (k-means++ on the squared distances of rows b; distances of b / d would draw objects of
+        Number of starts (k-means++ on the squared distances of rows b; distances of b / d would draw objects of
         small clusters). With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
-        random, and the best goes on with all.
+        random, and the best is continued with all.
     max_iter : int, default=100
         Maximum number of passes over all objects.
     tol : float, default=1e-6
@@ -56,7 +56,7 @@ class SEC(LabelVectorKMeans):
         Number of clusters.
     objective_ : float
         The sum that k-means minimises: of d times the squared distance of b / d to the mean of its
-        cluster. It is the normalised cut but for a constant: sum of S_ii / d_i, less the sum
+        cluster. It equals the normalised cut up to a constant: sum of S_ii / d_i, less the sum
         over clusters of the share of their degrees that stays inside.
     n_iter_ : int
         Passes over all objects, of the start that was kept.

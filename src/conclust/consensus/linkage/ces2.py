@@ -1,4 +1,4 @@
-"""CEs2: single linkage of the objects whose place is stable, which the others join."""
+"""CEs2: single linkage of the stable objects, which the others join."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from scipy.sparse.csgraph import connected_components
 from conclust._progress import advance, stage
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
-from conclust.consensus.linkage.agglomeration import merges_of
-from conclust.consensus.linkage.dendrogram import cut, from_merges
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
 from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.trees.agglomeration import merges_of
+from conclust.trees.dendrogram import cut, from_merges
 
 __all__ = ["CEs2", "inconsistency"]
 
-# Links below a link that it is compared with, itself among them.
+# Depth of the links below a link with which it is compared, including itself.
 _DEPTH = 4
-# Shares that are not whole numbers of partitions are rounded to so many steps: two bytes an entry.
+# Number of steps to which fractional shares are rounded: two bytes per entry.
 _STEPS = 30_000
-# Heights, coefficients and scores that differ by less are equal but for rounding.
+# Difference below which heights, coefficients and scores are equal up to rounding.
 _SAME = 1e-9
 _BLOCK_ENTRIES = 1 << 22
 
@@ -36,8 +36,7 @@ class CEs2(ConsensusClusterer):
 
     An object is stable if the partitions are decided about its pairs: put them together nearly always, or
     nearly never. The stable ones, the core, are grouped by single linkage on the co-association; of the others,
-    the halo, those that are most like a group join it first. In the end groups are merged until there
-    are K [1]_.
+    the halo, those most similar to a group join it first. Finally groups are merged until K remain [1]_.
 
     Parameters
     ----------
@@ -48,8 +47,8 @@ class CEs2(ConsensusClusterer):
         Determinacy of a pair that a share p of the partitions puts together: the distance of p from the
         threshold over the largest one on its side (CEs2-L), or the square of that (CEs2-Q).
     max_dense : int, default=20000
-        Most distinct rows of labels, of all pairs of which the evidence is kept (two bytes each, and eight for
-        pairs within the core).
+        Maximum number of distinct rows of labels, for which the evidence of all pairs is stored (two bytes each,
+        and eight for pairs within the core).
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
@@ -64,12 +63,12 @@ class CEs2(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters; fewer than K where there are fewer distinct rows of labels.
     core_ : ndarray of bool of shape (n_samples,)
-        The objects that were grouped first.
+        Mask of the core, the objects grouped first.
     stability_ : ndarray of shape (n_samples,)
         From 0, the least determined object, to 1; see :func:`conclust.confidence.sample_stability`. NaN for
         objects that no partition observed.
     n_pieces_ : int
-        Groups before they were merged into K.
+        Number of groups before they were merged into K.
     n_features_in_ : int
         Number of partitions.
 
@@ -102,8 +101,8 @@ class CEs2(ConsensusClusterer):
     has K distinct rows of labels at least.
 
     Objects with the same labels are counted together and stay together. Shares of incomplete, weighted or soft
-    partitions are rounded, to 1 / 1,000 for the stability, to 1 / 30,000 elsewhere. What only partitions of
-    weight 0 observed joins the largest cluster. O(n^2 N) time and O(n^2) a round for n distinct rows.
+    partitions are rounded, to 1 / 1,000 for the stability, to 1 / 30,000 elsewhere. Objects that only partitions of
+    weight 0 observed join the largest cluster. O(n^2 N) time and O(n^2) a round for n distinct rows.
 
     Single linkage chains: on ten published ensembles of many small clusters the mean NMI is .48 (quadratic: .47),
     that of `LWEA` .60.
@@ -156,7 +155,7 @@ class CEs2(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         if ensemble.weights is not None and not ensemble.weights.all():
-            # What does not count makes no rows different.
+            # Partitions that do not count do not make rows different.
             ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
         counted = ensemble.observed
         start = (ensemble if counted.all() else ensemble.observed_only()).distinct_rows(
@@ -172,7 +171,7 @@ class CEs2(ConsensusClusterer):
         self.stability_ = spread(self.stability_, observed, np.nan)
 
     def _labels_of_rows(self, start: DistinctRows) -> NDArray[np.int64]:
-        """Return the cluster of each row; core and stability are kept of the rows, too."""
+        """Return the cluster of each row; core and stability of the rows are stored."""
         n, k = len(start), int(self.n_clusters)
         if n > self.max_dense:
             raise DenseLimitError(
@@ -185,7 +184,7 @@ class CEs2(ConsensusClusterer):
         self.stability_, self.core_, self.n_pieces_ = rows.stability, rows.core, n
         if n <= k:
             return np.arange(n)
-        # K groups need K rows: those that are as stable as the K-th are core, too.
+        # K groups need K rows: all rows as stable as the K-th are in the core.
         self.core_ = rows.core | (rows.stability >= np.sort(rows.stability)[n - k] - _SAME)
         pairs = _Pairs.of(start, self.n_jobs)
         if pairs.unobserved:
@@ -206,7 +205,7 @@ class CEs2(ConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Pairs:
-    """How often distinct rows are together, in steps from never to always.
+    """Co-association of distinct rows, in steps from never to always.
 
     Attributes
     ----------
@@ -215,7 +214,7 @@ class _Pairs:
     steps : int
         The level of pairs that are always together.
     masses : ndarray of shape (n_rows,)
-        Objects of each row.
+        Number of objects of each row.
     """
 
     levels: NDArray[np.int16]
@@ -276,7 +275,7 @@ def _pieces(pairs: _Pairs, core: NDArray[np.int64], k: int) -> NDArray[np.int64]
 
 
 def inconsistency(tree: NDArray[np.float64], depth: int = _DEPTH) -> NDArray[np.float64]:
-    """Return how far each link is above those under it, in their standard deviations.
+    """Return the height of each link above those under it, in standard deviations.
 
     Links of equal height that meet are one link, so that the order of ties does not count.
 
@@ -285,7 +284,7 @@ def inconsistency(tree: NDArray[np.float64], depth: int = _DEPTH) -> NDArray[np.
     tree : ndarray of shape (n - 1, 4)
         A linkage matrix.
     depth : int
-        Links from a link down that it is compared with: 1 is the link alone.
+        Depth of the comparison: 1 is the link alone.
 
     Returns
     -------
@@ -327,7 +326,7 @@ def _upwards(link: int, upper: dict[int, int], count: int) -> list[int]:
 
 
 def _joined(pairs: _Pairs, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Let rows that have no label (-1) join pieces, those that fit best first."""
+    """Assign rows without a label (-1) to pieces, those that fit best first."""
     labels = labels.copy()
     total = float(pairs.masses.sum())
     stage("the halo joins")
@@ -336,7 +335,7 @@ def _joined(pairs: _Pairs, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         advance(total - float(pairs.masses[rest].sum()), total)
         order = np.argsort(labels, kind="stable")[len(rest) :]
         members = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
-        # Of equal fits the largest piece is taken.
+        # If fits are equal, the largest piece is chosen.
         largest = np.argsort([-pairs.masses[piece].sum() for piece in members], kind="stable")
         fits = np.stack([pairs.fits(rest, members[piece]) for piece in largest], axis=1)
         best = fits.max(axis=1)

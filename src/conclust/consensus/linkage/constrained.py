@@ -1,4 +1,4 @@
-"""Agglomeration that keeps constraints: what must be together is merged first, what must not is never merged.
+"""Agglomeration with constraints: must-link groups are merged first, cannot-link pairs are never merged.
 
 The rest of a tree, where no pair of clusters may be merged any more, is completed at the top, so that it can be
 cut like any other; it keeps the constraints down to a smallest number of clusters.
@@ -11,22 +11,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._progress import advance, stage
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.agglomeration import Linkage, expand
-from conclust.consensus.linkage.dendrogram import longest_of
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
+from conclust.trees.agglomeration import Linkage, expand
+from conclust.trees.dendrogram import longest_of
 
 __all__ = ["ConstrainedTree", "constrained_tree", "grown"]
 
-_DIGITS = 12  # of dissimilarities: what is equal on paper is a tie, in whatever order it was summed
-_STEPS = 256  # merges between two looks for an interrupt
+_DIGITS = 12  # grid of dissimilarities: values equal on paper are ties, in whatever order they were summed
+_STEPS = 256  # merges between two checks for an interrupt
 
 
 @dataclass(frozen=True)
 class ConstrainedTree:
-    """A dendrogram, and how far up it keeps the constraints.
+    """A dendrogram, and the height up to which it keeps the constraints.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class ConstrainedTree:
     born: float = 0.0
 
     def number(self, n_clusters: int | None, owner: str) -> int:
-        """Return the number of clusters to cut into; None: of those that are possible that with the longest lifetime.
+        """Return the number of clusters of the cut; None: the possible one with the longest lifetime.
 
         Raises
         ------
         InputError
-            If the tree cannot be cut into so many.
+            If the tree cannot be cut into this number.
         """
         if n_clusters is None:
             if self.smallest >= self.largest:
@@ -83,9 +83,9 @@ def constrained_tree(
     start : EqualRows
         Which objects these hold; an object that a constraint is about stands alone.
     linkage : {"single", "average", "complete"}
-        How clusters are merged.
+        Linkage that merges clusters.
     constraints : Constraints
-        Of the objects.
+        Constraints on the objects.
     """
     stage("linkage")
     np.round(matrix, _DIGITS, out=matrix)
@@ -111,9 +111,9 @@ def grown(
     matrix : ndarray of shape (m, m)
         Dissimilarities, overwritten.
     sizes : ndarray of shape (m,)
-        Objects of each.
+        Number of objects of each.
     linkage : {"single", "average", "complete"}
-        How clusters are merged.
+        Linkage that merges clusters.
     groups : ndarray of int64 of shape (m,)
         Clusters of the same group are merged first, at height 0.
     apart : ndarray of int64 of shape (n_pairs, 2)
@@ -126,7 +126,7 @@ def grown(
     np.fill_diagonal(matrix, np.inf)
 
     def merge(i: int, j: int, height: float) -> None:
-        """Merge j into i; what is forbidden to one of them (infinity) is forbidden to both."""
+        """Merge j into i; merges forbidden to either (infinity) are forbidden to both."""
         rows = matrix[i], matrix[j]
         forbidden = np.isinf(rows[0]) | np.isinf(rows[1])
         if linkage == "average":

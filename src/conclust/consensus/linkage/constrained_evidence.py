@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.agglomeration import (
+from conclust.consensus.linkage.constrained import ConstrainedTree, constrained_tree
+from conclust.ensemble import DistinctRows, Ensemble
+from conclust.exceptions import DenseLimitError
+from conclust.trees.agglomeration import (
     Linkage,
     cluster_dissimilarities,
     starting_clusters,
 )
-from conclust.consensus.linkage.clusterwise import pairs_of
-from conclust.consensus.linkage.constrained import ConstrainedTree, constrained_tree
-from conclust.ensemble import DistinctRows, Ensemble
-from conclust.exceptions import DenseLimitError
+from conclust.trees.clusterwise import pairs_of
 
 __all__ = ["DenseLimit", "constrained_certain_tree", "constrained_evidence_tree"]
 

@@ -13,7 +13,13 @@ from conclust._random import RandomStateLike
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import (
+from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
+from conclust.consensus.linkage.profiles import profile_tree
+from conclust.consensus.pairs import check_pairs, read_pairs
+from conclust.ensemble import Ensemble, Missing
+from conclust.evidence import SparseEvidence
+from conclust.exceptions import EvidenceWarning
+from conclust.trees.agglomeration import (
     Linkage,
     dense_tree,
     single_tree,
@@ -21,20 +27,14 @@ from conclust.consensus.linkage.agglomeration import (
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.consensus.linkage.clusterwise import (
+from conclust.trees.clusterwise import (
     FEW_ROWS,
     ObjectPairs,
     by_rows,
     cluster_tree,
     pairs_of,
 )
-from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
-from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
-from conclust.consensus.linkage.profiles import profile_tree
-from conclust.consensus.pairs import check_pairs, read_pairs
-from conclust.ensemble import Ensemble, Missing
-from conclust.evidence import SparseEvidence
-from conclust.exceptions import EvidenceWarning
+from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
 
 __all__ = ["EAC"]
 
@@ -46,18 +46,18 @@ _UNPROFILED = (
 )
 _UNCOUNTED = (
     "Pairs of objects that no partition observed together, if there are any, count as dissimilarity 1. "
-    "The patterns of missing labels are too many (more than max_dense) to count such pairs."
+    "There are too many patterns of missing labels (more than max_dense) to count such pairs."
 )
 _PIECES = (
     "The pairs leave the objects in {} pieces that no chain of pairs connects; they join at height 1. "
-    "Draw more pairs per object if that is not meant."
+    "Draw more pairs per object if this is not intended."
 )
 
 
 class EAC(ConsensusClusterer):
     """Evidence accumulation clustering: agglomerative linkage on the co-association.
 
-    The similarity of two objects is c_ij / N_ij: how often they are together, of the partitions that
+    The similarity of two objects is c_ij / N_ij: the share of partitions that put them together, among those that
     observed both [1]_ [2]_. Single, average and complete linkage work on 1 - c / N; Ward on
     sqrt(1 - c / N). For complete labels this is, up to the factor sqrt 2, the Euclidean distance of the
     objects' rows of cluster indicators: Ward's method on the label vectors.
@@ -66,16 +66,16 @@ class EAC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the number with the longest lifetime
-        in the dendrogram, from 2 on (one cluster has no end and is not considered); of equal
-        lifetimes the smallest number.
+        in the dendrogram, at least 2 (one cluster has an infinite lifetime and is not considered); the smallest
+        number if tied.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters. "single" is found from the labels without a matrix of all
         pairs, for any number of objects, and so is "average" where no label is missing; the others need
         one of all distinct rows of labels.
     metric : {"evidence", "profile"}, default="evidence"
         Distance between objects. "evidence": 1 - c / N, as above. "profile": the Euclidean distance of
-        their rows of the co-association (1 for an object with itself), so that objects are alike which
-        are together with the same others; with complete linkage this is the consensus of SC3 [3]_.
+        their rows of the co-association (1 for an object with itself), so that objects are similar if they are
+        together with the same others; with complete linkage this is the consensus of SC3 [3]_.
     pairs : int, float or SparseEvidence, default=None
         Evidence of some pairs only, for single and average linkage on more objects than a matrix of
         all pairs allows: an int draws at least that many partners for each object, at random; a
@@ -85,7 +85,7 @@ class EAC(ConsensusClusterer):
         (sum of N) over the pairs between them. Pieces that no chain of pairs connects join at
         height 1. None: all pairs.
     max_dense : int, default=20000
-        Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry,
+        Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry,
         3.2 GB at the default). Of more, and where that takes less time, average linkage of complete
         labels finds the evidence row by row, in memory of the labels. The tree is the same.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -268,7 +268,7 @@ class EAC(ConsensusClusterer):
         return tree, _UNCOUNTED if unobserved is None else _UNOBSERVED.format(unobserved)
 
     def _rows(self, ensemble: Ensemble) -> ObjectPairs | None:
-        """Return what the tree is grown from, if not from a matrix of all pairs.
+        """Return the rows from which the tree is grown, if not from a matrix of all pairs.
 
         Complete labels have c / N = B B' / N, of which sums are found from sums of rows of B; of incomplete
         ones the mean of c_ij / N_ij is no such sum. 20,000 objects x 20 partitions of 2 to 141 clusters: 6.6

@@ -1,4 +1,4 @@
-"""LWEA: evidence accumulation in which each cluster counts by how certain it is."""
+"""LWEA: evidence accumulation in which clusters are weighted by their certainty."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import (
+from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
+from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import EnsembleWarning, EvidenceWarning
+from conclust.similarity import cluster_certainty
+from conclust.trees.agglomeration import (
     Linkage,
     cluster_dissimilarities,
     linkage_of,
 )
-from conclust.consensus.linkage.clusterwise import (
+from conclust.trees.clusterwise import (
     ClusterTree,
     by_rows,
     cluster_tree,
     pairs_of,
     warn_of_unobserved,
 )
-from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
-from conclust.consensus.linkage.dendrogram import common_number, cut, lifetimes
-from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import EnsembleWarning, EvidenceWarning
-from conclust.similarity import cluster_certainty
+from conclust.trees.dendrogram import common_number, cut, lifetimes
 
 __all__ = ["LWEA", "certain_tree"]
 
@@ -61,8 +61,8 @@ class LWEA(ConsensusClusterer):
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters, on 1 - S; Ward on sqrt(1 - S). The papers' is "average".
     max_dense : int, default=20000
-        Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry). Of
-        more, single and average linkage find similarities row by row, in memory of the labels.
+        Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry). For
+        more, single and average linkage compute similarities row by row, in memory of the size of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
@@ -219,7 +219,7 @@ def certain_tree(
     owner: str | None = None,
     n_jobs: int | None = None,
 ) -> ClusterTree:
-    """Agglomerate on 1 - S, in which clusters count by their certainty.
+    """Agglomerate on 1 - S, with clusters weighted by their certainty.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def certain_tree(
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Linkage of the tree.
     max_dense : int, default=20000
-        Most distinct rows for which a matrix of all pairs is made.
+        Maximum number of distinct rows for which a matrix of all pairs is made.
     owner : str, default=None
         Name of the estimator in errors and in the warning of unobserved pairs. None: no warning.
     n_jobs : int, default=None
@@ -246,7 +246,7 @@ def certain_tree(
     Raises
     ------
     DenseLimitError
-        If complete or Ward linkage is asked for, and needs a larger matrix.
+        If complete or Ward linkage is requested and needs a larger matrix.
     """
     pairs = pairs_of(ensemble, sp.csr_array(sp.diags_array(certainty)))
     # Only NWCA divides by the largest entry of S, which is on the diagonal.

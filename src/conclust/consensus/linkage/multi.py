@@ -8,27 +8,27 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._ensemble_input import within_range
-from conclust._labels import over_clusters
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import (
+from conclust.consensus.linkage.eac import EAC
+from conclust.consensus.suitability import warn_of_misfit
+from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import over_clusters
+from conclust.ensemble.reading import within_range
+from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
+from conclust.spectra.gram import gram_blocks
+from conclust.trees.agglomeration import (
     Linkage,
     cluster_dissimilarities,
     linkage_of,
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.consensus.linkage.clusterwise import ObjectPairs, cluster_tree
-from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
-from conclust.consensus.linkage.eac import EAC
-from conclust.consensus.suitability import warn_of_misfit
-from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
-from conclust.gram import gram_blocks
+from conclust.trees.clusterwise import ObjectPairs, cluster_tree
+from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.weighting import agreement_weights, validity_weights
 
 __all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]
@@ -42,7 +42,7 @@ _SILENT = (
 
 
 def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Say how well each cluster is found again in the other partitions.
+    """Measure how well each cluster is recovered in the other partitions.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
 
 
 class MultiEAC(ConsensusClusterer):
-    """Multi-criteria evidence accumulation: only stable clusters vote.
+    """Multi-criteria evidence accumulation: clusters are weighted by their stability.
 
     As :class:`conclust.EAC`, but each cluster of a partition has its own weight, by its stability.
     Two objects in one cluster c are together with the weight w_c; two objects in different clusters c
@@ -116,8 +116,8 @@ class MultiEAC(ConsensusClusterer):
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters, on 1 - p; Ward on sqrt(1 - p).
     max_dense : int, default=20000
-        Most distinct rows of labels for which a matrix of all pairs is made. Of more, single linkage
-        finds similarities row by row, in memory of the labels.
+        Maximum number of distinct rows of labels for which a matrix of all pairs is made. For more, single linkage
+        computes similarities row by row, in memory of the size of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
@@ -141,14 +141,14 @@ class MultiEAC(ConsensusClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels, but for single linkage.
+        If there are more than `max_dense` distinct rows of labels, except with single linkage.
 
     Warns
     -----
     EvidenceWarning
-        Pairs of objects of which no partition speaks count as dissimilarity 1.
+        Pairs of objects without evidence count as dissimilarity 1.
     EnsembleWarning
-        If many partitions have nearly all objects in one cluster, which is stable and merges all.
+        If many partitions have nearly all objects in one cluster, which is stable and merges everything.
 
     Notes
     -----
@@ -296,7 +296,7 @@ def _weights_given(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> 
 
 
 class WeightedEAC(ConsensusClusterer):
-    """Evidence accumulation with partitions weighted by how valid their clusters are.
+    """Evidence accumulation with partitions weighted by the validity of their clusters.
 
     :class:`conclust.EAC` on the co-association with weight v_u for partition u (WEACS) [1]_::
 
@@ -307,9 +307,9 @@ class WeightedEAC(ConsensusClusterer):
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime.
     data : array-like of shape (n_samples, n_features), default=None
-        The objects' data, for validity indices. None: v_u is the agreement of u with the others.
+        Data of the objects, for validity indices. None: v_u is the agreement of u with the others.
     indices : str or sequence of {"silhouette", "calinski_harabasz", "davies_bouldin"}, default=all three
-        The index, or several to take the mean of; see :func:`conclust.weighting.validity_weights`.
+        Validity index, or several that are averaged; see :func:`conclust.weighting.validity_weights`.
         Not used without `data`.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         As for EAC.
@@ -331,7 +331,7 @@ class WeightedEAC(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters.
     weights_ : ndarray of shape (n_partitions,)
-        v_u, times the weights of the ensemble if it has any.
+        v_u, multiplied by the weights of the ensemble if it has any.
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
         The dendrogram in SciPy's form.
     lifetimes_ : ndarray of shape (n_observed - 1,)

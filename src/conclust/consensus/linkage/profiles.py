@@ -1,4 +1,4 @@
-"""Linkage of objects by their profiles: how they stand to all other objects.
+"""Linkage of objects by their profiles, the rows of the co-association.
 
 The profile of an object is its row of the co-association S, with 1 for itself. Without a row for each object:
 with complete hard labels S = B D B' / W, D being the weights of the clusters' partitions and W their sum, and
@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
-from conclust.consensus.linkage.agglomeration import Linkage, linkage_of, starting_clusters
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.exceptions import DenseLimitError
+from conclust.trees.agglomeration import Linkage, linkage_of, starting_clusters
 
 __all__ = ["profile_tree"]
 
@@ -44,7 +44,7 @@ def profile_tree(
             D, unobserved = _inner_products(start, n_jobs)
         else:
             D, unobserved = _inner_products_of_rows(ensemble, start), 0
-    # Squared distances, a share of the largest that there can be.
+    # Squared distances, as a share of the largest possible one.
     squares = D.diagonal().copy()
     D *= -2.0
     D += squares[:, None]

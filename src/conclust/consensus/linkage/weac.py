@@ -1,22 +1,22 @@
-"""WEAC: evidence accumulation in which partitions count by how far the crowd of the others agrees with them."""
+"""WEAC: evidence accumulation in which partitions are weighted by their agreement with the others."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._ensemble_input import within_range
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import Linkage
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.reading import within_range
+from conclust.trees.agglomeration import Linkage
 from conclust.weighting.weights import crowd_weights
 
 __all__ = ["WEAC"]
 
 
 class WEAC(ConsensusClusterer):
-    """Weighted evidence accumulation: partitions count by how far the others agree with them.
+    """Weighted evidence accumulation: partitions are weighted by their agreement with the others.
 
     :class:`conclust.EAC` on the co-association with weight v_u for partition u [1]_. v_u is the normalized
     crowd agreement of u to the power `beta`: the mean of its mutual information with the others, over
@@ -30,7 +30,7 @@ class WEAC(ConsensusClusterer):
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
         in the dendrogram, from 2 on; of equal lifetimes the smallest number.
     beta : float, default=2.0
-        At least 0: how much agreement counts. 0 is EAC.
+        Exponent of the agreement, at least 0. 0 is EAC.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         As for EAC.
     max_dense : int, default=20000
@@ -124,7 +124,7 @@ class WEAC(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.weights_ = crowd_weights(ensemble, self.beta)
-        # As LWEA with clusters that are all certain: faster than EAC, of weights that are no whole numbers.
+        # As LWEA with certain clusters: faster than EAC if weights are not integers.
         tree = certain_tree(
             ensemble.reweighted(within_range(self.weights_)),
             np.ones(int(ensemble.offsets[-1])),

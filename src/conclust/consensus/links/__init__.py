@@ -1,4 +1,4 @@
-"""Consensus by what clusters have to do with each other: similarities of clusters, found through others."""
+"""Consensus by links between clusters: similarities of clusters through other clusters."""
 
 from conclust.consensus.links.ecpcs import ECPCS
 from conclust.consensus.links.lce import LCE

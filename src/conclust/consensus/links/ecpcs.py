@@ -16,15 +16,15 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations, associations_in_block
-from conclust.consensus.linkage.clusterwise import (
+from conclust.ensemble import Ensemble, Missing
+from conclust.similarity import trajectory_similarity
+from conclust.spectra.transfer_cut import graph_embedding
+from conclust.trees.clusterwise import (
     RowLinkage,
     cluster_tree,
     pairs_of,
     warn_of_unobserved,
 )
-from conclust.ensemble import Ensemble, Missing
-from conclust.similarity import trajectory_similarity
-from conclust.spectral import graph_embedding
 
 __all__ = ["ECPCS"]
 
@@ -39,7 +39,7 @@ class ECPCS(ConsensusClusterer):
 
     Clusters are compared by random walks from them over the clusters of all partitions
     (:func:`conclust.similarity.trajectory_similarity`): two clusters without a common object are
-    alike if they resemble the same other clusters [1]_. From these similarities:
+    similar if they resemble the same other clusters [1]_. These similarities are used in one of two ways:
 
     - "meta": their normalised cut divides the clusters into meta-clusters, and an object goes to the
       meta-cluster with the largest share of clusters that hold it (ECPCS-MC).
@@ -49,22 +49,21 @@ class ECPCS(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K; of meta-clusters, where the result has fewer if one holds nobody's
-        largest share. None: the one with the longest lifetime in the dendrogram, from 2 on; "meta" must
-        be given it.
+        Number of clusters, K, or of meta-clusters, some of which may be the largest share of no object. None: the
+        one with the longest lifetime in the dendrogram, at least 2; "meta" requires a number.
     consensus : {"meta", "hierarchical"}, default="meta"
         Consensus step that uses the similarities.
     n_steps : int, default=20
         Length of the walks.
     lazy : bool, default=None
-        Whether walks may stay where they are; None: where they never meet otherwise. See
+        Whether walks may stay in place; None: only if they would never meet otherwise. See
         :func:`conclust.similarity.trajectory_similarity`.
     linkage : {"average", "single", "complete"}, default="average"
         Linkage with ``consensus="hierarchical"``; the paper uses "average".
     n_init : int, default=10
         Starts of k-means on the embedding of the clusters, for "meta".
     max_dense : int, default=20000
-        Most distinct rows of labels for which complete linkage makes a matrix of all pairs.
+        Maximum number of distinct rows of labels for which complete linkage makes a matrix of all pairs.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -80,7 +79,7 @@ class ECPCS(ConsensusClusterer):
         Number of clusters.
     meta_clusters_ : ndarray of int64 of shape (n_clusters_of_all_partitions,)
         Meta-cluster of every cluster, in the order of ``Ensemble.indicator``, consecutive from 0; -1
-        for clusters of partitions without weight. Of "meta" only.
+        for clusters of partitions without weight. Only with "meta".
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
         The dendrogram in SciPy's form. Of "hierarchical" only.
     lifetimes_ : ndarray of shape (n_observed - 1,)
@@ -197,7 +196,7 @@ class ECPCS(ConsensusClusterer):
     def _group_clusters(
         self, ensemble: Ensemble | LabelBlocks, R: NDArray[np.float64], seed: np.random.SeedSequence
     ) -> NDArray[np.float64]:
-        """Part the clusters; return the weight of each in its meta-cluster, (T, parts found)."""
+        """Divide the clusters; return the weight of each in its meta-cluster, (T, parts found)."""
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
         kept = np.flatnonzero(weights > 0)
@@ -206,7 +205,7 @@ class ECPCS(ConsensusClusterer):
         parts = _normalized_cut(
             R[np.ix_(kept, kept)], weights[kept], self.n_clusters, seed, self.n_init
         )
-        # A part that k-means left empty has no share to give.
+        # A part that k-means left empty has no share.
         found, parts = np.unique(parts, return_inverse=True)
         self.meta_clusters_[kept] = parts
         meta = np.zeros((len(weights), len(found)))
@@ -228,7 +227,7 @@ def _normalized_cut(
     seed: np.random.SeedSequence,
     n_init: int,
 ) -> NDArray[np.int64]:
-    """Part clusters by their similarities; one of weight 2 is as two of weight 1."""
+    """Divide clusters by their similarities; one of weight 2 counts as two of weight 1."""
     mass = weights / weights.mean()
     embedding, starts = spawn_sequences(seed, 2)
     k = min(k, len(R))

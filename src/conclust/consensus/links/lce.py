@@ -12,16 +12,8 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._validation import refuse
 from conclust._warnings import warn
-from conclust.bipartite import Edges, MatrixEdges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
-from conclust.consensus.linkage.clusterwise import (
-    ObjectPairs,
-    RowLinkage,
-    cluster_tree,
-    pairs_of,
-    warn_of_unobserved,
-)
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import EnsembleWarning
 from conclust.similarity import (
@@ -30,13 +22,21 @@ from conclust.similarity import (
     simrank,
     triple_quality,
 )
+from conclust.spectra.bipartite import Edges, MatrixEdges, edges_of
+from conclust.trees.clusterwise import (
+    ObjectPairs,
+    RowLinkage,
+    cluster_tree,
+    pairs_of,
+    warn_of_unobserved,
+)
 
 __all__ = ["LCE"]
 
 Similarity: TypeAlias = Literal["cts", "wtq", "srs", "asrs"]
 Consensus: TypeAlias = Literal["spectral", "hierarchical"]
 
-# Similarities of the clusters of a partition only.
+# Similarities that are between clusters of one partition only.
 _WITHIN = {"cts": connected_triples, "wtq": triple_quality}
 # From these shares of the labels on: noise that trees of these similarities part objects by, and missing labels that
 # the cut by "wtq" does. On planted partitions (n = 150 to 200, K = 4) the adjusted Rand index fell below .8 there.
@@ -45,7 +45,7 @@ _MISSING = 0.2
 
 
 class LCE(ConsensusClusterer):
-    """Link-based cluster ensemble: clusters are compared by what they resemble, objects by their clusters.
+    """Link-based cluster ensemble: clusters are compared by common neighbours, objects by their clusters.
 
     A partition puts an object into one of its clusters and in none of the others. Here the object
     belongs to the others too, as much as they resemble its own cluster by their overlaps with the
@@ -69,17 +69,18 @@ class LCE(ConsensusClusterer):
         (:func:`conclust.similarity.simrank`, :func:`conclust.similarity.approximate_simrank`), for
         "hierarchical" only.
     consensus : {"spectral", "hierarchical"}, default="spectral"
-        The cut, or linkage.
+        Consensus step: spectral cut, or linkage.
     linkage : {"average", "single", "complete"}, default="average"
         Linkage with ``consensus="hierarchical"``.
     decay : float, default=0.8
-        In [0, 1]: how alike the most similar clusters are, and what a step of SimRank takes away. With 0
+        Decay factor in [0, 1]: the similarity of the most similar clusters, and the factor of each SimRank step.
+        With 0
         "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their
         program 0.8.
     n_iter : int, default=5
         Iterations of SimRank, at least 2.
     n_init : int, default=10
-        Starts of k-means on the embedding, for "spectral".
+        Number of starts of k-means on the embedding, for "spectral".
     max_dense : int, default=20000
         Most distinct rows of labels for which complete linkage makes a matrix of all pairs.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -115,7 +116,7 @@ class LCE(ConsensusClusterer):
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
     EnsembleWarning
-        If the graph that is cut falls into more components than `n_clusters`: the smallest are joined.
+        If the graph to cut has more components than `n_clusters`; the smallest are then joined.
         See HBGF. If a fifth of the labels is missing for "wtq" with "spectral", or a tenth noise for "cts" with
         "hierarchical" (a twentieth for "wtq"): clusters may not be found.
 
@@ -265,7 +266,7 @@ class LCE(ConsensusClusterer):
         return labels
 
     def _pairs(self, ensemble: Ensemble) -> ObjectPairs:
-        """Say what compares objects."""
+        """Return the similarity of objects."""
         if self.similarity in _WITHIN:
             return pairs_of(ensemble, _WITHIN[self.similarity](ensemble, decay=self.decay))
         if self.similarity == "srs":
@@ -275,10 +276,10 @@ class LCE(ConsensusClusterer):
 
 
 def _with_absence(ensemble: Ensemble, edges: Edges, W: sp.csr_array) -> tuple[Edges, sp.csr_array]:
-    """Give each partition one more cluster, of the objects that it put into none.
+    """Add to each partition a cluster of the objects that it put into none.
 
     It is as similar to the other clusters of the partition as these are to each other, on average over their
-    objects. Without it, objects would be told apart by which partitions know them: entries of W are far
+    objects. Without it, objects would be separated by which partitions observed them: entries of W are far
     larger than their differences.
     """
     of = ensemble.column_partitions

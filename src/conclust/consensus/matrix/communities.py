@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.simplex import project_simplex
 from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
@@ -22,28 +23,27 @@ from conclust.consensus.probabilistic.objective import squared, together
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.membership import bridgeness
-from conclust.simplex import project_simplex
 
 __all__ = ["FuzzyCommunities"]
 
-# Steps in a row that must gain next to nothing.
+# Number of successive steps with nearly no gain after which the iteration ends.
 _PATIENCE = 3
-# Objects up to which the evidence of all pairs is squared.
+# Maximum number of objects for which the evidence of all pairs is squared.
 _ALL_PAIRS = 20_000
-# Distinct rows up to which a matrix of all pairs may be formed.
+# Maximum number of distinct rows for which a matrix of all pairs is formed.
 _FEW = 2000
 
 
 class FuzzyCommunities(SoftConsensusClusterer):
-    """Fuzzy communities of the co-association, and how much each object is a bridge.
+    """Fuzzy communities of the co-association, with the bridgeness of each object.
 
     Finds a membership U, rows on the simplex, with inner products near the co-association. It
     minimises ::
 
         f(U) = sum over i, j of w_ij (s_ij - u_i'u_j)^2
 
-    with s_ij the share of the partitions that put i and j together, of those that observed both, and
-    s_ii = 1, which pulls every object towards a certain membership [1]_. w_ij is the share of the
+    with s_ij the share of the partitions that put i and j together, among those that observed both, and s_ii = 1,
+    which pulls every object towards a certain membership [1]_. w_ij is the share of the
     partitions that observed both: 1 without missing labels. This is the least-squares PCC with the
     diagonal counted. Objects between communities have a high bridgeness.
 
@@ -79,10 +79,10 @@ class FuzzyCommunities(SoftConsensusClusterer):
         0 for an object of one community, 1 for one that all share evenly: see
         :func:`conclust.membership.bridgeness`.
     n_clusters_ : int
-        Communities found: those that are the most probable one of some object.
+        Number of communities that are the most probable one of some object.
     objective_ : float
         f(U). With missing labels and more than 20,000 objects, the sum over partitions of
-        (1[together] - u_i'u_j)^2 in place of each pair's own: that exceeds f by a constant.
+        (1[together] - u_i'u_j)^2 instead, which exceeds f by a constant.
     trace_ : ndarray of shape (n_iter + 1,)
         f at the start and after each step. It never rises.
     n_iter_ : int
@@ -221,8 +221,8 @@ class _Evidence:
     """Products with w_ij s_ij and w_ij, none of which is formed, for distinct rows of labels.
 
     w_ij s_ij is AA', with `lift` added for an object with itself. w_ij is the sum over groups of
-    partitions that observed the same objects of presence_ig presence_jg; `counts` is how many objects
-    each row stands for, `total` is f(0). `roots` is the matrix of sqrt(w_ij), where rows are so few
+    partitions that observed the same objects of presence_ig presence_jg; `counts` is the number of objects of each
+    row, `total` is f(0). `roots` is the matrix of sqrt(w_ij), where rows are so few
     that it costs less than a Gram matrix for each group.
     """
 
@@ -292,7 +292,7 @@ class _Evidence:
 
 
 def _least(c1: float, c2: float, c3: float, c4: float) -> tuple[float, float]:
-    """Return where in [0, 1] the polynomial c1 e + ... + c4 e^4 is least, and its value there."""
+    """Return the minimiser of the polynomial c1 e + ... + c4 e^4 in [0, 1], and its value."""
     roots = np.roots([4.0 * c4, 3.0 * c3, 2.0 * c2, c1]) if c4 > 0 else np.zeros(0)
     real = roots.real[np.abs(roots.imag) <= 1e-9 * (1.0 + np.abs(roots.real))]
     tried = np.concatenate([[0.0, 1.0], np.clip(real, 0.0, 1.0)])

@@ -24,7 +24,7 @@ from conclust.exceptions import DenseLimitError
 
 __all__ = ["DyadicAspect"]
 
-# Rows of the matrix of pairs after which Python may look for interrupts.
+# Number of rows of the matrix of pairs between checks for interrupts.
 _ROWS = 512
 
 
@@ -37,7 +37,7 @@ class DyadicAspect(SoftConsensusClusterer):
         L = sum over i != j of p_ij log P(i, j),    P(i, j) = sum_r alpha_r beta_ri beta_rj
 
     with p_ij the share of the partitions that put i and j together, of those that observed both. The
-    membership of an object is how probable each aspect is given that the object was drawn.
+    membership of an object is the probability of each aspect given that the object was drawn.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class DyadicAspect(SoftConsensusClusterer):
     n_init : int, default=5
         The model starts at the partition of :class:`QMI`; this is the number of starts (k-means++)
         of that search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn
-        at random, and the best goes on with all.
+        at random, and the best is continued with all.
     max_iter : int, default=2000
         Maximum number of iterations: steps of EM, and leaps ahead after two of them [2]_.
     tol : float, default=1e-8
         Stop when a step raises L by less than this times the sum of all p_ij.
     max_dense : int, default=20000
-        Number of distinct rows of labels above which the matrix of their pairs is refused.
+        Maximum number of distinct rows of labels; above it the matrix of their pairs is refused.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -71,9 +71,9 @@ class DyadicAspect(SoftConsensusClusterer):
     aspects_ : ndarray of shape (n_held,)
         alpha.
     n_clusters_ : int
-        Aspects found: those that are the most probable one of some object.
+        Number of aspects that are the most probable one of some object.
     objective_ : float
-        L, to be raised.
+        L, which is maximised.
     trace_ : ndarray of shape (n_iter + 1,)
         L at the start and after each iteration. It never falls.
     n_iter_ : int
@@ -99,7 +99,7 @@ class DyadicAspect(SoftConsensusClusterer):
     -----
     The EM algorithm over the p pairs of distinct rows of labels that ever fall together, O(p K) an
     iteration: objects with the same labels begin with the same membership, and EM leaves it the same.
-    Leaps that would lower L are taken back. The model explains only pairs that fall together; unlike
+    Leaps that would lower L are undone. The model explains only pairs that fall together; unlike
     in PCC, an expected pair that never falls together costs nothing directly. A missing label leaves
     its partition out of the shares of its object's pairs, and a pair that no partition observed is
     left out. Noise is apart from all objects. Soft partitions count with sums of products of

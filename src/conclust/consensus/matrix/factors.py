@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from conclust._progress import rounds
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.gram import gram_blocks
+from conclust.spectra.gram import gram_blocks
 
 __all__ = ["Criterion", "Factors", "Solution", "solve"]
 
-# Updates of the factors between two updates of the weights.
+# Number of updates of the factors between updates of the weights.
 _UPDATES = 20
-# With the first exponent of the update the criterion falls for certain; exponents up to the second are tried.
+# With the first exponent of the update the criterion always decreases; exponents up to the second are tried.
 _SURE, _LARGEST = 0.25, 1.0
 # Up to this number of rows the weighted co-association B diag(w) B' is formed.
 _FORMED = 300
@@ -106,7 +106,7 @@ class Criterion:
         return np.asarray(((columns[a] * (columns * self.mass)[b]) @ self.observed).T[:, whole])
 
     def size(self, weights: NDArray[np.float64]) -> float:
-        """Return the part of the criterion that the factors have no part in, with the price."""
+        """Return the part of the criterion that does not depend on the factors, including the price."""
         if self.observed is None:
             return float(weights @ self.table @ weights)
         return float(weights @ self.table.diagonal())
@@ -133,7 +133,7 @@ class Criterion:
         return lowers.T
 
     def scaled(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return H times the number at which the criterion is least for the given weights."""
+        """Return H scaled to minimise the criterion for the given weights."""
         factors = self.at(H)
         length = float(
             np.sum(factors.lengths if self.observed is None else self.given * factors.lengths)
@@ -142,7 +142,7 @@ class Criterion:
         return np.asarray(H * np.sqrt(share))
 
     def best_weights(self, weights: NDArray[np.float64], factors: Factors) -> NDArray[np.float64]:
-        """Return the weights at which the criterion is least, from some; nothing may be missing."""
+        """Return the weights that minimise the criterion, starting from some; no labels may be missing."""
         return _simplex_program(self.table, factors.overlaps, weights, self.given > 0)
 
 
@@ -166,18 +166,18 @@ def solve(
     max_iter: int,
     tol: float,
 ) -> Solution:
-    """Lower the criterion by rounds of updates of H and one of the weights.
+    """Minimise the criterion by rounds of updates of H, each followed by one of the weights.
 
     Parameters
     ----------
     criterion : Criterion
         Criterion to minimise.
     H : ndarray of shape (n_rows, K)
-        Where the factors begin.
+        Initial factors.
     weights : ndarray of shape (n_partitions,)
-        Where the weights begin, or stay.
+        Initial weights, or the fixed ones.
     learn_weights : bool
-        Whether they are learned.
+        Whether the weights are learned.
     max_iter : int
         Maximum number of updates.
     tol : float
@@ -282,7 +282,7 @@ def _simplex_program(
     start: NDArray[np.float64],
     allowed: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Lower w'Aw - 2b'w on the simplex of the allowed, from a start, for A semi-definite."""
+    """Minimise w'Aw - 2b'w on the simplex of the allowed weights, from a start, for A semi-definite."""
     used = np.flatnonzero(allowed)
     A, b = A[np.ix_(used, used)], b[used]
     # An active set: solve with equality on the support, drop weights that turn negative, add weights that
@@ -315,7 +315,7 @@ def _simplex_program(
 def _to_minimum(
     A: NDArray[np.float64], slope: NDArray[np.float64], support: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the move on the support, of sum 0, to the least value there (the shortest such)."""
+    """Return the shortest move on the support, of sum 0, to the minimum there."""
     inside = np.flatnonzero(support)
     basis = np.eye(len(inside)) - 1.0 / len(inside)
     reduced = basis @ A[np.ix_(inside, inside)] @ basis

@@ -19,15 +19,15 @@ from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_rows, start_labels
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
-from conclust.gram import is_held
+from conclust.spectra.gram import is_held
 
 __all__ = ["FuzzyRows"]
 
 Kind: TypeAlias = Literal["cmeans", "cmedoids", "weighted_medoids"]
 
-# Rows of the evidence that are measured together.
+# Number of rows of the evidence in one pass.
 _AT_ONCE = 1 << 12
-# Entries of a block of AA' or A'A where the latter is not held.
+# Number of entries of a block of AA' or A'A if the latter is not stored.
 _CELLS = 1 << 24
 
 
@@ -36,8 +36,8 @@ class FuzzyRows(SoftConsensusClusterer):
 
     With s_ij the share of the partitions that put i and j together, "cmeans" groups the rows of s
     around centroids; "cmedoids" groups objects around K of them by the dissimilarity r_ij = 1 - s_ij
-    (an object's to itself is 0) [1]_; "weighted_medoids" lets all objects stand for each cluster, with weights
-    v_jk of sum 1 [2]_. All lower ::
+    (0 for an object with itself) [1]_; "weighted_medoids" represents each cluster by all objects, with weights v_jk
+    of sum 1 [2]_. All minimise ::
 
         J(Y) = sum over objects i and clusters k of y_ik^fuzziness d_ik
 
@@ -52,12 +52,12 @@ class FuzzyRows(SoftConsensusClusterer):
     kind : {"cmeans", "cmedoids", "weighted_medoids"}, default="cmeans"
         Representatives of the clusters.
     fuzziness : float, default=1.2
-        Above 1: near 1 memberships are nearly labels, the larger the evener they are. Where many
-        clusters are hard to tell apart, 1.5 or 2, usual in a few dimensions, lets centroids fall
-        together, and fewer than `n_clusters` are found [3]_.
+        Exponent above 1: near 1 memberships are nearly labels; larger values make them more even. If many clusters
+        are hard to distinguish, 1.5 or 2, usual in a few dimensions, makes centroids coincide, and fewer than
+        `n_clusters` are found [3]_.
     medoid_fuzziness : float, default=1.5
-        For "weighted_medoids", above 1: near 1 one object has nearly all the weight in a cluster, the larger
-        the more share it.
+        For "weighted_medoids", above 1: near 1 one object has nearly all the weight in a cluster; larger values
+        spread it.
     n_init : int, default=5
         Y starts at the partition of :class:`QMI`; this is the number of starts (k-means++) of that
         search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
@@ -81,12 +81,11 @@ class FuzzyRows(SoftConsensusClusterer):
         Y, rows sum to 1.
         A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     medoids_ : ndarray of int64 of shape (n_held,) or None
-        For "cmedoids": the objects that the clusters are gathered around; for "weighted_medoids" those of the
-        largest weight.
+        For "cmedoids", the medoids of the clusters; for "weighted_medoids", the objects with the largest weights.
     medoid_weights_ : ndarray of shape (n_samples, n_held) or None
         For "weighted_medoids": v; columns sum to 1.
     n_clusters_ : int
-        Clusters found: those that are the most probable one of some object.
+        Number of clusters that are the most probable one of some object.
     objective_ : float
         J. The partitions' weights are divided by their sum.
     trace_ : ndarray of shape (n_iter + 1,)
@@ -121,7 +120,7 @@ class FuzzyRows(SoftConsensusClusterer):
     With missing labels s_ij is c_ij / (v_i v_j), for "cmeans": c_ij the share of all partitions that put
     them together, v_i the share that observed i. Where labels are missing independently that is c_ij
     over the share that observed both, on average. A medoid, however, stands for its cluster by its own
-    labels alone: with few of them, nearly all objects are near to it or none. Noise is apart from all
+    labels alone: with few of them, either nearly all objects are close to it or none. Noise is apart from all
     objects, itself included.
 
     References
@@ -241,7 +240,7 @@ class FuzzyRows(SoftConsensusClusterer):
 
 
 def _memberships(distances: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """Return the memberships that lower J most: even among clusters at distance 0."""
+    """Return the memberships that minimise J, uniform over clusters at distance 0."""
     least = distances.min(axis=1, keepdims=True)
     ratio = np.divide(least, distances, out=np.ones_like(distances), where=distances > 0)
     Y = np.where(least > 0, ratio ** (1.0 / (power - 1.0)), distances == 0)
@@ -337,5 +336,5 @@ def _lengths(A: sp.csr_array, other: sp.csr_array | None = None) -> NDArray[np.f
 
 
 def _cleaned(distances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set distances that are 0 but for rounding to 0 (distances are at most about 2)."""
+    """Set distances that are 0 up to rounding to 0 (distances are at most about 2)."""
     return np.where(distances < 1e-13, 0.0, distances)

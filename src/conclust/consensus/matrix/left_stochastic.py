@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
+from conclust._arrays.simplex import project_simplex
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
@@ -25,15 +26,14 @@ from conclust.consensus.restarts import (
     warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.simplex import project_simplex
 
 __all__ = ["LeftStochastic"]
 
-# Clusters of all partitions up to which B'B is decomposed whole.
+# Maximum number of clusters of all partitions for which B'B is decomposed whole.
 _DENSE = 3000
-# Singular values below this share of the first are rounding.
+# Singular values below this share of the first are rounding errors.
 _RANK = 1e-9
-# Starts are compared where a step lowers the objective by less than this per object. The best goes on.
+# Starts are compared once a step lowers the objective by less than this per object. The best is continued.
 _ROUGH = 1e-5
 
 
@@ -52,10 +52,10 @@ class LeftStochastic(SoftConsensusClusterer):
         stay empty.
         Required: ``fit`` refuses None.
     n_init : int, default=10
-        Starts: the first brings the most extreme rows to the corners, the others are random
-        rotations. All but the best end where they nearly stand still. Fewer where a cluster has
-        fewer than two different rows of labels. Where more than 5,000 rows differ they are run on
-        5,000 objects drawn at random, and the best is carried on with all.
+        Number of starts: the first brings the most extreme rows to the corners, the others are random rotations.
+        All but the best end when they nearly stand still. Fewer if a cluster has fewer than two different rows of
+        labels. With more than 5,000 distinct rows they run on 5,000 objects drawn at random, and the best is
+        continued with all.
     max_iter : int, default=500
         Maximum number of steps from one start.
     tol : float, default=1e-9
@@ -81,11 +81,11 @@ class LeftStochastic(SoftConsensusClusterer):
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     objective_ : float
-        Sum of the squared distances of the rotated rows to the simplex.
+        Sum of the squared distances between the rotated rows and the simplex.
     trace_ : ndarray of shape (n_iter + 1,)
         That sum at the start that was kept and after each step of all objects. It never rises.
     n_iter_ : int
-        Steps of all objects, from the start that was kept.
+        Number of steps on all objects, for the start that was kept.
     converged_ : bool
         Whether `tol` ended the iteration, not `max_iter`.
     n_features_in_ : int
@@ -212,7 +212,7 @@ def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> NDArray[np.float64]
     if T <= _DENSE or (A.shape[0] >= T and k >= T - 1):
         values, vectors = np.linalg.eigh(normalized_gram(ensemble).toarray())
         values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
-    elif k >= A.shape[0] - 1:  # hardly more objects than directions: AA' is the smaller one
+    elif k >= A.shape[0] - 1:  # hardly more objects than directions, so AA' is the smaller matrix
         values, left = np.linalg.eigh((A @ A.T).toarray())
         values, left = values[::-1][:k], left[:, ::-1][:, :k]
         length = np.sqrt(np.maximum(values, 0.0))
@@ -244,18 +244,20 @@ class Plane:
 
     @classmethod
     def through(cls, gram: NDArray[np.float64], sums: NDArray[np.float64]) -> Plane:
-        """Return the plane m'x = 1 nearest to rows, given M'M (of full rank) and M'1."""
+        """Return the plane m'x = 1 closest to the rows, given M'M (of full rank) and M'1."""
         k = len(sums)
         if k == 0:  # no two objects are together
             return cls(1.0, np.zeros((0, 0)))
         normal = np.linalg.solve(gram, sums)
-        scale = float(normal @ normal) / k  # then it is as far from 0 as the simplex
+        scale = (
+            float(normal @ normal) / k
+        )  # scaled so that its distance from 0 is that of the simplex
         return cls(scale, np.sqrt(scale) * _complement(normal / np.linalg.norm(normal)))
 
 
 @dataclass(frozen=True)
 class Rotated:
-    """A rotation within the plane, the memberships that it comes near to, and how it was found."""
+    """A rotation within the plane, the resulting memberships, and the course of the search."""
 
     rotation: NDArray[np.float64]
     membership: NDArray[np.float64]
@@ -271,18 +273,18 @@ def rotated(
     max_iter: int,
     tol: float,
 ) -> Rotated:
-    """Bring points of a plane as near to the simplex as a rotation can.
+    """Rotate points of a plane as close to the simplex as possible.
 
     Parameters
     ----------
     points : ndarray of shape (n, k - 1)
         Coordinates within the plane.
     counts : ndarray of shape (n,)
-        Objects at each.
+        Number of objects at each point.
     rotation : ndarray of shape (k - 1, k - 1)
-        Where to start.
+        Initial rotation.
     max_iter, tol : int and float
-        When to stop.
+        Stopping criteria.
 
     Returns
     -------
@@ -324,12 +326,12 @@ class _Search:
         return replace(found, rough=limits.tol < _ROUGH)
 
     def finish(self, found: Rotated, rows: DistinctRows, kept: NDArray[np.int64]) -> Rotated:
-        """Rotate on with all points."""
+        """Continue the rotation with all points."""
         limits = self.limits
         return rotated(self.points(rows), rows.masses, found.rotation, limits.max_iter, limits.tol)
 
     def to_the_end(self, found: Rotated, rows: DistinctRows) -> Rotated:
-        """Rotate on from the rough end of a start; one that went on with all points has done so."""
+        """Continue from the rough end of a start, unless it was already continued with all points."""
         limits = self.limits
         left = limits.max_iter - len(found.trace) + 1
         if not found.rough or left < 1:

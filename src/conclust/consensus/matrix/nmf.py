@@ -19,9 +19,9 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 __all__ = ["WeightedNMF"]
 
-# A partition is blurred by this to be a start: zeros would stay zeros.
+# Amount by which a starting partition is blurred, because zeros would stay zeros.
 _BLUR = 0.2
-# The least entry of a row at the start, as a share of the mean entry.
+# Minimum entry of a row at the start, as a share of the mean entry.
 _FLOOR = 1e-3
 
 
@@ -33,8 +33,8 @@ class WeightedNMF(SoftConsensusClusterer):
         ``|sum_u w_u M_u - H H'|^2 + price sum_u (w_u - v_u)^2 / v_u``      (Frobenius norm)
 
     as small as possible, where M_u has 1 for the pairs that partition u puts together, w is at least
-    0 with sum 1, and v are the given weights, divided by their sum [1]_ [2]_. Partitions that
-    contradict the others get less weight, some none. No matrix of pairs is formed.
+    0 with sum 1, and v are the given weights, divided by their sum [1]_ [2]_. Partitions that contradict the others
+    get less weight or none. No matrix of pairs is formed.
 
     Parameters
     ----------
@@ -42,10 +42,10 @@ class WeightedNMF(SoftConsensusClusterer):
         Number of clusters, K.
         Required: ``fit`` refuses None.
     learn_weights : bool, default=True
-        Whether w is learned. False: the weights of the ensemble, divided by their sum; all alike if
-        it has none. This is the unweighted consensus by NMF.
+        Whether w is learned. False: the weights of the ensemble, divided by their sum; all equal if it has none.
+        This is the unweighted consensus by NMF.
     regularization : float, default=0.02
-        Price of leaving the given weights: this times the mean of ``|M_u|^2``. At 0
+        Price of deviating from the given weights, as a multiple of the mean of ``|M_u|^2``. At 0
         the criterion can collapse: any one partition with at most K clusters has norm 0 by itself.
     n_init : int, default=5
         Random starts of the search for the least-squares partition at which the factors start. With
@@ -77,7 +77,7 @@ class WeightedNMF(SoftConsensusClusterer):
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
     objective_ : float
-        The sum above, over all ordered pairs, an object with itself among them; with missing labels
+        The sum above, over all ordered pairs, including an object with itself; with missing labels
         ``sum_u w_u |M_u - HH'|^2``, each over the pairs that u observed.
     trace_ : ndarray of shape (n_rounds + 1,)
         The objective at the start and after each round of 20 updates. It never rises.
@@ -192,7 +192,7 @@ class WeightedNMF(SoftConsensusClusterer):
         seed = seed_sequence(self.random_state, "WeightedNMF")
         rows = ensemble.distinct_rows()
         with one_library_thread():
-            # One start: the search for the partition that it begins at has several.
+            # One start: the search for its initial partition has several.
             found = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
         self.objective_, self.trace_ = found.trace[-1], np.array(found.trace)
         self.n_iter_, self.converged_ = found.n_iter, found.converged
@@ -211,7 +211,7 @@ class WeightedNMF(SoftConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Found:
-    """The solution that a start reached, and the criterion that it lowered."""
+    """The solution of a start, and its criterion."""
 
     criterion: Criterion
     solution: Solution
@@ -264,7 +264,7 @@ class _Search:
 
 
 def _blurred(labels: NDArray[np.int64], k: int, draw: np.random.Generator) -> NDArray[np.float64]:
-    """Blur a partition; clusters without objects, where too few rows differ, begin at random."""
+    """Blur a partition; clusters without objects (if there are too few distinct rows) start at random."""
     H = _BLUR * (1.0 + 0.01 * draw.random((len(labels), k)))
     H[np.arange(len(H)), labels] += 1.0
     return np.asarray(H)

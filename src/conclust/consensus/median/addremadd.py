@@ -48,9 +48,9 @@ class AddRemAdd(ConsensusClusterer):
 
     With `n_clusters`, the partition into this number of clusters with the largest sum of g is sought.
     Without it, the one with the largest sum of g abs(g): the part of the sum of squares of
-    a_ij - shift_ij that one level of similarity per cluster explains. Extraction takes out the cluster with
-    the largest g, then the next among the objects that are left, until none is above 0 (the others
-    stay single); a local search goes on from there.
+    a_ij - shift_ij that one level of similarity per cluster explains. Extraction removes the cluster with the
+    largest g, then the next one among the remaining objects, until none is above 0 (the others stay single); a
+    local search continues from there.
 
     "ensemble": a_ij is the number of partitions that put i and j together, and the partition sought is
     the one that explains the others best by least squares. "combined": each partition counts
@@ -60,20 +60,19 @@ class AddRemAdd(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters. None: it emerges. Where there are fewer distinct rows of labels, there are
-        no more clusters than those.
+        Number of clusters, at most that of distinct rows of labels. None: determined by the criterion.
     criterion : {"ensemble", "combined"}, default="ensemble"
         Definition of similarity.
     scale_shift : {"mean", "modularity", "none"}, default="mean"
         The shift that is subtracted from similarities: their mean over all pairs; or their
-        expectation by the sums of the two objects' similarities, d_i d_j / sum of d; or nothing:
-        then a few clusters take in nearly all objects, unless `n_clusters` is given.
+        expectation by the sums of the two objects' similarities, d_i d_j / sum of d; or nothing, in which case a
+        few clusters absorb nearly all objects unless `n_clusters` is given.
     starts : int or "all", default=50
         Objects from which each extraction starts: this number of random ones with different labels,
         or all.
     refine : bool, default=True
-        Whether transfers of objects, new clusters and fusions go on to raise the objective where
-        `n_clusters` is None. False: the extraction alone, as in the papers.
+        Whether transfers of objects, new clusters and fusions raise the objective further if `n_clusters` is None.
+        False: the extraction alone, as in the papers.
     n_init : int, default=10
         Starts of the local search of each of two kinds, besides the extraction and the fusion of
         single objects: the best partitions of the ensemble, and random ones; at least 0.
@@ -93,10 +92,10 @@ class AddRemAdd(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters.
     objective_ : float
-        The sum of g (with `n_clusters`) or of g abs(g) (without) over the clusters, to be raised.
+        The sum of g (with `n_clusters`) or of g abs(g) (without) over the clusters, which is maximised.
     semi_average_ : float
-        The sum over clusters of ``1/|S| sum over i, j in S of a_ij``: nothing subtracted, and every
-        object with itself among the pairs. The papers compare partitions with the same number of
+        The sum over clusters of ``1/|S| sum over i, j in S of a_ij``, without a shift and including every object
+        with itself. The papers compare partitions with the same number of
         clusters by it.
     n_iter_ : int
         Passes of the local search over the objects from the start that was kept; 1 without it.
@@ -269,7 +268,7 @@ def _modularity(evidence: Evidence) -> Evidence:
 
 
 def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -> NDArray[np.int64]:
-    """Take out one cluster after the other; return the labels of the units."""
+    """Extract one cluster after the other; return the labels of the units."""
     similarity = evidence.dense()
     m = len(similarity)
     if len(evidence.apart):

@@ -15,25 +15,25 @@ from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
 from conclust.ensemble import Ensemble, Missing
-from conclust.losses import Loss, check_loss
+from conclust.measures.losses import Loss, check_loss
 
 __all__ = ["BayesEstimate"]
 
 
 class BayesEstimate(ConsensusClusterer):
-    """Bayes estimate of a partition: least expected loss over draws, for instance of MCMC.
+    """Bayes estimate of a partition: minimum expected loss over draws, for instance from MCMC.
 
-    Finds the partition c that makes ::
+    Finds the partition c that minimises ::
 
         sum over draws s of share_s L(c, c_s)
 
-    least, with c_s the partition of draw s: the point estimate of a posterior distribution whose draws are the
+    with c_s the partition of draw s: the point estimate of a posterior distribution whose draws are the
     partitions of the ensemble [1]_ [2]_. The number of clusters emerges.
 
     Parameters
     ----------
     loss : {"vi", "binder", "omari", "nvi", "id", "nid"}, default="vi"
-        What is lost by estimating a draw. With H the entropy in bits, c the estimate and s the draw:
+        Loss of estimating a draw. With H the entropy in bits, c the estimate and s the draw:
 
         - "vi": variation of information, a H(c | s) + (2 - a) H(s | c);
         - "binder": pairs of objects, a for each that c wrongly separates and 2 - a for each that it
@@ -51,8 +51,8 @@ class BayesEstimate(ConsensusClusterer):
     max_clusters : int or None, default=None
         Maximum number of clusters of the estimate. None: any.
     n_init : int, default=16
-        Number of starts: of each four a draw, a cut of the average-linkage tree, and two empty partitions to which
-        objects are added in random order.
+        Number of starts: of every four, one is a draw, one a cut of the average-linkage tree, and two are empty
+        partitions to which objects are added in random order.
     n_rebuilds : int, default=30
         Maximum number of rounds in which clusters are destroyed and built again; two to six rounds in turn that
         change nothing end it. At least 0; fewer where objects times draws times clusters are above 3 million.
@@ -79,13 +79,13 @@ class BayesEstimate(ConsensusClusterer):
     objective_ : float
         The same.
     best_draw_ : int
-        The draw with the least expected loss. Of so many draws that comparing each two takes more than
-        2.5e9 labels, it is the best of an evenly spaced part.
+        Draw with the minimum expected loss. If comparing all pairs of draws takes more than 2.5e9 labels, it is the
+        best of an evenly spaced part.
     best_draw_loss_ : float
-        Its expected loss, as an estimate that has the objects it did not observe in clusters of their own: what
-        the search gained is ``best_draw_loss_ - expected_loss_``.
+        Its expected loss, as an estimate in which objects that it did not observe are clusters of their own. The
+        gain of the search is ``best_draw_loss_ - expected_loss_``.
     n_iter_ : int
-        Passes over the objects from the start that was best.
+        Number of passes over the objects from the best start.
     converged_ : bool
         Whether no move of an object and no merge was left that would lower the loss.
     n_features_in_ : int
@@ -113,16 +113,17 @@ class BayesEstimate(ConsensusClusterer):
 
     Notes
     -----
-    The search visits objects in random order and moves each to the cluster, or to a new one, where the
-    loss is least; merges clusters; destroys clusters, one or two at a time, and places their objects again;
-    splits clusters in two; and, of few labels, deals the objects of some clusters out at random. It works on counts
+    The search visits objects in random order and moves each to the existing or new cluster with the lowest loss;
+    merges clusters; destroys clusters, one or two at a time, and reassigns their objects; splits clusters in two;
+    and, with few labels, reassigns the objects of some clusters at random. It works on counts
     per cluster and draw: a visit costs O(N K). Losses other than "vi" and "binder" are compared by their slopes
-    first, from 250 objects on, and exactly in the end. Objects with the same labels in all draws move together, and
-    equal draws count as one with a weight. Of more than 4 million distinct labels (objects times draws) the starts
-    are compared on a part of the objects.
+    first (with 250 objects or more), and exactly at the end. Objects with the same labels in all draws move
+    together, and
+    equal draws count as one with a weight. With more than 4 million distinct labels (objects times draws) the
+    starts are compared on a part of the objects.
 
-    A draw counts by its weight times the number of objects that it observed (for "binder" the pairs); it
-    says nothing of the others. Noise objects are clusters of one object. The problem is NP-hard: the search ends
+    A draw counts by its weight times the number of objects that it observed (for "binder" the pairs); others are
+    ignored. Noise objects are clusters of one object. The problem is NP-hard: the search ends
     at a partition that none of its moves improves.
 
     References

@@ -1,7 +1,7 @@
 """The search for the partition with the least expected loss: starts, descents, rebuilt clusters.
 
-A unit is a distinct row of labels, and equal draws are one draw with a weight. Starts are run on a part of the
-units where there are many, and the best is finished on all.
+A unit is a distinct row of labels, and equal draws are one draw with a weight. If there are many units, starts run
+on a part of them, and the best is finished on all.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._ensemble_input import within_range
-from conclust._equal_rows import EqualRows
 from conclust._kernels import LossSearch
-from conclust._labels import MISSING, NOISE, canonical_labels
 from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
 from conclust._threads import side_by_side
-from conclust.consensus.linkage.agglomeration import dense_tree
-from conclust.consensus.linkage.dendrogram import cut
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.losses import (
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
+from conclust.ensemble.reading import within_range
+from conclust.measures.losses import (
     LOSSES,
     Loss,
     PartitionRows,
@@ -31,37 +29,39 @@ from conclust.losses import (
     expected_losses,
     mean_losses,
 )
+from conclust.trees.agglomeration import dense_tree
+from conclust.trees.dendrogram import cut
 
 __all__ = ["BestDraw", "Found", "Wanted", "best_draw", "least_expected_loss", "tree_cuts"]
 
 _T = TypeVar("_T")
 
-# Labels (units x draws) up to which every start is run on all units.
+# Number of labels (units x draws) up to which every start runs on all units.
 _CELLS = 4_000_000
-# Units of a part, at least.
+# Minimum number of units of a part.
 _PART = 1_000
-# Units of which the average-linkage tree is built: it takes all pairs of them.
+# Number of units in the average-linkage tree, which needs all pairs of them.
 _TREE = 3_000
-# Labels compared to find the best draw: more draws than that are thinned out evenly.
+# Number of labels compared to find the best draw: more draws are thinned evenly.
 _COMPARED = 2_500_000_000
 # Starts that are carried on by rebuilding clusters, and rounds of rebuilding that change nothing before it ends: at
 # least so many, and more where there are few labels.
 _CARRIED_ON, _FRUITLESS = 3, 2
 _MOST_FRUITLESS = 6
 _CHEAP = 200_000
-# Turns in which clusters are dealt out at random, and the work that they may take: labels times clusters.
+# Number of random reassignments of clusters, and their maximum work: labels times clusters.
 _TURNS, _SHAKEN = 100, 10_000_000
-# The work that rounds of rebuilding may take beyond the first two.
+# Maximum work of rounds of rebuilding beyond the first two.
 _REBUILT = 100_000_000
-# Labels up to which several starts are carried on.
+# Number of labels up to which several starts are continued.
 _FEW = 1_000_000
-# What leads a loss that is not a plain sum over tables: its single moves are dearer.
+# Proxies of losses that are not plain sums over tables, whose single moves are expensive.
 _LEADS: dict[Loss, Loss] = {"omari": "binder", "nvi": "vi", "id": "vi", "nid": "vi"}
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The aim of the search and its effort; see :class:`conclust.BayesEstimate`."""
+    """Objective and effort of the search; see :class:`conclust.BayesEstimate`."""
 
     loss: Loss
     split_cost: float
@@ -73,7 +73,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """A partition of the units, its expected loss, and how the search went."""
+    """A partition of the units, its expected loss, and the course of the search."""
 
     labels: NDArray[np.int64]
     loss: float
@@ -83,7 +83,7 @@ class Found:
 
 @dataclass(frozen=True)
 class BestDraw:
-    """The draw with the least expected loss of those compared, its loss, and the next best ones."""
+    """The draw with the lowest expected loss among those compared, its loss, and the next best ones."""
 
     index: int
     loss: float
@@ -139,7 +139,7 @@ def least_expected_loss(
 
 
 def best_draw(draws: Ensemble, loss: Loss, split_cost: float, threads: int) -> BestDraw:
-    """Compare the draws with each other; of very many, some with all.
+    """Compare the draws with each other; if there are very many, some of them with all.
 
     As an estimate, a draw has the objects that it did not observe in clusters of their own.
     """
@@ -172,7 +172,7 @@ def tree_cuts(ensemble: Ensemble, most: int, threads: int) -> NDArray[np.int64]:
 
 
 def _chosen(units: DistinctRows, n_draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return the units that starts are run on: those of random objects."""
+    """Return the units on which starts run: those of random objects."""
     size = max(_PART, _CELLS // n_draws)
     if len(units) <= size:
         return np.arange(len(units))
@@ -217,23 +217,23 @@ class _Problem:
         return start
 
     def descend(self, start: NDArray[np.int64], seed: int) -> Found:
-        """Go down from a start; -1 there: in no cluster yet."""
+        """Descend from a start; -1 marks units in no cluster yet."""
         return self.descended(self.wanted.loss, self.led(start, seed), seed)
 
     def led(self, start: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-        """Go down by the loss that leads, if one does."""
+        """Descend by the proxy loss, if there is one."""
         lead = _LEADS.get(self.wanted.loss)
         return start if lead is None else self.descended(lead, start, seed).labels
 
     def descended(self, loss: Loss, start: NDArray[np.int64], seed: int) -> Found:
-        """Go down by this loss."""
+        """Descend by this loss."""
         search = self.search(loss)
         _set(search, start)
         n_iter, converged = search.descend(seed, self.wanted.max_iter, False)
         return _read(search, len(start), n_iter, converged)
 
     def finish(self, found: Found, seed: int) -> Found:
-        """Deal clusters out at random and rebuild them as long as it lowers the loss, at most `n_rebuilds` rounds."""
+        """Reassign clusters at random and rebuild them while the loss decreases, for at most `n_rebuilds` rounds."""
         search = self.search(self.wanted.loss)
         _set(search, found.labels)
         n_iter, converged, most = found.n_iter, found.converged, self.wanted.max_iter
@@ -274,7 +274,7 @@ def _starts(
     generator: np.random.Generator,
     threads: int,
 ) -> list[NDArray[np.int64]]:
-    """Return partitions to start from: of each four, a draw, a cut of the tree, two empty ones."""
+    """Return partitions to start from: of every four, one draw, one cut of the tree, two empty ones."""
     ensemble, n = part.ensemble, part.ensemble.n_samples
     some = (wanted.n_init + 3) // 4
     starts = [part.start_of(ensemble.labels[:, s]) for s in drawn.ranking[:some]]
@@ -302,16 +302,16 @@ def _best_of_starts(
     seeds: list[int],
     threads: int,
 ) -> list[Found]:
-    """Go down from all starts, and carry the best ones on; return these, best first."""
+    """Descend from all starts, and continue the best ones; return these, best first."""
     if wanted.loss in _LEADS:
-        stage("starts by the loss that leads")
+        stage("starts by the proxy loss")
         led = _mapped(lambda i: part.led(starts[i], seeds[i]), len(starts), threads, "starts")
         starts = list(np.unique(led, axis=0))
     stage("starts")
     ends = _mapped(
         lambda i: part.descended(wanted.loss, starts[i], seeds[i]), len(starts), threads, "starts"
     )
-    ends.sort(key=lambda found: found.loss)  # stable: of equals the first
+    ends.sort(key=lambda found: found.loss)  # stable: the first one if tied
     carried = ends[:1]
     size = part.ensemble.codes.size
     most = max(_CARRIED_ON if size <= _FEW else 1, min(len(ends), _CHEAP // size))

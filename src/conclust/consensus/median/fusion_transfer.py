@@ -33,7 +33,10 @@ class MedianPartition(ConsensusClusterer):
         sum over pairs that P puts together of 2 c_ij - N_ij
 
     with c_ij the number of partitions that put i and j together, and N_ij the number that observed
-    both: clusters hold pairs that a majority puts together. The number of clusters emerges [1]_.
+    both: clusters contain pairs that a majority puts together. The number of clusters is a result [1]_.
+
+    The disagreements are Binder's loss with equal costs: for draws of a posterior see :class:`conclust.BayesEstimate`,
+    whose default, the variation of information, makes fewer clusters of one object.
 
     Parameters
     ----------
@@ -58,12 +61,12 @@ class MedianPartition(ConsensusClusterer):
         Number of clusters.
     objective_ : float
         Pairs of objects on which the consensus and a partition disagree, summed over the
-        partitions (by their weights): the median distance, to be lowered. A pair counts for a
+        partitions (by their weights): the median distance, which is minimised. A pair counts for a
         partition that observed both objects.
     n_iter_ : int
-        Passes over the objects from the start that was kept.
+        Number of passes over the objects, for the start that was kept.
     converged_ : bool
-        Whether no transfer and no fusion was left that would lower the objective.
+        Whether no remaining transfer or fusion would lower the objective.
     n_features_in_ : int
         Number of partitions.
 
@@ -92,8 +95,8 @@ class MedianPartition(ConsensusClusterer):
 
     The problem is NP-hard: the search ends at a partition that no single transfer or fusion improves.
 
-    Partitions that are constant change no order of the objective, but the draws of the search: another partition
-    as good, or a local optimum, may be found with them.
+    Constant partitions do not change the order of partitions by the objective, but they do change the random draws
+    of the search: another equally good partition, or a local optimum, may be found.
 
     References
     ----------

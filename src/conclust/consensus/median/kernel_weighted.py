@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import ResemblanceSearch
-from conclust._labels import canonical_labels, over_clusters, over_partitions
 from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._sklearn import ConvergenceWarning
@@ -31,6 +30,7 @@ from conclust.consensus.median.search import (
     sweep,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels, over_clusters, over_partitions
 from conclust.exceptions import DenseLimitError, InputError
 from conclust.weighting.relevance import index_table, relevance_weights
 from conclust.weighting.similarity import similarities
@@ -41,7 +41,7 @@ __all__ = ["KernelWeightedPartition"]
 _COOLING = 0.95
 # Annealing ends after _FROZEN levels without a move, or after _LEVELS levels.
 _FROZEN, _LEVELS = 5, 200
-# Moves proposed in a level: one for each unit, and at least this many.
+# Minimum number of moves proposed in a level; otherwise one per unit.
 _PROPOSALS = 60
 
 
@@ -52,24 +52,22 @@ _MOST_PARTITIONS = 10_000
 class KernelWeightedPartition(ConsensusClusterer):
     """Weighted partition consensus via kernels.
 
-    Finds the partition P that raises the weighted sum of its resemblances to the partitions ::
+    Finds the partition P that maximises the weighted sum of its resemblances to the partitions ::
 
         sum_u w_u k(P, P_u) / sqrt(k(P, P) k(P_u, P_u))
 
     where the kernel of two partitions compares the subsets S of objects that both hold together [1]_
     [2]_: it sums ``(|S| / |C|) (|S| / |C'|)`` over all S inside a cluster C of the one and a cluster
-    C' of the other. The value 1 means equality with all partitions. The number of clusters emerges,
-    unless it is given.
+    C' of the other. The value 1 means equality with all partitions. The number of clusters is a result, unless it
+    is given.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters. None: it emerges. Where there are fewer distinct rows of labels, there
-        are no more clusters than those.
+        Number of clusters, at most that of distinct rows of labels. None: determined by the criterion.
     kernel : {"pairs", "subsets"}, default="pairs"
-        Subsets of objects that count. "pairs": subsets of two objects. "subsets": all of them, as in
-        the papers; then the largest intersections decide nearly alone, which suits at most a few
-        hundred objects.
+        Subsets of objects that count. "pairs": subsets of two objects. "subsets": all of them, as in the papers;
+        the largest intersections then dominate, so this suits at most a few hundred objects.
     learn_weights : bool, default=True
         Whether the weights of the ensemble are multiplied with the weights by relevance
         (:func:`conclust.weighting.relevance_weights`).
@@ -77,7 +75,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         Values of the validity indices that relevance is read from. None: two that need no data, the
         mean normalised mutual information with the partitions, and the entropy of cluster sizes.
     n_init : int, default=5
-        Annealings, each from one of the best partitions of the ensemble.
+        Number of annealings, each from one of the best partitions of the ensemble.
     max_iter : int, default=100
         Maximum number of passes of transfers over the objects after annealing.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -98,13 +96,13 @@ class KernelWeightedPartition(ConsensusClusterer):
     resemblances_ : ndarray of shape (n_partitions,)
         Resemblance of the consensus to each partition, from 0 to 1.
     objective_ : float
-        The weighted sum of them, to be raised.
+        Weighted sum of the resemblances, which is maximised.
     log_objective_ : float
         Its natural logarithm, where the sum itself may be too small for a float ("subsets").
     n_iter_ : int
         Passes over the objects after the annealing that was kept.
     converged_ : bool
-        Whether no transfer was left that would raise the objective.
+        Whether no remaining transfer would raise the objective.
     n_features_in_ : int
         Number of partitions.
 
@@ -113,9 +111,9 @@ class KernelWeightedPartition(ConsensusClusterer):
     ParameterError
         If a parameter is out of its range.
     InputError
-        If the labels are malformed, or `indices` has not a column for each partition.
+        If the labels are malformed, or `indices` does not have one column per partition.
     UnsupportedEnsembleError
-        If the ensemble has soft members: subsets of objects lie in clusters or do not.
+        If the ensemble has soft members, because subsets are defined only for hard clusters.
 
     Warns
     -----
@@ -231,7 +229,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         if self.indices is None:
             if m > _MOST_PARTITIONS:
                 raise DenseLimitError(
-                    f"KernelWeightedPartition weighs by a matrix of all pairs of the {m} partitions "
+                    f"KernelWeightedPartition computes weights from a matrix of all pairs of the {m} partitions "
                     f"({8 * m * m / 1e9:.1f} GB), above {_MOST_PARTITIONS} partitions. Give learn_weights=False, or "
                     "values of the partitions as 'indices'."
                 )
@@ -279,9 +277,9 @@ class KernelWeightedPartition(ConsensusClusterer):
         return labels
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Place new objects in the clusters in which they raise the objective most.
+        """Assign new objects to the clusters in which they raise the objective most.
 
-        Every object is placed by itself, and the clusters of the partitions keep their sizes.
+        Every object is placed independently, and the clusters of the partitions keep their sizes.
 
         Parameters
         ----------
@@ -354,7 +352,7 @@ def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) ->
     """Return the best partition at the end of a level of annealing, the start among them."""
     n = len(start)
     search.set(start, int(start.max()) + 1)
-    search.transfer(np.flatnonzero(start < 0))  # places those in no cluster
+    search.transfer(np.flatnonzero(start < 0))  # also places units in no cluster
     best, value = np.empty(n, dtype=np.int64), search.objective()
     search.read(best)
     proposals = max(n, _PROPOSALS)
@@ -376,7 +374,7 @@ def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) ->
 def _settled(
     search: ResemblanceSearch, start: NDArray[np.int64], draw: np.random.Generator, max_iter: int
 ) -> tuple[float, NDArray[np.int64], int, bool]:
-    """Transfer from a start until nothing rises: objective, labels, passes, whether it ended."""
+    """Transfer from a start until no move raises the objective; return objective, labels, passes, convergence."""
     labels, n_iter, moves = start, 0, 1
     order = draw.permutation(len(start))
     while moves and n_iter < max_iter:

@@ -1,4 +1,4 @@
-"""The kernel of partitions: how far two partitions hold the same subsets of objects together.
+"""The kernel of partitions: how far two partitions keep the same subsets of objects together.
 
 Everything is in base-2 logarithms: the number of subsets overflows beyond a thousand objects.
 """
@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import over_partitions
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 
 __all__ = ["Kernel", "Tables", "log_joined", "log_norms", "log_resemblances"]
 
@@ -22,7 +22,7 @@ Kernel: TypeAlias = Literal["pairs", "subsets"]
 
 @dataclass(frozen=True)
 class Tables:
-    """Numbers of objects that clusters of the consensus and clusters of the partitions share.
+    """Numbers of objects shared by clusters of the consensus and clusters of the partitions.
 
     ``common`` (T, K): shared with each cluster. ``noise`` and ``observed`` (N, K): objects of the
     consensus cluster that are noise in the partition, or observed by it. ``sizes`` (T,) and ``alone``

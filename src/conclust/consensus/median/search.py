@@ -1,4 +1,4 @@
-"""Local search for the partition that raises a sum over clusters of the similarity inside.
+"""Local search for the partition that maximises a sum over clusters of the similarity inside.
 
 The similarity of two objects is a_ij = sum_t v_t r_it r_jt with sparse rows r. Their columns are the
 clusters of the ensemble; columns of negative weight v_t subtract the shift. The kernel works on sums of
@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import PartitionSearch, ResemblanceSearch
-from conclust._labels import canonical_labels
 from conclust._progress import rounds, stage, tracked
 from conclust.consensus.constraints import coloured
 from conclust.ensemble import DistinctRows, Ensemble
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
 __all__ = [
@@ -44,9 +44,9 @@ CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 # Starts are compared on at most this many units; the best is finished on all. Fewer than elsewhere
 # (`consensus/restarts.py`): one of them fuses single units pair by pair, the square of their number.
 SUBSET = 1000
-# Clusters up to which pairs of clusters are looked at for a fusion.
+# Maximum number of clusters for which pairs of clusters are considered for a fusion.
 _FUSED = 2000
-# Units visited before Python may look for interrupts.
+# Number of units visited between checks for interrupts.
 _VISITS = 4096
 
 
@@ -105,7 +105,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Found:
-    """A partition of the units, its objective, and how the search went."""
+    """A partition of the units, its objective, and the course of the search."""
 
     labels: NDArray[np.int64]
     objective: float
@@ -114,7 +114,7 @@ class Found:
 
 
 def interchangeable(ensemble: Ensemble) -> DistinctRows:
-    """Return the rows of objects that a best partition need not part: the units of the search.
+    """Return the rows of objects that some optimal partition keeps together: the units of the search.
 
     Objects with the same labels everywhere belong together, unless they are noise somewhere (the same
     noise does not put them together) or the labels are soft.
@@ -186,16 +186,16 @@ def sample(
 
 @dataclass(frozen=True)
 class Wanted:
-    """The aim of a local search.
+    """Objective of a local search.
 
     Attributes
     ----------
     criterion : {"additive", "averaged", "explained"}
         See ``_kernels/search/median.h``.
     n_clusters : int or None
-        Clusters; None: the number with the best criterion.
+        Number of clusters. None: the one with the best criterion.
     n_init : int
-        Partitions of the ensemble, and random ones, to start from.
+        Number of partitions of the ensemble, and of random ones, to start from.
     max_iter : int
         Maximum number of passes from one start.
     """
@@ -231,11 +231,11 @@ def best_partition(
     generator : Generator
         Draws the random starts.
     wanted : Wanted
-        The criterion, the number of clusters, the effort.
+        Criterion, number of clusters, and effort.
     chosen : ndarray of int64
-        The units that the search runs on.
+        Units on which the search runs.
     given : ndarray of int64 or None, default=None
-        A partition of them to begin at.
+        A partition of them to start from.
     """
     criterion, n_clusters = wanted.criterion, wanted.n_clusters
     n_init, max_iter = wanted.n_init, wanted.max_iter
@@ -329,7 +329,7 @@ def _descend(
     max_iter: int,
     order: NDArray[np.int64],
 ) -> Found | None:
-    """Transfer and fuse from a start until nothing rises; None if it has too few clusters."""
+    """Transfer and fuse from a start until no move raises the objective; None if it has too few clusters."""
     search.set(np.ascontiguousarray(start, dtype=np.int64), int(start.max()) + 1)
     if k is not None:
         if search.n_clusters < k:
@@ -365,7 +365,7 @@ def sweep(search: PartitionSearch | ResemblanceSearch, order: NDArray[np.int64])
 
 
 def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: NDArray[np.float64]) -> float:
-    """Sum over clusters the similarity of all pairs, an object with itself among them, per object."""
+    """Sum the similarity of all pairs within clusters, including objects with themselves, per object."""
     weights = ensemble.column_weights * together
     k = int(labels.max()) + 1
     ones = np.ones(len(labels))
@@ -378,7 +378,7 @@ def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: NDArray[np.
 def extended(evidence: Evidence, chosen: NDArray[np.int64], labels: NDArray[np.int64]) -> Found:
     """Place the units that are not among the chosen ones with the cluster of most similar objects.
 
-    Clusters of several of the chosen are asked, as they are; who is similar to none stays single.
+    Only clusters of several chosen units are considered, unchanged; units similar to none stay single.
     """
     m, k = len(evidence.mass), int(labels.max()) + 1
     start = np.full(m, -1)
@@ -409,7 +409,7 @@ def least_squares_labels(
 ) -> NDArray[np.int64]:
     """Return the partition of at most `n_clusters` that explains the ensemble best: a start.
 
-    `counts` says how often each object counts: once by default.
+    `counts` is the number of times each object counts, by default once.
     """
     units = interchangeable(ensemble)
     if counts is not None:

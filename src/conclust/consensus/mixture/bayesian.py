@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, polygamma, psi
 
 from conclust._kernels import mixed_membership_round
-from conclust._label_view import label_view
-from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust._parameters import Parameters, Range
 from conclust._progress import rounds, stage
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
@@ -26,6 +24,8 @@ from conclust.consensus.restarts import (
     warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 
 __all__ = ["BayesianEnsemble"]
 
@@ -34,11 +34,11 @@ MixedSolver: TypeAlias = Literal["variational", "gibbs"]
 # A start keeps alpha fixed for this number of iterations: with a small alpha objects hardly leave their
 # first cluster.
 _SETTLING = 10
-# New objects: iterations, and the change of a row, as a share of it, that ends them.
+# For new objects: maximum number of iterations, and relative change of a row that ends them.
 _PLACING, _PLACED = 200, 1e-8
-# The pseudo-counts where none are given: chains hardly move where a label that is not there yet has none.
+# Default pseudo-counts: without one for absent labels, chains hardly move.
 _SMOOTHING = {"variational": 1e-3, "gibbs": 0.1}
-# Below, products of odds would vanish.
+# Lower bound below which products of odds would underflow.
 _LEAST_SMOOTHING = 1e-100
 
 
@@ -56,32 +56,32 @@ class BayesianEnsemble(PlacingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Clusters, K. ``n_clusters_`` does not count clusters that are no object's most probable one.
+        Number of clusters, K. ``n_clusters_`` does not count clusters that are not the most probable one of any
+        object.
         Required: ``fit`` refuses None.
     solver : {"variational", "gibbs"}, default="variational"
-        "gibbs": collapsed Gibbs sampling, from the variational solution on. Slower; it says how sure
-        the memberships are, by draws.
+        "gibbs": collapsed Gibbs sampling, started from the variational solution. Slower, but its draws show the uncertainty of the memberships.
     alpha : float, default=None
         Where alpha begins for each cluster: small values ask for objects of one cluster. None:
         1 / n_clusters. By Gibbs sampling the mean of alpha's prior, which is exponential. In [1e-3, 1e4].
     learn_alpha : bool, default=True
-        Whether alpha is fitted (drawn) too, one value a cluster, or stays as it begins.
+        Whether alpha is also fitted (drawn), one value per cluster, or stays at its initial value.
     smoothing : float, default=None
         Pseudo-count of every label in every cluster: the parameter of a symmetric Dirichlet prior on
         beta, minus 1 where beta is fitted. None: 1e-3, by Gibbs sampling 0.1.
     n_init : int, default=5
-        Starts (from k-means++ on the labels); fewer where a cluster has fewer than two different rows
-        of labels. Where more than 5,000 rows of labels differ they are
-        run on 5,000 objects drawn at random, and the best is carried on with all.
+        Number of starts (from k-means++ on the labels); fewer if a cluster has fewer than two different rows of
+        labels. With more than 5,000 distinct rows they run on 5,000 objects drawn at random, and the best is
+        continued with all.
     max_iter : int, default=1000
         Maximum number of iterations.
     tol : float, default=1e-5
         Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
-        many nats an object.
+        number of nats per object.
     n_burn_in : int, default=200
         Of Gibbs sampling: sweeps over all labels before draws are kept, at least 0.
     n_draws : int, default=300
-        Of Gibbs sampling: draws kept, one a sweep.
+        With Gibbs sampling, number of draws kept, one per sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
         What the label -1 means (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -100,12 +100,12 @@ class BayesianEnsemble(PlacingClusterer):
         Mean of theta_i under the (approximate) posterior; rows sum to 1.
         A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     n_clusters_ : int
-        Clusters that are the most probable one of some object.
+        Number of clusters that are the most probable one of some object.
     alpha_ : ndarray of shape (n_held,)
         Parameters of the Dirichlet distribution of the memberships; by Gibbs sampling their mean.
     label_probabilities_ : list of ndarray, each of shape (n_held, n_clusters_u)
-        beta_u, one row a cluster, for each partition; labels in the order of their first
-        appearance. By Gibbs sampling the mean of it.
+        beta_u for each partition, one row per cluster; labels in the order of their first appearance. With Gibbs
+        sampling, its mean.
     elbo_ : float
         Lower bound of the log-likelihood of all labels, in nats. Variational only.
     objective_ : float
@@ -117,14 +117,14 @@ class BayesianEnsemble(PlacingClusterer):
     converged_ : bool
         Whether `tol` ended the iteration, not `max_iter`. Variational only.
     draws_ : ndarray of int32 of shape (n_samples, n_draws)
-        Of Gibbs sampling: in each draw a cluster of each object, drawn from its theta_i, by its column of
-        ``membership_``; -1: missing in every partition. :func:`conclust.posterior_coclustering` reads
-        how often objects are together in them.
+        With Gibbs sampling, a cluster of each object in each draw, drawn from its theta_i, as a column of
+        ``membership_``; -1: missing in every partition. :func:`conclust.posterior_coclustering` computes
+        co-clustering from them.
     log_probabilities_ : ndarray of shape (n_iter,)
-        Of Gibbs sampling: log P(labels, z), given alpha, after each sweep, in nats. Where it still
-        rises the chain has not settled.
+        With Gibbs sampling, log P(labels, z), given alpha, after each sweep, in nats. If it still rises, the chain
+        has not converged.
     n_iter_ : int
-        Iterations on all objects, or sweeps.
+        Number of iterations on all objects, or of sweeps.
     n_features_in_ : int
         Number of partitions.
 
@@ -155,7 +155,7 @@ class BayesianEnsemble(PlacingClusterer):
     objects are together in ``draws_`` does not.
 
     A partition that did not observe an object has no z there. Noise is a label that no other object
-    has: it does not tell clusters apart, and drops out too. A partition of weight 2 counts as the
+    has: it does not distinguish clusters, and drops out too. A partition of weight 2 counts as the
     same partition twice; by Gibbs sampling as one whose copies all follow the same z.
 
     References
@@ -274,7 +274,7 @@ class BayesianEnsemble(PlacingClusterer):
         prior: MixedPrior,
         seed: np.random.SeedSequence,
     ) -> NDArray[np.float64]:
-        """Run a chain from the variational solution, and keep what it says."""
+        """Run a chain from the variational solution, and store its results."""
         stage("the chain")
         membership = start.model.membership(start.mass)
         clusters = start.model.likeliest(rows.ensemble.codes, membership)
@@ -376,7 +376,7 @@ class _Model:
         return np.ascontiguousarray((B @ columns)[:, None] * z)
 
     def likeliest(self, codes: NDArray[Any], membership: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return the most probable cluster behind each label, given the memberships (any: no label)."""
+        """Return the most probable cluster behind each label, given the memberships (arbitrary without a label)."""
         logs, beta = np.log(membership), np.log(self.beta)
         found = np.zeros(codes.shape, dtype=np.int32)
         for u, first in enumerate(self.offsets[:-1]):
@@ -404,7 +404,7 @@ class _Model:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """Where the iteration ended; the trace holds the objective at the start and after each."""
+    """Final state of the iteration; the trace holds the objective at the start and after each iteration."""
 
     model: _Model
     mass: NDArray[np.float64]
@@ -437,7 +437,7 @@ class _Search:
         )
 
     def finish(self, found: _Fitted, rows: DistinctRows, kept: NDArray[np.int64]) -> _Fitted:
-        """Climb on with all rows."""
+        """Continue with all rows."""
         mass = found.model.first_mass(rows.ensemble.codes)
         return self._climb(rows, found.model, mass, 0, self.threads)
 
@@ -453,9 +453,9 @@ class _Search:
         settling: int,
         threads: int,
     ) -> _Fitted:
-        """Raise the bound to the end; alpha stays for the first `settling` iterations.
+        """Maximise the bound; alpha is fixed for the first `settling` iterations.
 
-        In turn beta, alpha, q(theta) and q(z) become the best for the others.
+        Beta, alpha, q(theta) and q(z) are optimised in turn, given the others.
         """
         codes, counts = np.ascontiguousarray(rows.ensemble.codes), rows.masses
         total = counts.sum()

@@ -1,7 +1,7 @@
 """Gibbs sampling in the mixed-membership model: draws of the clusters behind all labels, and their means.
 
 ``_kernels/models/mixed_gibbs.h`` has the model and the draw of a cluster. Here are the draw of alpha, the
-chain, and how clusters are named alike in all draws.
+chain, and the matching of cluster names over all draws.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from conclust._kernels import mixed_gibbs_sweep
-from conclust._labels import over_clusters, over_partitions
 from conclust._progress import tracked
 from conclust._threads import one_library_thread
 from conclust.ensemble import Ensemble
-from conclust.matching import assign
+from conclust.ensemble.labels import over_clusters, over_partitions
+from conclust.measures.matching import assign
 
 __all__ = ["LEAST_ALPHA", "MOST_ALPHA", "Chain", "MixedPrior", "Posterior"]
 
-# Where alpha may lie, however it is found.
+# Range of alpha.
 LEAST_ALPHA = 1e-3
 MOST_ALPHA = 1e4
 
 
 @dataclass(frozen=True)
 class MixedPrior:
-    """What is believed before labels are seen.
+    """Priors.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class MixedPrior:
 
 @dataclass(frozen=True)
 class Posterior:
-    """Means over the draws kept, of clusters named alike in all of them; and the draws.
+    """Means over the draws kept, with matched clusters; and the draws.
 
     Attributes
     ----------
@@ -84,9 +84,9 @@ class Chain:
     prior : MixedPrior
         The priors.
     alpha : ndarray of shape (K,)
-        Where alpha begins.
+        Initial alpha.
     clusters : ndarray of int32 of shape (n, N)
-        Where the clusters begin; read where there is a label.
+        Initial clusters; read only where there is a label.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Chain:
         Parameters
         ----------
         n_burn_in, n_draws : int
-            Sweeps before draws are kept, and draws kept.
+            Numbers of sweeps before draws are kept, and of draws kept.
         reference : ndarray of shape (n, K)
             A membership that names the clusters: each draw's are named so that its memberships come
             nearest, in squares, to the mean of this one and those kept so far.
@@ -216,7 +216,7 @@ def drawn_alpha(
 
 @dataclass(frozen=True)
 class _Repeated:
-    """Numbers, each different one once."""
+    """Distinct numbers with their counts."""
 
     values: NDArray[np.float64]
     counts: NDArray[np.int64]
@@ -231,7 +231,7 @@ class _Repeated:
 
 
 def _height(others: float, own: _Repeated, totals: _Repeated, mean: float, t: float) -> float:
-    """Return the log density of t = log alpha_k, but for a constant; `others` is the rest of alpha's sum."""
+    """Return the log density of t = log alpha_k up to a constant; `others` is the rest of alpha's sum."""
     a = math.exp(t)
     return own.rises(a) - totals.rises(others + a) - a / mean + t
 
@@ -248,4 +248,4 @@ def _sliced(height: Callable[[float], float], at: float, rng: np.random.Generato
             low = tried
         else:
             high = tried
-    return at  # nothing but rounding is left of the slice
+    return at  # the slice has shrunk to a rounding error

@@ -1,4 +1,4 @@
-"""MixtureModel: every cluster draws its members' labels from distributions of its own."""
+"""MixtureModel: each cluster has its own label distributions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
@@ -26,6 +25,7 @@ from conclust.consensus.restarts import (
     warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 
 __all__ = ["MixtureModel"]
 
@@ -44,7 +44,8 @@ class MixtureModel(PlacingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Components. ``n_clusters_`` does not count components that are no object's most probable one.
+        Number of components. ``n_clusters_`` does not count components that are not the most probable one of any
+        object.
         Required: ``fit`` refuses None.
     smoothing : float, default=1e-3
         Pseudo-count of every label in every component (a Dirichlet prior): a label that no object of
@@ -76,11 +77,11 @@ class MixtureModel(PlacingClusterer):
         Probability of each component given the labels of the object; rows sum to 1.
         A column for each component that is not empty; the clusters of ``labels_`` come first.
     n_clusters_ : int
-        Components that are the most probable one of some object.
+        Number of components that are the most probable one of some object.
     mixing_ : ndarray of shape (n_held,)
         a, the share of each component.
     label_probabilities_ : list of ndarray, each of shape (n_held, n_clusters_u)
-        theta_u, one row a component, for each partition; labels in the order of their first
+        theta_u for each partition, one row per component; labels in the order of their first
         appearance.
     log_likelihood_ : float
         Log-likelihood of all labels, in nats.
@@ -88,15 +89,14 @@ class MixtureModel(PlacingClusterer):
         The sum that EM raises: the log-likelihood plus ``smoothing`` times the (weighted) sum of
         log theta.
     bic_ : float
-        -2 ``log_likelihood_`` + log(n_samples) x free parameters: the lower the better.
+        -2 ``log_likelihood_`` + log(n_samples) x free parameters; lower is better.
     icl_ : float
-        ``bic_`` + 2 x entropy of the memberships, which asks for clusters that do not overlap:
-        the lower the better.
+        ``bic_`` + 2 x entropy of the memberships, which favours clusters that do not overlap; lower is better.
     trace_ : ndarray of shape (n_iter + 1,)
         The log-likelihood with the term of the pseudo-counts, at the start and after each iteration on
         all objects. It never falls.
     n_iter_ : int
-        Iterations on all objects.
+        Number of iterations on all objects.
     converged_ : bool
         Whether `tol` ended the iteration, not `max_iter`.
     n_features_in_ : int
@@ -118,8 +118,7 @@ class MixtureModel(PlacingClusterer):
     that it drops out as a missing label does. A weight is an exponent: a partition of weight 2 counts
     as the same partition twice.
 
-    The components are not the only way to cut the data up: labels that depend on each other within
-    a true cluster can make BIC ask for more components than there are clusters.
+    If labels depend on each other within a true cluster, BIC may select more components than there are clusters.
 
     References
     ----------
@@ -218,7 +217,7 @@ class MixtureModel(PlacingClusterer):
         converged: bool,
         unsure: float,
     ) -> None:
-        """Keep how EM ended; `unsure` is the entropy of the memberships.
+        """Store the result of EM; `unsure` is the entropy of the memberships.
 
         Parameters
         ----------
@@ -301,7 +300,7 @@ class _Components:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """Where EM ended; the trace holds the objective at the start and after each iteration."""
+    """Final state of EM; the trace holds the objective at the start and after each iteration."""
 
     components: _Components
     membership: NDArray[np.float64]
@@ -325,7 +324,7 @@ class _Search:
         return self._climb(rows, _maximised(rows, z, self.smoothing))
 
     def finish(self, found: _Fitted, rows: DistinctRows, kept: NDArray[np.int64]) -> _Fitted:
-        """Run EM on with all rows."""
+        """Continue EM with all rows."""
         return self._climb(rows, found.components)
 
     def loss(self, found: _Fitted) -> float:
@@ -333,7 +332,7 @@ class _Search:
         return -found.trace[-1]
 
     def _climb(self, rows: DistinctRows, components: _Components) -> _Fitted:
-        """Run EM from some components to the end."""
+        """Run EM from some components until it converges."""
         B = rows.ensemble.indicator
         total = rows.masses.sum()
         z, log_likelihood = components.posterior(B, rows.masses)
@@ -367,7 +366,7 @@ def _components_of(
     mixing: NDArray[np.float64],
     smoothing: float,
 ) -> _Components:
-    """Return the components from how many objects of each have each label, and how many each has."""
+    """Return the components from the number of objects of each with each label, and in total."""
     # Weights are the same for all labels of a partition: they would cancel.
     theta: NDArray[np.float64] = counts + smoothing
     sums = over_partitions(theta, ensemble.offsets)
@@ -422,7 +421,7 @@ def _climbed(labels: LabelBlocks, climb: _Climb, search: _Search) -> _Climb:
 def _looked(
     labels: LabelBlocks, components: _Components, trace: NDArray[np.float64], smoothing: float
 ) -> _Climb:
-    """Find the memberships by some components: the E step, of which sums are kept."""
+    """Compute the memberships from some components (the E step); only sums are kept."""
     found = labels.total(f"EM, iteration {len(trace)}", _expected, components)
     counts, masses, log_likelihood, unsure = found
     reached = float(log_likelihood) + components.prior(smoothing)
@@ -439,7 +438,7 @@ def _looked(
 
 
 def _expected(part: Part, components: _Components) -> tuple[Any, ...]:
-    """Return what the memberships of a block add up to."""
+    """Return the sums of the memberships of a block."""
     B = part.ensemble.indicator
     z, log_likelihood = components.posterior(B, np.ones(len(part.ensemble.codes)))
     return B.T @ z, z.sum(axis=0), log_likelihood, float(_entropies(z).sum())

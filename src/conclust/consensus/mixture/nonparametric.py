@@ -1,4 +1,4 @@
-"""NonparametricBayesianEnsemble: the labels set the number of clusters, by Gibbs sampling."""
+"""NonparametricBayesianEnsemble: the number of clusters is inferred by Gibbs sampling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import gibbs_sweep
-from conclust._labels import canonical_labels
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
@@ -19,11 +18,12 @@ from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import coassociation
 
 __all__ = ["NonparametricBayesianEnsemble", "posterior_coclustering"]
 
-# Draws per block: the contingency tables of two blocks of draws are held at once.
+# Number of draws per block: the contingency tables of two blocks of draws are in memory at once.
 _DRAWS = 30
 
 
@@ -46,7 +46,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     n_burn_in : int, default=200
         Sweeps over all objects before partitions are kept, at least 0.
     n_draws : int, default=300
-        Partitions kept, one a sweep.
+        Number of partitions kept, one per sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -62,14 +62,13 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         Number of clusters.
     draws_ : ndarray of int32 of shape (n_samples, n_draws)
         The partitions kept; -1: missing in every partition.
-        :func:`conclust.posterior_coclustering` reads how often objects are together in them.
+        :func:`conclust.posterior_coclustering` computes co-clustering from them.
     n_clusters_draws_ : ndarray of int64 of shape (n_draws,)
-        Number of clusters of each.
+        Number of clusters of each draw.
     concentrations_ : ndarray of shape (n_draws,)
-        Concentration at each.
+        Concentration in each draw.
     objective_ : float
-        Sum over pairs of (1[together] - share of draws that have the pair together)^2: the lower
-        the better, and lowest of all draws.
+        Sum over pairs of (1[together] - share of draws that have the pair together)^2, the minimum over all draws.
     n_iter_ : int
         Sweeps: ``n_burn_in + n_draws``.
     n_features_in_ : int
@@ -92,8 +91,8 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     sweeps over 10,000 objects in 20 partitions took 4 s, and 100,000 objects take ten times that.
     ``draws_`` takes 4 n_samples n_draws bytes.
 
-    A partition that did not observe an object says nothing about it. Noise, a label that no other
-    object has, says nothing about its cluster either. The weight of a partition is an exponent of its
+    A partition that did not observe an object carries no information about it. Neither does noise, a label that no
+    other object has. The weight of a partition is an exponent of its
     probabilities: a partition of weight 2 counts as the same partition twice.
 
     References
@@ -187,7 +186,7 @@ def _drawn_concentration(
     rate = 1.0 - math.log(rng.beta(concentration + 1.0, n))
     odds = n_clusters / (n * rate)
     shape = n_clusters + (rng.random() < odds / (1.0 + odds))
-    # A draw of 0 would never let a new cluster in again.
+    # After a draw of 0, no new cluster could ever appear.
     return max(float(rng.gamma(shape, 1.0 / rate)), 1e-10)
 
 
@@ -220,7 +219,7 @@ def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
 def posterior_coclustering(
     model: NonparametricBayesianEnsemble | BayesianEnsemble, *, max_dense: int | None = 20_000
 ) -> NDArray[np.float64]:
-    """Say how probable it is, given the labels, that two objects are of one cluster.
+    """Return the posterior probability that two objects are in one cluster.
 
     Parameters
     ----------
@@ -228,7 +227,7 @@ def posterior_coclustering(
         Fitted, the latter with ``solver="gibbs"``: how probable it is that a further partition would have
         both follow one cluster.
     max_dense : int, default=20000
-        Number of objects above which the matrix is refused. None: never.
+        Maximum number of objects, above which the matrix is refused. None: no limit.
 
     Returns
     -------

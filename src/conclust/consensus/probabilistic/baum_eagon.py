@@ -24,11 +24,11 @@ from conclust.evidence import evidence
 
 __all__ = ["BaumEagon"]
 
-# An iteration that changes no membership by more than this is the last.
+# Change of memberships up to which an iteration is the last.
 _STILL = 1e-5
-# Objects times clusters times presence groups in a block.
+# Number of objects times clusters times presence groups in a block.
 _CELLS = 1 << 18
-# Objects up to which all pairs may be formed.
+# Maximum number of objects for which all pairs are formed.
 _FEW = 2000
 # Below this share of its value without any clusters the objective counts as zero.
 _NOTHING = 1e-6
@@ -44,7 +44,7 @@ class BaumEagon(SoftConsensusClusterer):
     by multiplying memberships: with h_ik = sum over j != i of N_ij ((c_ij / N_ij - y_i'y_j) y_jk +
     1), every y_ik becomes y_ik h_ik / sum_l y_il h_il, all at once. The objective never rises. These
     steps are short, and thousands of them are common; leaps save most of them (`accelerate`). PCC
-    finds the same in a fraction of the time: this estimator is there for comparison.
+    finds the same solution in a fraction of the time: this estimator is for comparison.
 
     Parameters
     ----------
@@ -52,27 +52,27 @@ class BaumEagon(SoftConsensusClusterer):
         Upper bound of the number of clusters. None: the largest number of clusters in any
         partition, at most n_samples.
     n_init : int, default=5
-        Random starts; the best solution is kept.
+        Number of random starts; the best solution is kept.
     max_iter : int, default=2000
         Maximum number of iterations of a start: steps and leaps.
     tol : float, default=1e-7
         Stop when a step lowers the objective by less than this share of it, or changes no
         membership by more than 1e-5: the last stretch is slow.
     diagonal : bool, default=False
-        Whether an object is also a pair with itself, of which half is counted: adds
+        Whether each object also counts, by half, as a pair with itself: adds
         ``N_ii (c_ii / N_ii - |y_i|^2)^2 / 2`` for every object, which favours certain memberships.
     accelerate : bool, default=True
-        After two steps leap to where they lead [2]_, unless that raises the objective. False: the
-        published steps only.
+        Whether to extrapolate after every two steps [2]_, unless that raises the objective. False: only the
+        published steps.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the starts.
     n_jobs : int, default=None
-        Starts that run at the same time. None: ``OMP_NUM_THREADS`` or all processors. The result
+        Number of starts that run at the same time. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
-        1: a line per start on standard error.
+        If 1, print a line per start to standard error.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class BaumEagon(SoftConsensusClusterer):
     membership_ : ndarray of shape (n_samples, n_held)
         Probabilities over clusters, rows sum to 1. A column for each cluster that is not empty (with
         a probability above 1e-9): first the ``n_clusters_`` clusters of ``labels_``, then the
-        clusters that are no object's most probable one. Empty ones of the ``n_clusters_max_`` allowed
+        clusters that are not the most probable one of any object. Empty ones of the ``n_clusters_max_`` allowed
         are left out.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
@@ -90,7 +90,7 @@ class BaumEagon(SoftConsensusClusterer):
     objective_ : float
         f(Y) over pairs of distinct objects, and with `diagonal` half of each object's own.
     n_iter_ : int
-        Iterations of the best start.
+        Number of iterations of the best start.
     converged_ : bool
         Whether a tolerance ended the best start, not `max_iter`.
     trace_ : ndarray of shape (n_iter + 1,)
@@ -208,7 +208,7 @@ class BaumEagon(SoftConsensusClusterer):
         return best.point
 
     def _told(self, paths: Iterable[Path], run: Run) -> list[Path]:
-        """Take the ends of all starts, with a line for each."""
+        """Collect the results of all starts, with a line for each."""
         found = []
         for path in tracked(paths, "starts", self.n_init):
             run.report(f"objective {path.trace[-1]:.10g} after {len(path.trace) - 1} iterations")
@@ -240,7 +240,7 @@ class _Pairs(ABC):
         """Return f(Y) and H, the sums h_ik."""
         found, fitted = self.sums(Y)
         total = self.ceiling - 2.0 * float(np.vdot(found, Y)) + float(np.vdot(fitted, Y))
-        # Not negative but for rounding.
+        # Non-negative up to rounding.
         return max(0.5 * total, 0.0), np.maximum(self.degree[:, None] + found - fitted, 0.0)
 
     degree: NDArray[np.float64]
@@ -258,7 +258,7 @@ class _ByClusters(_Pairs):
         self.B = ensemble.indicator
         self.weighted = (self.B * ensemble.column_weights).T.tocsr()
         self.degree = self.present @ (self.group_weights * self.present.sum(axis=0))
-        # Of pairs to be left out.
+        # Corrections for pairs that are left out.
         self.own_c = np.zeros((len(self.c), 1)) if diagonal else self.c[:, None]
         self.own_N = np.zeros((len(self.N), 1)) if diagonal else self.N[:, None]
         self.degree -= self.own_N[:, 0]
@@ -301,7 +301,7 @@ def _pairs_of(ensemble: Ensemble, diagonal: bool, threads: int, n_clusters: int)
 def _grow(
     pairs: _Pairs, Y: NDArray[np.float64], max_iter: int, tol: float, *, accelerate: bool
 ) -> Path:
-    """Multiply memberships until they are still."""
+    """Multiply memberships until they no longer change."""
 
     def step(Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         f, H = pairs.visit(Y)
@@ -318,5 +318,5 @@ def _grown(Y: NDArray[np.float64], H: NDArray[np.float64]) -> NDArray[np.float64
     """Return y_ik h_ik, in rows that sum to 1."""
     grown = Y * H
     total = grown.sum(axis=1, keepdims=True)
-    # An object without evidence has no sums: it stays as it is.
+    # An object without evidence has no sums and is not changed.
     return np.where(total > 0, grown / np.where(total > 0, total, 1.0), Y)

@@ -1,4 +1,4 @@
-"""How far each partition is from a consensus of objects that are read in blocks, and descents among them.
+"""Distances between partitions and a consensus of objects in blocks, and descents among them.
 
 The distances need what all objects add up to (``distances.py``): one pass over the blocks after each
 descent. What a descent with other weights goes on from follows from the same sums.
@@ -37,7 +37,7 @@ __all__ = ["BlockPairs", "Reached"]
 
 @dataclass(frozen=True)
 class Measured:
-    """What the distances need of a membership.
+    """Sums of a membership that the distances need.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Reached:
-    """A membership that the blocks keep: where a descent ended, and what was measured there."""
+    """A membership stored by the blocks: the end of a descent, and its measurements."""
 
     state: State
     measured: Measured
@@ -65,7 +65,7 @@ class Reached:
     n_samples: int
 
     def __len__(self) -> int:
-        """How many objects there are."""
+        """Number of objects."""
         return self.n_samples
 
 
@@ -93,7 +93,7 @@ class BlockPairs:
         self._round = 0
 
     def first(self, labels: LabelBlocks, stopping: Stopping) -> Reached:
-        """Return where a descent by the labels with some weights ends."""
+        """Return the end of a descent with the labels and some weights."""
         descent = Descent(labels, self.n_clusters, stopping, self.run)
         return self._measured(descent, descent.descend("sweeps_0", descent.begin))
 
@@ -104,7 +104,7 @@ class BlockPairs:
         return distances_of(self.labels, at, self_pairs, self._together) * self.scale
 
     def expected(self, Y: Reached) -> NDArray[np.float64]:
-        """Refused before: an older membership may have to be taken back."""
+        """Refused earlier: a previous membership may have to be restored."""
         raise ValueError("The corrected distance is not measured in blocks.")
 
     def descend(
@@ -152,7 +152,7 @@ class BlockPairs:
 
 
 def _measure(part: Part, own: Any, model: FactoredModel, k: int) -> tuple[NDArray[np.float64], ...]:
-    """Return what a block adds to `Measured`."""
+    """Return the contribution of a block to `Measured`."""
     Y = read_memberships(own)
     sums, grams, sizes, _, _ = sums_of_block(part.ensemble, Y, model, k)
     fourths, own_squares = of_self_pairs(part.ensemble, (Y**2).sum(axis=1))

@@ -27,7 +27,7 @@ from conclust.evidence.dense import unsigned
 
 __all__ = ["descend", "objective", "place_against"]
 
-# Entries of evidence visited between two looks at Ctrl-C: some tenths of a second.
+# Number of entries of evidence visited between checks for Ctrl-C: some tenths of a second.
 _AT_ONCE = 1 << 25
 # From this number of objects on, a sweep is cut into slots (Jacobi batches): the objects of a slot move at
 # the same time, each against the others as they were. A slot has 1/32 of the objects, in short runs from
@@ -40,7 +40,7 @@ _RUN = 8
 _FEW_ENTRIES = 1 << 20
 # f may seem to rise by this share, through rounding.
 _ROUNDING = 1e-12
-# After the sweeps, objects with a gap above this multiple of the median gap are finished one by one.
+# After the sweeps, objects whose gap exceeds this multiple of the median are finished one by one.
 _STUCK = 20.0
 _FINISHES = 5
 # After every fourth sweep a longer step in the direction of the last one is tried. Its length is the sum of
@@ -64,9 +64,9 @@ def descend(
 
     Ends when a sweep over all objects lowers f by less than ``stopping.tol`` of it, or when no gap met in it is
     above ``stopping.tol_kkt``. Now and then the step of a whole sweep is tried at greater length. Objects that are
-    stuck are then finished, largest gap first. f is known, and is in the trace, where it is needed: at
-    the start, at every fourth sweep and at the end. It never rises there: if moving many objects at the
-    same time raised it, they go back to where it was known last and move in turn from then on.
+    stuck are then finished, largest gap first. f is computed, and stored in the trace, at the start, at every
+    fourth sweep and at the end. It never rises there: if moving many objects at the same time raised it, they
+    return to the last such point and move in turn from then on.
     `Y0` should lie inside the simplex unless the divergence is l2 (``starts.inside``).
 
     Parameters
@@ -146,7 +146,7 @@ def objective(
 
 
 class _Work:
-    """The kernel with its membership, called in parts that Ctrl-C can come between."""
+    """The kernel with its membership, called in parts between which Ctrl-C takes effect."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class _Work:
         *,
         finish: bool = False,
     ) -> tuple[float, float]:
-        """Visit objects in this order; return the largest gap met and about how much f fell.
+        """Visit objects in this order; return the largest gap and the approximate decrease of f.
 
         `slot` objects at a time move together; where it is 1, f falls with every object.
         """
@@ -207,7 +207,7 @@ class _Work:
         return met * self.scale, fell * self.scale
 
     def leap(self, before: NDArray[np.float64], f: float, ratio: float) -> float:
-        """Go on along the last sweep's step if that lowers f; return f.
+        """Extend the last sweep's step if that lowers f; return f.
 
         Sweeps converge linearly: of steps that shrink by r = sqrt(ratio) each, r / (1 - r) more of
         the last one are to come. No membership falls below a tenth of itself.
@@ -226,7 +226,7 @@ class _Work:
         return f
 
     def go_back(self, Y: NDArray[np.float64]) -> None:
-        """Return to an earlier Y; let everyone move in turn from here on."""
+        """Return to an earlier Y; objects move in turn from here on."""
         self.Y[:] = Y
         self.solver.take(self.Y)
         self.slot, self.everyone = 1, np.arange(self.n, dtype=np.int32)

@@ -1,11 +1,11 @@
-"""How far each partition is from a consensus: d_u(Y), over all pairs or over a pattern of pairs.
+"""Distances d_u(Y) between partitions and a consensus, over all pairs or a pattern of pairs.
 
     d_u(Y) = s_u sum over ordered pairs i != j that partition u observed of (x_ui'x_uj - y_i'y_j)^2
 
 with x_ui the indicator (or the posterior) of object i in partition u. The factor s_u = n (n - 1) /
 (pairs counted) makes partitions comparable that observed different numbers of objects; it is 1
 for a partition that observed all. A consensus that weighs the partitions by alpha_u s_u and weights
-that are chosen by d_u lower one and the same sum, alpha'd.
+that are chosen by d_u minimise the same sum, alpha'd.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from conclust import divergences
-from conclust._derived import Derived
-from conclust._ensemble_input import within_range
 from conclust._kernels import FactoredSolver
-from conclust._labels import missing_code, noise_code
 from conclust.consensus.probabilistic.descent import descend
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.consensus.probabilistic.problem import Stopping
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import missing_code, noise_code
+from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence, pair_counts
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
     "together",
 ]
 
-# Cells (objects or pairs times partitions) formed at once.
+# Number of cells (objects or pairs times partitions) formed at once.
 _CELLS = 1 << 21
 
 
@@ -50,7 +50,7 @@ Held = TypeVar("Held", bound=Sized)
 class PairSet(Protocol[Held]):
     """The pairs of objects over which partitions and consensus are compared.
 
-    A membership is an array, or of labels in blocks what is known of it (its length is n).
+    A membership is an array or, for labels in blocks, an object with its sums (its length is n).
     """
 
     scale: NDArray[np.float64]  # s_u; 0 for a partition that observed no pair
@@ -179,7 +179,7 @@ class PairPattern:
         self.scale = scale_of(n, 2.0 * counted)
 
     def _both(self, rows: slice) -> NDArray[np.bool_]:
-        """Say which partitions observed both objects of some pairs."""
+        """Return which partitions observed both objects of some pairs."""
         codes, missing = self.ensemble.codes, missing_code(self.ensemble.codes.dtype)
         return np.asarray(
             (codes[self._i[rows]] != missing) & (codes[self._j[rows]] != missing), dtype=np.bool_
@@ -233,7 +233,7 @@ class PairPattern:
         return descend(known, Y, divergences.l2, stopping, threads=self.threads).membership
 
     def _evidence(self, weights: NDArray[np.float64]) -> SparseEvidence:
-        """Return the weighted counts of the pattern, less the pairs that no weight is left of."""
+        """Return the weighted counts of the pattern, without pairs of zero weight."""
         weighted = self.ensemble.reweighted(within_range(weights))
         indptr, indices = self.pattern.indptr, self.pattern.indices
         i = np.repeat(np.arange(self.ensemble.n_samples), np.diff(indptr))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._containers import plain_array
+from conclust._arrays.containers import plain_array
 from conclust._parameters import Parameters
 from conclust._progress import say
 from conclust._random import seed_sequence
@@ -35,7 +35,7 @@ _MAX_DENSE = 20_000
 
 
 def bound_of(estimator: Any, ensemble: Ensemble) -> int:
-    """Return the bound asked for, at most the number of objects; None: the largest partition's clusters.
+    """Return the maximum number of clusters, as requested or the largest of a partition, at most n.
 
     More clusters than objects only add empty ones, at a cost that grows with their number. A membership to
     start from keeps its columns.
@@ -87,11 +87,11 @@ class PairObjectiveClusterer(PlacingClusterer):
                 type(self).__name__,
                 "an int, a float or None with granularity='matched'",
                 self.pairs,
-                "Evidence is of the partitions as they were given, not of the merged ones.",
+                "The evidence belongs to the partitions as given, not to the merged ones.",
             )
 
     def _counted_partitions(self, ensemble: Ensemble, k: int) -> Ensemble:
-        """Return the partitions that the objective is of: as given, or matched to k clusters."""
+        """Return the partitions of the objective: as given, or matched to k clusters."""
         self._recoded = None
         if self.granularity == "matched":
             ensemble, self._recoded = matched(ensemble, k)
@@ -106,7 +106,7 @@ class PairObjectiveClusterer(PlacingClusterer):
     def _some_pairs(
         self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
     ) -> SparseEvidence | None:
-        """Return the evidence of the pairs asked for; None: of all."""
+        """Return the evidence of the pairs given; None: of all."""
         owner = type(self).__name__
         return read_pairs(
             self.pairs, ensemble, observed, owner, random_state=run.seed, n_jobs=run.threads
@@ -125,7 +125,7 @@ class PairObjectiveClusterer(PlacingClusterer):
         return narrow_evidence(ensemble, run.threads)
 
     def _tell(self, solution: Solution) -> None:
-        """Keep how a solution was reached; say if ``max_iter`` ended the fit."""
+        """Store the course of a solution; warn if ``max_iter`` ended the fit."""
         self.objective_, self.kkt_residual_ = solution.objective, solution.residual
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
         self.trace_, self.residuals_ = np.ascontiguousarray(solution.trace.T)
@@ -138,7 +138,7 @@ class PairObjectiveClusterer(PlacingClusterer):
 
     @property
     def _placed_to(self) -> float:
-        """How near to their optimum new objects are placed, as a gap."""
+        """Maximum gap with which new objects are placed."""
         return 1e-9
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:

@@ -14,7 +14,7 @@ from conclust._kernels import squared_evidence
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation_blocks
 from conclust.evidence.dense import unsigned
-from conclust.gram import scaled_gram_norm
+from conclust.spectra.gram import scaled_gram_norm
 
 __all__ = ["squared", "squared_of_clusters", "together"]
 

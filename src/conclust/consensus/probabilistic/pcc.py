@@ -41,7 +41,7 @@ from conclust.exceptions import InputError
 __all__ = ["PCC"]
 
 
-# Values of parameters that labels in blocks allow.
+# Values of parameters allowed with labels in blocks.
 _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
     "pairs": (None,),
     "granularity": ("given",),
@@ -53,8 +53,8 @@ class PCC(PairObjectiveClusterer):
     """Probabilistic consensus clustering by evidence accumulation.
 
     Finds a membership Y: one distribution over clusters per object. Its inner products y_i'y_j, the
-    probability that objects i and j fall together when each draws its cluster, are as close as
-    possible to how often the partitions put them together::
+    probability that objects i and j fall together when each draws its cluster, are as close as possible to the
+    shares of partitions that put them together::
 
         f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j)
 
@@ -86,17 +86,17 @@ class PCC(PairObjectiveClusterer):
         most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
-        Where to start. "auto": for l2, `n_init` random memberships. For other divergences, a
+        Start. "auto": for l2, `n_init` random memberships. For other divergences, a
         membership near the l2 solution, moved inside the simplex; if `n_init` is above 1, also random
         memberships, and escapes (the best solution with two clusters merged and a third split) while
-        they lower the objective. `n_init` and a fixed amount of work limit these tries; small problems
-        have most. With more than 1,000 objects a part of them is solved first and gives the start
+        they lower the objective. `n_init` and a fixed amount of work limit these tries; small problems get the
+        most. With more than 1,000 objects a part of them is solved first and gives the start
         for all. "random": `n_init` random memberships, the best solution is kept.
         "spectral": away from the uniform membership, which is stationary, where the objective falls
         most. Or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
-        Random starts. For l2 they are compared on at most 4,000 objects, and the best goes on with
-        all. For other divergences this is the most, and the work on further tries is in proportion.
+        Number of random starts. For l2 they are compared on at most 4,000 objects, and the best is continued with
+        all. For other divergences it is the maximum, and the work on further tries is proportional to it.
     max_iter : int, default=200
         Maximum number of sweeps over all objects; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5
@@ -112,7 +112,7 @@ class PCC(PairObjectiveClusterer):
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     verbose : int, default=0
-        1: a line per sweep on standard error.
+        If 1, print a line per sweep to standard error.
 
     Attributes
     ----------
@@ -139,18 +139,18 @@ class PCC(PairObjectiveClusterer):
         Largest violation of the first-order optimality conditions of any object, per pair that
         the object is in: 0 at a stationary point.
     n_iter_ : int
-        Sweeps over all objects ("greedy": steps).
+        Number of sweeps over all objects ("greedy": steps).
     converged_ : bool
         Whether a tolerance ended the iteration, not `max_iter`.
     solver_ : str
-        The solver used and why.
+        Solver used, and the reason.
     trace_ : ndarray of shape (n_looks,)
         Objective at the start and where it was computed from there: after every sweep ("factored"),
         after every fourth and the last ("pairwise"), each time that all is computed from scratch
         ("greedy"). It never rises, and ends at ``objective_``.
     residuals_ : ndarray of shape (n_looks,)
-        Largest violation of the optimality conditions met beside it (as ``kkt_residual_``); NaN where
-        it is not known, as at the start of a descent.
+        Largest violation of the optimality conditions at the same points (as ``kkt_residual_``); NaN if unknown, as
+        at the start of a descent.
 
     Raises
     ------
@@ -162,7 +162,7 @@ class PCC(PairObjectiveClusterer):
     Warns
     -----
     EnsembleWarning
-        If the consensus merged groups of objects that the partitions of most clusters hold apart, or
+        If the consensus merged groups of objects that the partitions with the most clusters separate, or
         many partitions have far more clusters than `n_clusters` or nearly all objects in one. The
         warning names methods that suit such an ensemble.
 
@@ -306,7 +306,7 @@ class PCC(PairObjectiveClusterer):
         return answer
 
     def _solve(self, name: str, problem: Problem, run: Run) -> Solution:
-        """Return the solution of lowest objective over the starts asked for."""
+        """Return the solution with the lowest objective over the requested starts."""
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
         solver = SOLVERS[name]
         starts = starts_of(self.init, problem, run, "PCC", own=solver.draws_starts)

@@ -45,7 +45,7 @@ PeaceSolver: TypeAlias = Literal["auto", "pairwise", "greedy"]
 
 # Runs on some of the objects end when a sweep lowers the divergence by less than this share of it.
 _ROUGH = 1e-4
-# Pairs per block when the likelihood is computed.
+# Number of pairs per block when the likelihood is computed.
 _AT_ONCE = 1 << 20
 
 
@@ -59,7 +59,7 @@ class PEACE(PairObjectiveClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters; those that the evidence does not need empty out. None: the largest
+        Maximum number of clusters; those that the evidence does not need become empty. None: the largest
         number of clusters in any partition, at most n_samples.
     solver : {"auto", "pairwise", "greedy"}, default="auto"
         "pairwise": object by object, each run on all pairs, or on the given `pairs`. "greedy": the
@@ -75,15 +75,15 @@ class PEACE(PairObjectiveClusterer):
         most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
-        Where a run starts. "auto": from a least-squares solution of its own random start. "random": at
+        Start of a run. "auto": a least-squares solution of its own random start. "random": at
         that random start itself, as in the paper; runs then differ more. For a single run:
         "spectral", away from the uniform membership, which is stationary, where the likelihood rises
         most; or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
-        Runs, where `init` is "auto" or "random". All pairs of more than
+        Number of runs, if `init` is "auto" or "random". All pairs of more than
         2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their
         pairs, to `tol` or 1e-4, and places the others against them; the selected one goes on from
-        there on all pairs. Of labels in blocks all runs solve the same 2,000 objects, to `tol`; the
+        there on all pairs. With labels in blocks all runs solve the same 2,000 objects, to `tol`; the
         others are placed against the selected one.
     max_iter : int, default=200
         Maximum number of sweeps over all objects in a run; for "greedy" each counts for n_samples steps.
@@ -128,7 +128,7 @@ class PEACE(PairObjectiveClusterer):
         Largest violation of the first-order optimality conditions of any object, per pair that
         the object is in: 0 at a stationary point.
     n_iter_ : int
-        Sweeps of the selected run ("greedy": steps).
+        Number of sweeps of the selected run ("greedy": steps).
     converged_ : bool
         Whether a tolerance ended the selected run, not `max_iter`.
     trace_ : ndarray of shape (n_looks,)
@@ -154,8 +154,7 @@ class PEACE(PairObjectiveClusterer):
     rho(epsilon) and of update (9) has the sign of the first term. It must have the opposite sign, as
     in the gradient and in equation (10).
 
-    Weights that are all equal give the labels that no weights give; memberships may differ by as much as the
-    tolerances leave open (3e-5 in the trials).
+    Equal weights give the same labels as no weights; memberships may differ within the tolerances (3e-5 in trials).
 
     Examples
     --------
@@ -232,7 +231,7 @@ class PEACE(PairObjectiveClusterer):
         return found.membership
 
     def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
-        """Warn of nothing: the failures of squared distances are not known of the likelihood."""
+        """Give no warning: the failures of squared distances have not been observed with the likelihood."""
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
@@ -299,7 +298,7 @@ def _selected_early(
     runs: list[Run],
     starts: list[NDArray[np.float64] | None],
 ) -> tuple[Solution, NDArray[np.float64]]:
-    """Select among runs of which each solves some objects and places the others; finish that one."""
+    """Select among runs that each solve some objects and place the others; finish the selected one."""
     placed = []
     for start, one in zip(starts, runs, strict=True):
         begin = inside(near_solution(problem, one)) if start is None else start
@@ -318,7 +317,7 @@ def _best_likelihood(known: PairEvidence) -> float:
 
 
 def _best_terms(counts: NDArray[Any], copresence: NDArray[Any]) -> float:
-    """Sum the terms of some pairs; of whole counts, which repeat, each different pair of them once."""
+    """Sum the terms of some pairs; for integer counts, evaluate each distinct pair of counts once."""
     times: NDArray[Any] | float = 1.0
     most = int(copresence.max(initial=0)) + 1
     if counts.dtype.kind in "ui" and copresence.dtype.kind in "ui" and most**2 < _AT_ONCE:

@@ -42,7 +42,7 @@ PairEvidence: TypeAlias = SparseEvidence | DenseEvidence
 """Evidence of some pairs, or of all."""
 
 
-# Takes a line of progress, and of rounds their number and the most there may be.
+# Function that takes a line of progress, and for rounds their number and maximum.
 Report: TypeAlias = Callable[..., None]
 
 
@@ -84,13 +84,13 @@ class Problem:
         return is_squared(self.divergence)
 
     def part(self, objects: NDArray[np.int64]) -> Problem:
-        """Return the same question about some of the objects, on all their pairs."""
+        """Return the same problem for some of the objects, on all their pairs."""
         return replace(self, ensemble=self.ensemble.part(objects), evidence=None)
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """When a solver stops.
+    """Stopping criteria of a solver.
 
     Attributes
     ----------
@@ -113,18 +113,18 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Run:
-    """How a solver runs.
+    """Settings of a solver's run.
 
     Attributes
     ----------
     seed : SeedSequence
         Source of all random choices.
     n_init : int
-        Random starts, where a solver makes its own.
+        Number of random starts, if a solver makes its own.
     threads : int
         The result does not depend on it.
     report : callable
-        Takes lines of progress, and of rounds their number and the most there may be.
+        Function that takes lines of progress, and for rounds their number and maximum.
     """
 
     seed: np.random.SeedSequence
@@ -142,7 +142,7 @@ class Run:
 
 
 class Placement(Protocol):
-    """Places objects that were not fitted: each is a convex problem of its own."""
+    """Places objects that were not fitted: each is a separate convex problem."""
 
     def reordered(self, kept: NDArray[np.int64]) -> Placement:
         """Return the same with these clusters only, in this order."""
@@ -165,19 +165,19 @@ class Solution:
         Largest over the objects of ``(max_{k: y_ik > 0} g_ik - min_k g_ik) / sum_j N_ij``, with g the
         gradient of f (KKT residual): 0 at a stationary point.
     n_iter : int
-        Iterations: sweeps over the objects, of the greedy solver steps.
+        Number of sweeps over the objects; for the greedy solver, of steps.
     converged : bool
-        Whether a tolerance ended the iteration, not the largest number of iterations.
+        Whether a tolerance ended the iteration rather than the maximum number of iterations.
     trace : ndarray of shape (n_rows, 2)
-        Objective and residual now and then; the first row is the start.
+        Objective and residual at some iterations; the first row is the start.
     constant : float or None
-        The constant that `objective` leaves out, a sum over partitions that no membership changes; None
-        where nothing was, or it was not counted.
+        Constant that `objective` omits, a sum over partitions that does not depend on the membership; None if
+        nothing is omitted, or it was not computed.
     placement : Placement or None
-        For further objects, where the solver has it at hand; else ``placements.placement_of`` makes one.
+        Placement of new objects, if the solver has one; otherwise ``placements.placement_of`` makes it.
     spent : int
-        Multiplications and additions of the visits, about, by which searches count their effort. The
-        same on any number of threads; 0 where the solver does not count.
+        Approximate number of multiplications and additions, by which searches measure their effort. The same with
+        any number of threads; 0 if the solver does not count.
     """
 
     membership: NDArray[np.float64]
@@ -198,9 +198,9 @@ class Solver(Protocol):
     """Whether ``Problem.evidence`` is to hold the pairs."""
 
     draws_starts: bool
-    """Whether it compares random starts of its own, `n_init` of them, where it is given none."""
+    """Whether the solver compares `n_init` random starts of its own if it is given none."""
 
     def solve(
         self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
     ) -> Solution:
-        """Return the solution that a start leads to; None: from where the solver begins best."""
+        """Return the solution from a start; None: the solver's best start."""

@@ -1,4 +1,4 @@
-"""WeightedPCC: consensus that learns how far to trust each partition (EMMCVPR 2013)."""
+"""WeightedPCC: consensus that learns a weight for each partition (EMMCVPR 2013)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import divergences
-from conclust._derived import Derived
-from conclust._ensemble_input import within_range
+from conclust._arrays.simplex import project_simplex
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._sklearn import ConvergenceWarning
@@ -31,9 +30,10 @@ from conclust.consensus.probabilistic.placements import FactoredModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning
-from conclust.simplex import project_simplex
 from conclust.weighting import certainty_weights
 
 __all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]
@@ -46,7 +46,7 @@ Distance: TypeAlias = Literal["paper", "corrected"]
 _FIRST_SWEEPS = 200
 _SWEEPS = 20
 _STEP_TOL = 1e-7
-# The share of the partitions that rho=None lets the weights rest on.
+# Share of the partitions on which the weights rest with rho=None.
 _KEPT = 0.8
 # Rounds end when the weights together change by less.
 _WEIGHTS_TOL = 1e-4
@@ -55,7 +55,7 @@ _TIE = 1e-12
 # Up to this many objects labels in blocks are read at once, and the consensus is that of the labels in memory to
 # the bit. The blocks' path is another one, and where labels are nearly random it ends in another optimum.
 _READ_ALL = 20_000
-# What can be asked for of labels in blocks. The corrected distance may take a membership back.
+# Options available with labels in blocks. The corrected distance may undo a membership step.
 _IN_BLOCKS = {"pairs": None, "granularity": "given", "distance": "paper"}
 
 
@@ -153,7 +153,7 @@ class WeightedPCC(PairObjectiveClusterer):
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     verbose : int, default=0
-        1: a line per round on standard error.
+        If 1, print a line per round to standard error.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class WeightedPCC(PairObjectiveClusterer):
     objective_ : float
         f(Y, alpha), with the penalty if there is one.
     n_iter_ : int
-        Rounds.
+        Number of rounds.
     converged_ : bool
         Whether the tolerances ended the rounds, not `max_iter`.
     trace_ : ndarray of shape (n_iter + 1,)
@@ -209,7 +209,7 @@ class WeightedPCC(PairObjectiveClusterer):
     Missing labels: the sum of d_u runs over the pairs that u observed, and is scaled by
     ``n (n - 1) / n_u (n_u - 1)`` to be comparable between partitions that observed different
     numbers n_u of objects; the membership step uses the same factor, so that f never rises. If all
-    partitions that observed an object lose their weight, nothing is known of it: its membership is
+    partitions that observed an object lose their weight, there is no information about it: its membership is
     uniform over the clusters of the others. `distances_` counts it so; f does not depend on it.
 
     Weights w_u of the ensemble stand for repetitions: with q_u = w_u / sum w the cap is m ρ q_u,
@@ -219,10 +219,10 @@ class WeightedPCC(PairObjectiveClusterer):
     d_u grows with the number of pairs that u puts together. Where the partitions differ much in
     their number of clusters, a random partition of many clusters can be nearer to the consensus than
     a good one of few clusters. If the consensus merged clusters, a partition with nearly all objects
-    in one cluster can be nearer to it than any good one. Weights therefore tell good partitions from
+    in one cluster can be nearer to it than any good one. Weights therefore separate good partitions from
     bad ones only among partitions with similar numbers of clusters.
 
-    ``distance="corrected"`` is ours, not the paper's. Over all orders in which u could assign the
+    ``distance="corrected"`` is not in the paper. Over all orders in which u could assign the
     objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together::
 
         E d_u(Y) = sum a_ij^2 - 2 p_u sum a_ij + p_u n_u (n_u - 1)
@@ -347,7 +347,7 @@ class WeightedPCC(PairObjectiveClusterer):
         return labels
 
     def _without_weight(self, ensemble: Ensemble) -> bool:
-        """Tell whether some object was observed by partitions without weight only."""
+        """Return whether some object was observed only by partitions without weight."""
         if not ensemble.has_missing or self._counted is None:
             return False
         return bool((~ensemble.present[:, self._counted].any(axis=1)).any())
@@ -405,7 +405,7 @@ class WeightedPCC(PairObjectiveClusterer):
     def _learn(
         self, pairs: PairSet[Held], Y: Held, shares: NDArray[np.float64], run: Run
     ) -> tuple[Held, NDArray[np.float64]]:
-        """Alternate from a membership; return the last one, and the weights that new objects see."""
+        """Alternate from a membership; return the last one, and the weights used for new objects."""
         Y, alpha, d, expected = self._alternate(pairs, Y, shares, run.report)
         self.weights_ = alpha
         self.effective_n_partitions_ = float(1.0 / (alpha @ alpha))
@@ -429,7 +429,7 @@ class WeightedPCC(PairObjectiveClusterer):
         return None if pairs is None else PairPattern(ensemble, pairs, run.threads)
 
     def _shares(self, ensemble: Derived, pairs: PairSet[Any]) -> NDArray[np.float64]:
-        """Return the weights to start from, 0 for a partition that says nothing of any pair."""
+        """Return the initial weights, 0 for a partition that observed no pair."""
         mute = pairs.scale == 0
         w = ensemble.partition_weights
         shares = np.where(mute, 0.0, w)

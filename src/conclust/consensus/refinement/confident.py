@@ -14,7 +14,7 @@ from conclust.evidence import coassociation_blocks, frequencies
 
 __all__ = ["ConfidentGraph", "confident_graph"]
 
-# Shares that are equal on paper differ in their last bits: 8 of 10 is at least 0.8.
+# Tolerance for shares that are equal on paper but differ in their last bits, such as 8 of 10 and 0.8.
 _ROUNDING = 1e-12
 
 
@@ -61,7 +61,7 @@ def confident_graph(start: DistinctRows, alpha: float) -> ConfidentGraph:
     Parameters
     ----------
     start : DistinctRows
-        The rows, and how many objects have each.
+        Rows, and the number of objects with each.
     alpha : float
         Above 0. No co-association is above 1.
     """

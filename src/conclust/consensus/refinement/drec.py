@@ -1,4 +1,4 @@
-"""DREC: rows of labels that represent each other, cut by what they are represented by."""
+"""DREC: rows of labels represented by each other, cut by their representations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import over_clusters
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
@@ -17,8 +16,9 @@ from conclust._threads import one_library_thread
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import DenseLimitError
-from conclust.spectral import graph_embedding, unit_rows
+from conclust.spectra.transfer_cut import graph_embedding, unit_rows
 
 __all__ = ["DREC", "representation_affinity"]
 
@@ -48,16 +48,15 @@ class DREC(ConsensusClusterer):
         Number of clusters, K.
         Required: ``fit`` refuses None.
     penalty : float, default=100.0
-        Above 0: lambda of the paper. From about 10 on a row's residual is nearly its length, the
+        The paper's lambda, positive. From about 10 on, a row's residual is nearly its length, the
         weights of the iteration are all but equal, and the method is spectral clustering with the
         kernel of a ridge regression.
     weighted : bool, default=False
-        Whether a row of labels counts as often as objects have it, as if each object were a row.
-        As published it counts once, a rare one as much as a frequent one.
+        Whether a distinct row of labels counts once per object that has it. In the paper it counts once.
     n_init : int, default=10
-        Starts of k-means on the embedding.
+        Number of starts of k-means on the embedding.
     max_dense : int, default=10000
-        Most distinct rows of labels: a matrix of all pairs of them is cut, 8 bytes an entry.
+        Maximum number of distinct rows of labels: a matrix of all pairs of them is cut, 8 bytes per entry.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -187,7 +186,7 @@ def _features(rows: Ensemble) -> sp.csr_array:
 def representation_affinity(
     X: sp.csr_array, penalty: float, masses: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how alike rows are by what represents them: cosines to the fourth power.
+    """Return the similarity of rows by their representations: cosines to the fourth power.
 
     Parameters
     ----------
@@ -196,7 +195,7 @@ def representation_affinity(
     penalty : float
         lambda.
     masses : ndarray of shape (n,)
-        Multiplicity of each row among those that are represented and represent.
+        Multiplicity of each row.
 
     Returns
     -------

@@ -13,13 +13,13 @@ from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
-from conclust.consensus.linkage.agglomeration import cluster_dissimilarities, linkage_of
-from conclust.consensus.linkage.clusterwise import ClusterTree, RowLinkage, pairs_of
 from conclust.consensus.refinement.confident import confident_graph
 from conclust.consensus.refinement.smoothing import smoothed
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import DenseLimitError, EvidenceWarning
 from conclust.similarity import cluster_certainty
+from conclust.trees.agglomeration import cluster_dissimilarities, linkage_of
+from conclust.trees.clusterwise import ClusterTree, RowLinkage, pairs_of
 
 __all__ = ["ECCMS"]
 
@@ -28,7 +28,7 @@ _GRID = 2.0**20
 
 
 class ECCMS(ConsensusClusterer):
-    """Ensemble clustering by a co-association matrix that heals itself (EC-CMS).
+    """Ensemble clustering by self-enhancement of the co-association matrix (EC-CMS).
 
     The pairs that at least `alpha` of the partitions put together are trusted. Objects that are
     trusted to belong together should resemble the same others, so the locally weighted similarity of
@@ -44,18 +44,17 @@ class ECCMS(ConsensusClusterer):
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
         in the dendrogram, from 2 on; of equal lifetimes the smallest number.
     alpha : float, default=0.8
-        Above 0: the share of partitions that makes a pair trusted. Above 1 none is, and the method is
-        LWEA.
+        Share of partitions from which a pair is trusted; positive. If larger than 1, no pair is trusted, and the method is LWEA.
     penalty : float, default=0.4
-        Above 0: how near C stays to A, lambda of the paper. In the limit of large ones the method is
+        The paper's lambda, which keeps C close to A; positive. For large values the method becomes
         LWEA.
     theta : float, default=0.4
-        Above 0: of the certainty of clusters in A, as in LWEA.
+        Parameter of the certainty of clusters in A, as in LWEA; positive.
     linkage : {"average", "single", "complete"}, default="average"
         Dissimilarity of two clusters; the paper's is "average".
     max_dense : int, default=10000
-        Most distinct rows of labels. Matrices of all pairs of them are made, up to ten at a time, 8 bytes
-        an entry.
+        Maximum number of distinct rows of labels. Up to ten matrices of all pairs of them are made at a time, 8
+        bytes per entry.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0

@@ -1,10 +1,10 @@
 """Similarities smoothed along the high-confidence graph: the convex problem of EC-CMS, solved exactly.
 
-Of a similarity A and the graph's Laplacian L, the smoothed C is the least of::
+For a similarity A and the graph's Laplacian L, the smoothed C minimises::
 
     tr(C L C) + penalty / 2 * ||C - A||^2,   C = C',  C_ij = A_ij where i and j are joined,
 
-which asks objects that are joined to resemble the same others. Where an entry is free::
+so that joined objects resemble the same others. For a free entry::
 
     L C + C L + penalty * (C - A) = 0.
 
@@ -16,7 +16,7 @@ is the solution. The eigenvectors of the largest component are not needed: in th
 entries solve sparse systems L_p + (l_q + penalty). Inside a component conjugate gradients find the solution, of a
 large one from sparse factors of L_p + s (`MaskedSylvester`, ``_kernels/graph/smoothing.h``). The matrix of these equations has
 non-positive entries off its diagonal and row sums `penalty`: so C is a weighted mean of entries of A, in
-[0, 1] without being told to, and no entry errs by more than the largest residual / penalty.
+[0, 1] without constraints, and no entry errs by more than the largest residual / penalty.
 
 On distinct rows with masses m everything holds with L on the rows (`ConfidentGraph.laplacian`) and sqrt(m) A
 sqrt(m) for A.
@@ -65,7 +65,7 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
     graph : ConfidentGraph
         Graph of joined rows. A pair that was not observed is not drawn to A.
     penalty : float
-        Above 0.
+        Positive.
 
     Returns
     -------
@@ -197,7 +197,7 @@ class _Equations:
     root : ndarray of shape (n,)
         Roots of the masses: X is sqrt(m) C sqrt(m).
     penalty : float
-        Strength with which C is drawn to A.
+        Strength with which C is pulled towards A.
     """
 
     L: sp.csr_array

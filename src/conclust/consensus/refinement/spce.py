@@ -1,4 +1,4 @@
-"""SPCE: a graph near all partitions that falls apart into the clusters, learned from sure pairs first."""
+"""SPCE: a graph close to all partitions whose components are the clusters, learned from certain pairs first."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust._equal_rows import EqualRows
-from conclust._labels import over_partitions
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.consensus.linkage.agglomeration import linkage_of
-from conclust.consensus.linkage.dendrogram import cut
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.ensemble.labels import over_partitions
 from conclust.evidence import evidence
 from conclust.exceptions import DenseLimitError
-from conclust.spectral import graph_embedding
+from conclust.spectra.transfer_cut import graph_embedding
+from conclust.trees.agglomeration import linkage_of
+from conclust.trees.dendrogram import cut
 
 __all__ = ["SPCE", "learned_graph"]
 
 # Pairs count in full from a co-association at least as far from 1/2 as this, stage by stage.
 _STAGES = (0.9, 0.8, 0.7, 0.6, 0.5)
 _STEPS, _LAST_STEPS = 5, 20
-# Least share of the disagreement of a partition, in units of an equal one: without it the graph becomes the
-# first partition that it equals.
+# Minimum disagreement of a partition, relative to an equal share: without it the graph would become the first
+# partition that it equals.
 _LEAST_SHARE = 1e-3
 _ROUNDING = 1e-12
 
@@ -47,12 +47,12 @@ class SPCE(ConsensusClusterer):
         Number of clusters, K.
         Required: ``fit`` refuses None.
     gamma : float, default=0.5
-        0 or more: what an edge costs. The larger, the sparser S is.
+        Cost of an edge, non-negative: larger values make S sparser.
     n_init : int, default=10
-        Starts of k-means, where S has to be cut.
+        Number of starts of k-means, if S has to be cut.
     max_dense : int, default=3000
-        Most distinct rows of labels. Eigenvectors of matrices of all pairs of them are found up to 40
-        times.
+        Maximum number of distinct rows of labels. Eigenvectors of matrices of all pairs of them are computed up to
+        40 times.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -67,8 +67,8 @@ class SPCE(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters; fewer than K where there are fewer distinct rows of labels.
     n_components_ : int
-        Components that S ended with (of no more than K distinct rows each is one). Where they are not K,
-        the clusters are not these: see Notes.
+        Number of components of the final S (each row is one if there are at most K distinct rows). If it is not K,
+        the clusters differ from them: see Notes.
     n_features_in_ : int
         Number of partitions.
 
@@ -171,7 +171,7 @@ class SPCE(ConsensusClusterer):
 
 
 class _Pairs:
-    """Pairs of distinct rows: who was together in which partition, each counted by its objects."""
+    """Pairs of distinct rows, together or apart in each partition, counted by their objects."""
 
     def __init__(self, start: DistinctRows) -> None:
         self.start, self.rows = start, start.ensemble
@@ -224,14 +224,14 @@ def learned_graph(pairs: _Pairs, k: int, gamma: float) -> NDArray[np.float64]:
     pairs : _Pairs
         The partitions.
     k : int
-        Components looked for.
+        Number of components to find.
     gamma : float
         Cost of an edge.
     """
     S, weights = pairs.coassociation.copy(), pairs.weights
     total = float(weights.sum())
     shares = np.full(len(weights), 1.0 / total)
-    if _components(S)[0] >= k:  # what no partition puts together stays apart
+    if _components(S)[0] >= k:  # pairs that no partition puts together stay apart
         return S
     F, strength, cost = _smoothest(S, pairs.masses, k), 1.0, np.sqrt(gamma)
     stage("learning the graph")

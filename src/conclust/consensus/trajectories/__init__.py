@@ -1,4 +1,4 @@
-"""Consensus by trajectories: objects are alike if random walks from them go to the same places."""
+"""Consensus by trajectories: objects are similar if random walks from them visit the same objects."""
 
 from conclust.consensus.trajectories.pta import PTA
 from conclust.consensus.trajectories.ptgp import PTGP

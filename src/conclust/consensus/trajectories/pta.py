@@ -9,13 +9,6 @@ from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.agglomeration import (
-    dense_tree,
-    expand,
-    merges_of,
-    starting_clusters,
-)
-from conclust.consensus.linkage.dendrogram import cut, lifetimes, longest_lifetime
 from conclust.consensus.trajectories.walks import (
     saying_something,
     too_few,
@@ -23,6 +16,13 @@ from conclust.consensus.trajectories.walks import (
 )
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import DenseLimitError
+from conclust.trees.agglomeration import (
+    dense_tree,
+    expand,
+    merges_of,
+    starting_clusters,
+)
+from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
 
 __all__ = ["PTA"]
 
@@ -30,12 +30,12 @@ TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
 
 
 class PTA(ConsensusClusterer):
-    """Probability trajectory accumulation: linkage of objects by where random walks from them lead.
+    """Probability trajectory accumulation: linkage of objects by the trajectories of random walks from them.
 
     Objects with the same labels are one. A walk goes from it to its elite neighbours, those that it
     shares clusters with the most often, and its trajectory is where it is after 1, 2, ... `n_steps` steps.
     The similarity of two objects is the cosine of their trajectories [1]_; linkage works on 1 minus that.
-    Weak evidence is left out, and objects that share no cluster are alike if their neighbours are.
+    Weak evidence is left out, and objects that share no cluster are similar if their neighbours are.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ class PTA(ConsensusClusterer):
         graph that are bipartite, as two rows that are neighbours of nobody else, where neighbours never
         meet otherwise. The paper's walks are not lazy.
     weighted : bool, default=False
-        Whether linkage counts a distinct row of labels as often as objects have it. The paper's does not;
-        walks do in any case.
+        Whether linkage counts a distinct row of labels once per object that has it. In the paper it does not; walks
+        always do.
     max_dense : int, default=10000
-        Most distinct rows of labels for which the matrix of all pairs is made.
+        Maximum number of distinct rows of labels for which the matrix of all pairs is made.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
@@ -87,7 +87,7 @@ class PTA(ConsensusClusterer):
     -----
     EvidenceWarning
         There are fewer than 16 distinct rows, and neither `n_neighbors` nor `n_steps` is given: walks
-        over so few rows tell nothing, and the dendrogram is EAC's.
+        over fewer rows carry no information, and the dendrogram is that of EAC.
 
     See Also
     --------

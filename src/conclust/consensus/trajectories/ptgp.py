@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust.bipartite import Edges, edges_of
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
@@ -19,7 +18,8 @@ from conclust.consensus.trajectories.walks import (
     walks_of,
 )
 from conclust.ensemble import Ensemble, Missing
-from conclust.spectral import (
+from conclust.spectra.bipartite import Edges, edges_of
+from conclust.spectra.transfer_cut import (
     BipartiteSpectrum,
     components_of,
     spectrum_of_products,
@@ -29,12 +29,12 @@ from conclust.spectral import (
 
 __all__ = ["PTGP"]
 
-# Vectors that are walked with beside those asked for.
+# Number of extra vectors in the walks.
 _MORE = 4
 
 
 class PTGP(ConsensusClusterer):
-    """Probability trajectory graph partitioning: objects and clusters, joined by where random walks lead.
+    """Probability trajectory graph partitioning: a graph of objects and clusters, joined by random walks.
 
     Objects are as similar as the trajectories of random walks from them, as in :class:`conclust.PTA`. An
     object and a cluster are joined by the mean similarity of the object to those of the cluster [1]_, and the
@@ -57,8 +57,8 @@ class PTGP(ConsensusClusterer):
     n_init : int, default=10
         Restarts of k-means on the embedding.
     max_dense : int, default=2000
-        Most distinct rows of labels for which the matrix of the similarities of all pairs is made. Of
-        more it is not, and the lengths of the trajectories are estimated, see Notes.
+        Maximum number of distinct rows of labels for which the matrix of the similarities of all pairs is made.
+        With more, the lengths of the trajectories are estimated, see Notes.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
@@ -86,7 +86,7 @@ class PTGP(ConsensusClusterer):
         The graph falls into more components than `n_clusters`.
     EvidenceWarning
         There are fewer than 16 distinct rows, and neither `n_neighbors` nor `n_steps` is given: walks
-        over so few rows tell nothing, and the result is that of HBGF with ``joint=False``.
+        over fewer rows carry no information, and the result is that of HBGF with ``joint=False``.
 
     See Also
     --------
@@ -211,12 +211,12 @@ def _means_of_clusters(walks: Walks) -> sp.csr_array:
     held = np.bincount(rows.indices, minlength=rows.shape[1])
     inverse = np.divide(1.0, held, out=np.zeros(len(held)), where=held > 0)
     means = sp.csr_array(rows @ sp.diags_array(inverse))
-    # Isolated rows are like none.
+    # Isolated rows are similar to no other row.
     return sp.csr_array(sp.diags_array((~walks.isolated).astype(np.float64)) @ means)
 
 
 def _mean_similarities(walks: Walks, means: sp.csr_array) -> sp.csr_array:
-    """Return R B C, of which few entries are 0."""
+    """Return R B C, which has few zeros."""
     with one_library_thread():
         return sp.csr_array((means.T @ walks.similarity()).T)
 

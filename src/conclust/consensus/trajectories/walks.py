@@ -1,4 +1,4 @@
-"""Random walks over the distinct rows of labels, and how alike their trajectories are.
+"""Random walks over the distinct rows of labels, and the similarity of their trajectories.
 
 A walk goes from a row to its elite neighbours, the rows that it shares clusters with the most often, and
 to one of them as often as they share clusters and as many objects have its row: P. With P^s for s steps
@@ -24,16 +24,16 @@ from conclust._kernels import walk_gram_step, walk_step
 from conclust._progress import stage, tracked
 from conclust._threads import thread_count
 from conclust._warnings import warn
-from conclust.consensus.linkage.agglomeration import starting_clusters
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import nearest_pairs
 from conclust.exceptions import EvidenceWarning
+from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["Walks", "saying_something", "too_few", "walks_of"]
 
-# Neighbours that a row of many may have with ties, as a multiple of those that it is to have.
+# Maximum number of neighbours including ties, as a multiple of the requested number, if there are many rows.
 _TIES = 2
-# With fewer distinct rows the neighbours are all others or the next one, and trajectories tell nothing.
+# With fewer distinct rows the neighbours are all others or just one, and trajectories carry no information.
 _FEWEST_ROWS = 16
 # Default maximum number of neighbours and steps.
 _MOST = 20
@@ -41,7 +41,7 @@ _MOST = 20
 _NEVER = 1e-12
 # Doubles of all steps of the columns that are walked with at once: 256 MB.
 _STEPS_HELD = 1 << 25
-# Random signs that the norms of trajectories are estimated from.
+# Number of random sign vectors from which the norms of trajectories are estimated.
 _SIGNS = 64
 
 
@@ -52,9 +52,9 @@ class Walks:
     Attributes
     ----------
     start : DistinctRows
-        The rows, and which objects have which.
+        Rows, and the row of each object.
     steps : csr_array of shape (n_rows, n_rows)
-        P: where a walk goes from each row. Isolated rows go nowhere: their rows are empty.
+        P, the transition probabilities of the walks. Rows of isolated vertices are empty.
     degrees : ndarray of shape (n_rows,)
         The diagonal of D; 0 of isolated rows. D P is symmetric.
     n_steps : int
@@ -74,7 +74,7 @@ class Walks:
 
     @cached_property
     def isolated(self) -> NDArray[np.bool_]:
-        """Which rows share no cluster with another."""
+        """Mask of the rows that share no cluster with another."""
         return np.asarray(self.degrees == 0)
 
     def gram(self) -> NDArray[np.float64]:
@@ -168,7 +168,7 @@ def walks_of(
     n_jobs: int | None,
     unbounded: int | None = None,
 ) -> Walks:
-    """Find the elite neighbours of the distinct rows, and with what probability a walk goes to them.
+    """Find the elite neighbours of the distinct rows, and the probability of a step to each of them.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def walks_of(
     n_jobs : int or None
         Threads.
     unbounded : int, optional
-        Most rows of which all ties with the last neighbour are kept; None: any number.
+        Maximum number of rows for which all ties with the last neighbour are kept; None: no limit.
     """
     start = _ordered(starting_clusters(ensemble))
     n = len(start)
@@ -208,7 +208,7 @@ def walks_of(
 
 
 def saying_something(ensemble: Ensemble) -> Ensemble:
-    """Return the ensemble of the partitions that tell objects apart: of those with a weight.
+    """Return the ensemble of the partitions that have weight and separate objects.
 
     A partition with one cluster, of all objects, would make all pairs a little more alike.
     """
@@ -222,7 +222,7 @@ def saying_something(ensemble: Ensemble) -> Ensemble:
 
 
 def too_few(ensemble: Ensemble, asked: bool, owner: str, instead: str) -> bool:
-    """Say whether there are too few distinct rows for walks, with a warning; not if settings are given."""
+    """Return whether there are too few distinct rows for walks, with a warning; False if settings are given."""
     n = len(starting_clusters(ensemble))
     if asked or n >= _FEWEST_ROWS:
         return False
@@ -236,7 +236,7 @@ def too_few(ensemble: Ensemble, asked: bool, owner: str, instead: str) -> bool:
 
 
 def _ordered(start: DistinctRows) -> DistinctRows:
-    """Put rows with the same clusters near each other: what a walk reads is in the cache more often."""
+    """Sort rows with the same clusters next to each other, so that walks hit the cache more often."""
     codes = start.ensemble.codes
     finest = np.argsort(start.ensemble.cluster_counts, kind="stable")
     return start.reordered(np.lexsort(codes[:, finest].T))

@@ -1,4 +1,4 @@
-"""Consensus by voting: partitions made to speak of the same clusters, then counted."""
+"""Consensus by voting: the clusters of partitions are matched, then votes are counted."""
 
 from conclust.consensus.voting.cumulative import CumulativeVoting
 from conclust.consensus.voting.hyperedges import CEHM

@@ -1,4 +1,4 @@
-"""Which cluster of the consensus each cluster of each partition stands for: one to one.
+"""One-to-one matching of the clusters of partitions with the clusters of the consensus.
 
 The squared distance of a consensus M to the partitions, rows matched by P_u::
 
@@ -20,14 +20,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._derived import Derived
 from conclust._progress import tracked
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.voting.ballots import tally
 from conclust.ensemble import Ensemble
-from conclust.gram import is_held
-from conclust.matching import assign
+from conclust.ensemble.derived import Derived
+from conclust.measures.matching import assign
+from conclust.spectra.gram import is_held
 
 __all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_distance"]
 
@@ -44,15 +44,15 @@ class Alignment:
     Attributes
     ----------
     votes : ndarray of shape (T, K)
-        1 where a cluster stands for a cluster of the consensus. Rows of zeros: stands for none.
+        1 where a cluster is matched with a cluster of the consensus. Rows of zeros: unmatched.
     objective : float
         The squared distance f.
     converged : bool
-        Whether no partition wanted another matching.
+        Whether no partition changed its matching.
     trace : list of float
         f at the start and after every sweep.
     start : ndarray of shape (T, K)
-        The votes from which the descent went.
+        Initial votes of the descent.
     """
 
     votes: NDArray[np.float64]
@@ -70,7 +70,7 @@ class _Table:
         self.offsets = ensemble.offsets
         self.weights = ensemble.partition_weights
         self.per_cluster = ensemble.column_weights
-        # The weight that observed the objects, all in all.
+        # Total weight of the partitions over the objects that they observed.
         self.observed_weight = float(ensemble.observed_counts @ self.weights)
         self.sizes = ensemble.cluster_sizes
         # Squared lengths of the columns of B: the sizes, for hard partitions.
@@ -106,7 +106,7 @@ class _Table:
         return np.asarray(self.clusters @ (self.inverse[:, None] * (self.B @ cast)))
 
     def overlap(self, u: int, chosen: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how many objects each cluster shares with combinations of the clusters of u (T, .)."""
+        """Return the number of objects that each cluster shares with combinations of the clusters of u (T, .)."""
         if self.held:
             return np.asarray(self.overlaps[:, self.block(u)] @ chosen)
         return np.asarray(self.clusters @ (self._members(u) @ chosen))
@@ -195,7 +195,7 @@ def align(
     tol : float
         Stop when a sweep lowers f by less than this share of it.
     generators : list of Generator
-        One for each start; the first also draws the partitions.
+        A generator for each start; the first one also draws the partitions.
     """
     table = _Table(ensemble, n_clusters)
     m = ensemble.n_partitions
@@ -242,7 +242,7 @@ def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> NDArray[np
 
 
 def _matched(columns: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """Return a 1 for each cluster in the column that it stands for; -1: stands for none."""
+    """Return a 1 for each cluster in the column of its match; -1: unmatched."""
     chosen = np.zeros((len(columns), k))
     rows = np.flatnonzero(columns >= 0)
     chosen[rows, columns[rows]] = 1.0

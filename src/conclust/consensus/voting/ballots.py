@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._derived import Derived
-from conclust._labels import indicator_of, missing_code, noise_code
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import indicator_of, missing_code, noise_code
 
 __all__ = ["VotingClusterer", "spread", "tally"]
 
@@ -27,7 +27,7 @@ def tally(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def spread(sums: NDArray[np.float64], observed_weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide sums of votes by the weight that observed the object; lost votes go to all clusters evenly.
+    """Divide sums of votes by the weight of the partitions that observed the object; lost votes are spread evenly.
 
     This is the point of the simplex nearest to the mean vote: the sums are at least 0, and a row
     of them is at most the weight that observed the object.

@@ -1,4 +1,4 @@
-"""Votes for the clusters of a reference, and how they are counted object by object."""
+"""Votes for the clusters of a reference, counted object by object."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._derived import Derived
-from conclust._labels import indicator_of, noise_code
 from conclust.ensemble import Ensemble
-from conclust.matching import assign
+from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import indicator_of, noise_code
+from conclust.measures.matching import assign
 
 __all__ = [
     "FIXED",
@@ -35,7 +35,7 @@ def cluster_range(ensemble: Derived, u: int) -> slice:
 
 
 def reference_clusters(ensemble: Derived, order: NDArray[np.int64], scheme: Scheme) -> int:
-    """Return how many clusters are voted for."""
+    """Return the number of clusters that receive votes."""
     counts = ensemble.cluster_counts
     return max(1, int(counts.max() if scheme == "bvote" else counts[order[0]]))
 
@@ -51,12 +51,12 @@ def votes_for(
     sizes: NDArray[np.float64],
     scheme: Scheme,
 ) -> NDArray[np.float64]:
-    """Return the votes of some clusters; rows of zeros have nothing to go by.
+    """Return the votes of some clusters; rows of zeros have no shared objects.
 
     Parameters
     ----------
     shared : ndarray of shape (T_u, k)
-        Mass of each cluster in each cluster of the reference; this memory is used.
+        Mass of each cluster in each cluster of the reference; overwritten.
     known : ndarray of shape (T_u,)
         Number of its objects with a place in the reference.
     sizes : ndarray of shape (k,)
@@ -96,17 +96,17 @@ class Count:
     k : int
         Clusters of the reference.
     fixed : bool, default=False
-        Whether partitions vote for the first one counted, rather than for the mean of those before.
+        Whether partitions vote for the first one counted rather than for the mean of the previous ones.
     certainty : ndarray of shape (T,), default=None
-        Weight of the vote of each cluster, beside the weight of its partition; noise has no vote then.
-        None: all alike.
+        Weight of the vote of each cluster, multiplied by the weight of its partition; noise then has no vote. None:
+        all equal.
 
     Attributes
     ----------
     means : ndarray of shape (n, k)
         The mean votes of the partitions counted.
     weight : ndarray of shape (n,)
-        Their weight: of those that had a vote on the object.
+        Total weight of the partitions that voted on the object.
     """
 
     def __init__(
@@ -124,12 +124,12 @@ class Count:
         self._columns = ensemble.indicator.tocsc() if ensemble.is_soft else None
 
     def carry_on(self, means: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
-        """Go on from what was counted before; of a count that is not fixed."""
+        """Continue a count that is not fixed from its previous state."""
         self.means, self.weight, self._first = means, weight, (means, weight)
 
     @property
     def reference(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What the partitions vote for, (n, k), and 1 or more where the object has a place in it, (n,)."""
+        """Reference of the votes, (n, k), and a positive number for objects that have a cluster in it, (n,)."""
         if self.fixed and self._first is not None:
             return self._first
         return self.means, self.weight
@@ -145,7 +145,7 @@ class Count:
     def shared(
         self, u: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return what `votes_for` asks of a partition: shared objects, those known, all sizes."""
+        """Return the arguments of `votes_for` for a partition: shared objects, known objects, all sizes."""
         target, weight = self.reference
         part, known = self.members(u), weight > 0
         everybody = known.all()
@@ -184,7 +184,7 @@ class Count:
         self.means, self.weight = said, weight * counted
 
     def mean(self) -> NDArray[np.float64]:
-        """Return the mean votes, rows that sum to 1; this memory is used."""
+        """Return the mean votes, in rows that sum to 1; the memory is reused."""
         U, nowhere = self.means, self.weight == 0
         if nowhere.any():
             U[nowhere] = 1.0 / self.k

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from conclust._derived import Derived
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._threads import one_library_thread
@@ -29,13 +28,14 @@ from conclust.consensus.voting.count import (
 )
 from conclust.consensus.voting.cumulative_blocks import How, vote_in_blocks
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.derived import Derived
 from conclust.similarity import cluster_certainty, information_bottleneck
 
 __all__ = ["CumulativeVoting"]
 
 
 class CumulativeVoting(VotingClusterer):
-    """Cumulative voting: clusters vote for all clusters of a reference, by the objects they share.
+    """Cumulative voting: clusters vote for all clusters of a reference, in proportion to shared objects.
 
     Clusters are not matched one to one. The partition with the largest entropy is the reference. A
     cluster of another partition votes for the clusters of the reference, in proportion to the objects
@@ -55,15 +55,15 @@ class CumulativeVoting(VotingClusterer):
         counted in shares of the reference's cluster, so that its large clusters do not draw votes
         by size alone [1]_. "acv": the reference adapts: partitions vote in the order of falling
         entropy, for the mean vote of the partitions before them [1]_. "cvote": another name of
-        "acv", used in [2]_. "bvote": as "acv", but each cluster gives its whole vote to one cluster
+        "acv", used in [2]_. "bvote": like "acv", but each cluster gives its whole vote to one cluster
         of the reference, one to one [2]_; the reference has the number of clusters of the largest
-        partition. "lwcv", of ours (its form was
-        chosen among six on the published pools of the leaderboard): as "acv", but a cluster's vote weighs by its certainty
+        partition. "lwcv", a new scheme (its form was chosen among six on the published pools of the leaderboard):
+        like "acv", but a cluster's vote is weighted by its certainty
         (:func:`conclust.similarity.cluster_certainty`), as in LWEA, and then all vote a second time, for
         the mean vote of all, which no longer depends much on the order; the reference has at most
         4 `n_clusters` + 20 clusters, if any partition has so few.
     theta : float, default=0.4
-        Parameter of "lwcv": above 0; the smaller, the less an uncertain cluster counts.
+        Parameter of "lwcv", positive: smaller values reduce the votes of uncertain clusters.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
@@ -78,12 +78,12 @@ class CumulativeVoting(VotingClusterer):
         Mean votes of the objects, merged; rows sum to 1. A column for each cluster that is not
         empty; the clusters of ``labels_`` come first.
     reference_ : int
-        The reference: the others vote for the clusters of this partition.
+        Index of the reference, for whose clusters the other partitions vote.
     reference_membership_ : ndarray of shape (n_observed, n_reference_clusters)
         Mean votes before the merging, of the objects that any partition observed; of labels in
         blocks: of all objects, uniform where none did.
     merged_ : ndarray of int64 of shape (n_reference_clusters,)
-        The column of ``votes_`` that each cluster of the reference went to.
+        Column of ``votes_`` into which each cluster of the reference was merged.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
         The votes of each cluster of a partition (in the order of ``Ensemble.indicator``), for the
         columns of ``membership_``, then for empty clusters. A row of zeros abstains.
@@ -199,7 +199,7 @@ class CumulativeVoting(VotingClusterer):
         return order
 
     def _certainty(self, ensemble: Derived) -> NDArray[np.float64] | None:
-        """Return what the clusters' votes weigh; None: all alike."""
+        """Return the weights of the clusters' votes; None: all equal."""
         return cluster_certainty(ensemble, self.theta) if self.scheme == "lwcv" else None
 
     def _keep(
@@ -225,7 +225,7 @@ class CumulativeVoting(VotingClusterer):
 
 
 def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> NDArray[np.int64]:
-    """Order the partitions by falling entropy, last those without weight.
+    """Order the partitions by decreasing entropy, those without weight last.
 
     The first one has from `n_clusters` to `most` clusters, where a partition has.
     """

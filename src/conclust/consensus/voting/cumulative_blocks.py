@@ -35,7 +35,7 @@ _DOUBLE = 8  # bytes
 
 @dataclass(frozen=True)
 class _Poll:
-    """How far the voting is.
+    """State of the voting.
 
     Attributes
     ----------
@@ -54,12 +54,12 @@ class _Poll:
 
 @dataclass(frozen=True)
 class How:
-    """What all blocks are told.
+    """Data shared by all blocks.
 
     Attributes
     ----------
     order : ndarray of int64 of shape (n_partitions,)
-        In which the partitions vote; the first is the reference.
+        Order in which the partitions vote; the first one is the reference.
     k : int
         Clusters of the reference.
     scheme : {"urcv", "rcv", "acv", "cvote", "bvote", "lwcv"}
@@ -82,7 +82,7 @@ class How:
 def vote_in_blocks(
     labels: LabelBlocks, how: How, n_clusters: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], Answer, Answer]:
-    """Let the clusters vote, and merge those they voted for.
+    """Count the votes of the clusters, and merge the clusters of the reference.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _merged(labels: LabelBlocks, kept: Kept, step: int, n_clusters: int, how: Ho
 def _shared_with_reference(
     part: Part, votes: NDArray[np.float64], how: How
 ) -> tuple[NDArray[np.float64], ...]:
-    """Return what all clusters share with a fixed reference."""
+    """Return the overlaps of all clusters with a fixed reference."""
     count = Count(part.ensemble, how.k, fixed=True)
     count.add(how.order[0], votes[cluster_range(part.ensemble, how.order[0])])
     shared, known = np.zeros_like(votes), np.zeros(len(votes))
@@ -272,7 +272,7 @@ def _resumed(part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: 
 def _counted(
     part: Part, own: Any, votes: NDArray[np.float64], how: How
 ) -> tuple[NDArray[np.float64], bool]:
-    """Count what is left to count; keep the mean votes."""
+    """Count the remaining votes; keep the mean votes."""
     return _resumed(part, own, votes, len(how.order), how).mean(), True
 
 
@@ -288,7 +288,7 @@ def _masses(part: Part, own: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
 
 
 def _pairs(part: Part, own: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
-    """Return what all pairs of clusters have in common in a block."""
+    """Return the overlaps of all pairs of clusters in a block."""
     return (common_of_pairs(np.ascontiguousarray(own.T), np.ones(len(own))),)
 
 

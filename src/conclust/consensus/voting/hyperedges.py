@@ -1,4 +1,4 @@
-"""CEHM: clusters that stand for many others are the seeds, and all clusters vote on the other objects."""
+"""CEHM: medoids of the clusters are the seeds, and all clusters vote on the other objects."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from conclust.similarity.jaccard import jaccard_of_others
 
 __all__ = ["CEHM", "medoids"]
 
-# Most rounds in which all objects are voted on again: two of them may follow each other for ever.
+# Maximum number of rounds in which all objects are labelled again: two states may alternate forever.
 _MOST_ROUNDS = 50
-# Numbers that differ by less, as shares of what there is, are equal but for rounding.
+# Relative difference below which numbers are equal up to rounding.
 _EQUAL = 1e-12
 
 
@@ -29,7 +29,7 @@ class CEHM(VotingClusterer):
     """Clustering ensemble by k-hyperedge medoids.
 
     The clusters of all partitions, as hyperedges, are themselves clustered: k-medoids under the Jaccard
-    similarity finds `n_clusters` of them that stand for all. An object in one of these only is a seed of it.
+    similarity finds `n_clusters` representatives. An object in only one of these is a seed of it.
     Then every cluster votes for the clusters of the consensus, in proportion to the objects it has there;
     each round labels 1 / K of the objects more, those with the clearest votes. In the end all are labelled
     again by all votes until nothing changes [1]_.
@@ -40,8 +40,8 @@ class CEHM(VotingClusterer):
         Number of clusters, K. Fewer are found where fewer clusters differ, or fewer win the vote of any object.
         Required: ``fit`` refuses None.
     theta : float, default=None
-        Above 0: clusters vote by their certainty (:func:`conclust.similarity.cluster_certainty`), as in
-        LWEA. None: all alike, as published.
+        Positive: clusters vote by their certainty (:func:`conclust.similarity.cluster_certainty`), as in
+        LWEA. None: all equal, as published.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
@@ -55,11 +55,11 @@ class CEHM(VotingClusterer):
         Mean votes on the objects; rows sum to 1. A column for each cluster that is not empty; the clusters
         of ``labels_`` come first.
     medoids_ : ndarray of int64 of shape (n_medoids,)
-        The clusters that stand for all, in the order of ``Ensemble.indicator``.
+        Medoids of the clusters, in the order of ``Ensemble.indicator``.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_medoids)
         The votes of each cluster of a partition, for the columns of ``membership_``, then for empty clusters.
     n_iter_ : int
-        Rounds in which all objects were labelled again, at most 50.
+        Number of rounds in which all objects were labelled again, at most 50.
     n_clusters_ : int
         Clusters found.
     n_features_in_ : int
@@ -167,7 +167,7 @@ class CEHM(VotingClusterer):
 
 
 def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Return up to k clusters that all others resemble most: no swap of one for another is better.
+    """Return up to k medoids of the clusters, which no swap improves.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np
     weights : ndarray of shape (T,)
         Weight of each cluster; those of weight 0 are not medoids.
     k : int
-        Medoids wanted; there are fewer where fewer clusters differ.
+        Maximum number of medoids; fewer are returned if fewer clusters differ.
 
     Returns
     -------
@@ -278,7 +278,7 @@ class _Election:
         return np.asarray(self.B @ (self._held(labels) * self.shares[:, None]))
 
     def _extend(self, labels: NDArray[np.int64]) -> None:
-        """Label ever more objects, those with the clearest votes; the others have none until then."""
+        """Label more objects in each round, those with the clearest votes; the others have no label until then."""
         total, done = float(self.masses.sum()), float(self.masses[labels >= 0].sum())
         step = max(np.floor(np.sqrt(total)), np.ceil((total - done) / self.k))
         stage("votes on the clearest objects first")

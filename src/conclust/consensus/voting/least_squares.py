@@ -32,7 +32,7 @@ __all__ = ["Voting"]
 
 Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 
-# Objects up to which the hard consensus is sought from every start, not from the best alone.
+# Maximum number of objects for which the hard consensus is computed from every start, not just the best.
 _EVERY_START = 5000
 
 
@@ -53,15 +53,14 @@ class Voting(VotingClusterer):
         vote of any object.
         Required: ``fit`` refuses None.
     algorithm : {"least_squares", "one_pass"}, default="least_squares"
-        "least_squares": a fixed point of f, which does not depend on the order of the partitions
-        but through where the descents start [2]_. "one_pass": each partition is matched once to
+        "least_squares": a fixed point of f, which depends on the order of the partitions only through the starts of the descents [2]_. "one_pass": each partition is matched once to
         the mean of those before it, in random order [1]_; with the clusters of the largest
         partition, of which the `n_clusters` with the most votes are kept.
     hard : bool, default=False
         Whether M is restricted to partitions: each row then has a single 1, and f is least where
         it is at the cluster with the most votes.
     n_init : int, default=10
-        Starts of "least_squares": partitions of the ensemble, each once, then random matchings.
+        Number of starts of "least_squares": partitions of the ensemble, each once, then random matchings.
     max_iter : int, default=100
         Maximum number of sweeps of a descent.
     tol : float, default=1e-8
@@ -89,7 +88,7 @@ class Voting(VotingClusterer):
     objective_ : float
         f of the consensus.
     n_iter_ : int
-        Sweeps of the descent that was best.
+        Number of sweeps of the best descent.
     converged_ : bool
         Whether it ended before `max_iter`.
     trace_ : ndarray of shape (n_iter + 1,)
@@ -191,7 +190,7 @@ class Voting(VotingClusterer):
         warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
     def _tell(self, ensemble: Ensemble | LabelBlocks, best: Alignment) -> None:
-        """Keep the votes and how they were reached."""
+        """Store the votes and the course of the descent."""
         self._keep(ensemble, best.votes)
         self.n_iter_ = max(1, len(best.trace) - 1)
         self.converged_ = best.converged

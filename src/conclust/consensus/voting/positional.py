@@ -20,9 +20,9 @@ __all__ = ["PositionalVoting"]
 Count: TypeAlias = Literal["borda", "condorcet"]
 Reference: TypeAlias = Literal["least_squares", "first"]
 
-# Numbers held at a time: memberships of a block of objects in all partitions.
+# Maximum number of values in memory: memberships of a block of objects in all partitions.
 _BLOCK = 1 << 20
-# A lead below this share of the weight that observed the object is rounding.
+# A lead below this share of the weight that observed the object is a rounding error.
 _ROUNDING = 1e-12
 
 
@@ -60,7 +60,7 @@ class PositionalVoting(VotingClusterer):
         Cluster with the highest count, consecutive from 0 by first appearance; -1: missing in every
         partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Counts divided by their sum; rows sum to 1. Even where no cluster beats another.
+        Counts divided by their sum; rows sum to 1. Uniform if no cluster beats another.
         A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
         1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
@@ -193,7 +193,7 @@ class PositionalVoting(VotingClusterer):
         points = np.zeros((len(values), k))
         for a in range(k):
             if self.count == "borda":
-                points[:, a] = observed_weight  # for being ranked at all
+                points[:, a] = observed_weight  # points for being ranked at all
             for b in range(k):
                 if a == b:
                     continue

@@ -15,11 +15,17 @@ from conclust.confidence import CredibleBall
 from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
-from conclust.losses import Loss
-from conclust.plotting.figures import axes
+from conclust.measures.losses import Loss
+from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.strips import read_strips
+from conclust.plotting.canvas.style import (
+    COLOURS,
+    COLUMN,
+    NO_CLUSTER,
+    cluster_colours,
+    drawn_in_style,
+)
 from conclust.plotting.heatmaps import coassociation_heatmap
-from conclust.plotting.strips import read_strips
-from conclust.plotting.style import COLOURS, COLUMN, NO_CLUSTER, cluster_colours, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +49,7 @@ def similarity_blocks(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how often each pair of objects is together, with the clusters of an estimate as blocks.
+    """Show the co-association of objects, with the clusters of an estimate as blocks.
 
     Parameters
     ----------
@@ -53,7 +59,7 @@ def similarity_blocks(
     labels : array-like of shape (n_samples,) or fitted model
         The estimate; negative labels are in no cluster, and come last.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``).
+        Axes to draw in. None makes a new figure (``ax.figure``).
 
     Returns
     -------
@@ -95,7 +101,7 @@ def similarity_blocks(
 
 @drawn_in_style
 def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
-    """Show an estimate beside the bounds of its credible ball, an object a row.
+    """Show an estimate beside the bounds of its credible ball, one object per row.
 
     Objects are sorted by the estimate, then by the bounds. A cluster has the colour of the estimate's cluster that it
     shares most objects with; where a column has another colour than its neighbours, the bound differs.
@@ -103,9 +109,9 @@ def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     ball : CredibleBall
-        What :func:`conclust.confidence.credible_ball` returned. Of bounds with several draws the first is shown.
+        Result of :func:`conclust.confidence.credible_ball`. For bounds with several draws the first is shown.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``).
+        Axes to draw in. None makes a new figure (``ax.figure``).
 
     Returns
     -------
@@ -171,20 +177,20 @@ def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
 
 @dataclass(frozen=True)
 class LossCurve:
-    """The least expected loss with at most so many clusters.
+    """The minimum expected loss for each maximum number of clusters.
 
     Attributes
     ----------
     k : ndarray of int64 of shape (n_k,)
         Maximum numbers of clusters, rising.
     losses : ndarray of shape (n_k,)
-        The least expected loss that was found; it does not rise.
+        Minimum expected loss found; it does not increase.
     n_clusters : ndarray of int64 of shape (n_k,)
         Clusters of that estimate.
     best_draw_loss : float
         The expected loss of the best draw.
     loss : str
-        Which loss.
+        Name of the loss.
     """
 
     k: NDArray[np.int64]
@@ -214,7 +220,7 @@ def expected_loss_of(
     loss, split_cost, n_init
         As of :class:`conclust.BayesEstimate`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=0
-        Of the estimates.
+        Seed of the estimates.
 
     Returns
     -------
@@ -273,16 +279,16 @@ def expected_loss_of(
 def expected_loss_curve(
     given: LossCurve | Ensemble | ArrayLike, *, ax: Axes | None = None, **options: Any
 ) -> Axes:
-    """Draw the least expected loss over the maximum number of clusters.
+    """Draw the minimum expected loss over the maximum number of clusters.
 
     Parameters
     ----------
     given : LossCurve, Ensemble or array-like of shape (n_samples, n_draws)
-        What `expected_loss_of` returned, or the draws.
+        Result of `expected_loss_of`, or the draws.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``).
+        Axes to draw in. None makes a new figure (``ax.figure``).
     options : keyword arguments
-        Of `expected_loss_of`, for draws.
+        Options of `expected_loss_of`, for draws.
 
     Returns
     -------
@@ -294,7 +300,7 @@ def expected_loss_curve(
     MissingExtraError
         matplotlib is not installed.
     ParameterError, InputError
-        As of `expected_loss_of`.
+        As for `expected_loss_of`.
 
     Examples
     --------

@@ -18,7 +18,7 @@ _ANCHORS = 2000
 
 
 def placement_of(problem: Problem, membership: NDArray[np.float64], run: Run) -> Placement:
-    """Keep some of the fitted objects, for new ones to be placed against."""
+    """Keep some of the fitted objects, against which new ones are placed."""
     (chooser,) = spawn_generators(run.seed, 1)
     chosen = np.sort(chooser.permutation(problem.ensemble.n_samples)[:_ANCHORS])
     few = problem.ensemble.part(chosen)

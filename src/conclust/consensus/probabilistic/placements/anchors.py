@@ -1,4 +1,4 @@
-"""New objects among fitted ones: each a convex problem of its own against some of them."""
+"""Placement of new objects: each is a separate convex problem against some of the fitted ones."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._labels import indicator_of, missing_code
 from conclust.consensus.probabilistic.descent import place_against
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import indicator_of, missing_code
 
 __all__ = ["Anchors"]
 
-# New objects per block when their counts with the anchors are formed.
+# Number of new objects per block when their counts with the anchors are formed.
 _AT_ONCE = 500
 
 
@@ -42,7 +42,7 @@ class Anchors:
         return replace(self, membership=np.ascontiguousarray(self.membership[:, kept]))
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
-        """Return the memberships of new objects from their codes; `threads` is for its kind's sake."""
+        """Return the memberships of new objects from their codes; `threads` is unused, but part of `Placement`."""
         parts = [
             place_against(
                 *self._evidence(codes[begin : begin + _AT_ONCE]),

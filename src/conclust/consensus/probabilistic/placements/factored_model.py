@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver, LabelView, factored_stride
-from conclust._label_view import label_view
-from conclust._labels import noise_code
 from conclust.ensemble import Ensemble
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import noise_code
 
 __all__ = ["FactoredModel", "padded", "uniform", "whole_grams"]
 
@@ -109,7 +109,7 @@ def whole_grams(solver: FactoredSolver, n_clusters: int) -> NDArray[np.float64]:
 
 
 def padded(Y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a copy of Y with the columns the kernel wants, zeros in the padding."""
+    """Return a copy of Y with the columns that the kernel needs, zeros in the padding."""
     wide = np.zeros((len(Y), factored_stride(Y.shape[1])))
     wide[:, : Y.shape[1]] = Y
     return wide

@@ -1,4 +1,4 @@
-"""Landmarks: some solved objects, pooled, that all others are placed against.
+"""Landmarks: some solved objects, pooled, against which all others are placed.
 
 Landmarks with nearly the same membership are pooled into prototypes, so that placing an object costs
 O(m G + G K^2), G the prototypes (``_kernels/pair_objective/landmark/placing.h``). Objects with equal labels
@@ -14,24 +14,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._equal_rows import EqualRows
 from conclust._kernels import LandmarkTable
-from conclust._label_view import label_view
-from conclust._labels import canonical_labels, noise_code
 from conclust._progress import tracked
 from conclust._validation import refuse
 from conclust.consensus.probabilistic.problem import Report, silent
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import canonical_labels, noise_code
 
 __all__ = ["LandmarkModel"]
 
-# Number of prototypes that stand for the memberships of the landmarks.
+# Number of prototypes that represent the memberships of the landmarks.
 N_PROTOTYPES = 128
 _LLOYD_STEPS = 8
-# Objects placed between two looks at Ctrl-C.
+# Number of objects placed between checks for Ctrl-C.
 _AT_ONCE = 20_000
-# Objects among which equal rows of labels are found: placed once, they have the same membership to the bit.
+# Number of objects among which equal rows of labels are found: placed once, they get the same bits.
 _GROUPED = 1 << 19
 
 
@@ -122,13 +122,13 @@ class LandmarkModel:
         codes : ndarray of shape (n, m)
             The objects' labels in the model's numbering (reserved codes: ``_kernels/labels/codes.h``).
         tol : float
-            The gap that is small enough.
+            Maximum gap of a placed object.
         threads : int
             The result does not depend on it.
         objects : ndarray of int64, default=None
-            Those to place. None: all.
+            Objects to place. None: all.
         soft : csr_array of shape (n, T), default=None
-            Their posteriors, where the ensemble is soft.
+            Their posteriors, if the ensemble is soft.
         report : callable
             Takes lines of progress.
         """
@@ -148,7 +148,7 @@ class LandmarkModel:
     def _placed_once(
         self, codes: NDArray[Any], soft: sp.csr_array | None, tol: float, threads: int
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Place one of the objects that have equal labels, for all of them."""
+        """Place one of several objects with equal labels, for all of them."""
         rows = EqualRows.of(codes) if soft is None else EqualRows.each_alone(len(codes))
         kernel = self.divergence._kernel
         assert kernel is not None
@@ -179,12 +179,12 @@ class LandmarkModel:
 
 
 def _pool(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Group rows that are equal, or near each other where more than `most` differ."""
+    """Group rows that are equal or, if more than `most` are distinct, close to each other."""
     rows, inverse = np.unique(membership, axis=0, return_inverse=True)
     inverse = inverse.ravel()
     if len(rows) <= most:
         return inverse.astype(np.int64)
-    # The rows farthest from those taken, one after the other: then Lloyd's steps.
+    # Repeatedly the row farthest from those chosen, then Lloyd's steps.
     weights = np.bincount(inverse).astype(np.float64)
     norms = (rows**2).sum(axis=1)
 

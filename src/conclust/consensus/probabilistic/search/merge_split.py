@@ -1,4 +1,4 @@
-"""Out of a local minimum: two clusters merged, a third split, and down again.
+"""Escapes from local minima: merge two clusters, split a third, and descend again.
 
 Descents end in local minima that differ by which true groups share a cluster. A merge and a split
 repair that, at the price of one more descent; another random start would have to hit it by luck.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 __all__ = ["escape", "ways_out"]
 
 _POWER_STEPS = 8
-# Splits tried with each merge.
+# Number of splits tried with each merge.
 _SPLITS = 3
 
 T = TypeVar("T")
@@ -28,9 +28,9 @@ def escape(
     better: Callable[[T, T], bool],
     patience: int,
 ) -> T:
-    """Descend from the ways out until `patience` in a row have not helped; return the best found.
+    """Descend from the escapes until `patience` in a row have not helped; return the best solution.
 
-    ``descend(membership, best)`` may give up early where the end will not be better than the best.
+    ``descend(membership, best)`` may stop early if its end will not be better than the best.
     """
     tries = ways(best)
     failures = 0
@@ -53,28 +53,28 @@ def ways_out(
     counted: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     generator: np.random.Generator,
 ) -> Iterator[NDArray[np.float64]]:
-    """Yield memberships with two clusters merged and a third split, the likeliest first.
+    """Yield memberships with two clusters merged and a third split, the most promising first.
 
     Where a cluster is empty also those with one split into it.
 
     Parameters
     ----------
     Y : ndarray of shape (n, K)
-        Where to get away from.
+        Membership to escape from.
     cost : ndarray of shape (K, K)
         The cost of a merge of two clusters.
     inside : ndarray of shape (K,)
-        Share of the evidence within each cluster that speaks against it.
+        Share of the evidence within each cluster that contradicts it.
     counted : callable
         Multiplies vectors of length n by the matrix of counts c_ij.
     generator : Generator
-        Draws where to look for a split from.
+        Draws the starting points of splits.
     """
     k = Y.shape[1]
     held = np.flatnonzero(Y.any(axis=0)).tolist()
     pairs = [(a, b) for a in held for b in held if a < b]
     pairs.sort(key=lambda pair: (cost[pair], pair))
-    # Where a cluster is empty, nothing need be merged.
+    # If a cluster is empty, no merge is needed.
     empty = [c for c in range(k) if c not in held][:1]
     pairs = [(c, c) for c in empty] + pairs[:k]
     splits = sorted(held, key=lambda c: (-inside[c], c))

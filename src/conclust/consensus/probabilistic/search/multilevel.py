@@ -35,11 +35,11 @@ _LOOK = 2
 def best_descent(
     problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
 ) -> Solution:
-    """Descend from a start or from better ones; of many objects, from where some of them lead.
+    """Descend from a start or from better ones; with many objects, start from the solution of a part.
 
     The membership may lack columns of empty clusters, as the start may.
     """
-    # Only by a built-in divergence are objects placed.
+    # Objects can be placed only with a built-in divergence.
     few = not problem.pairs.of_all_pairs or problem.ensemble.n_samples <= PART
     if few or problem.divergence._kernel is None:
         return _candidates(problem, start, stopping, run)[-1]
@@ -65,7 +65,7 @@ def _descend(problem: Problem, Y: NDArray[np.float64], stopping: Stopping, run: 
 def _candidates(
     problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
 ) -> list[Solution]:
-    """Return the solution from a start, and after it a better one if tries find one."""
+    """Return the solution from a start, and also a better one if tries find it."""
     first = _descend(problem, start, stopping, run)
     if run.n_init == 1:
         return [first]

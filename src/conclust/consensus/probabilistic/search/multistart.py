@@ -1,4 +1,4 @@
-"""Where to begin: random starts on a part of the objects, and escapes from the best of them.
+"""Random starts on a part of the objects, and escapes from the best of them.
 
 An escape merges the two clusters that cost least to merge and splits one with much disagreement
 inside (``merge_split.py``).
@@ -25,7 +25,7 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["Start", "best_start"]
 
-# A descent is at its end when a sweep lowers the objective by less than this share of it.
+# A descent ends when a sweep lowers the objective by less than this share of it.
 TOL = 1e-4
 SWEEPS = 100
 # Descents are compared after every PATIENCE sweeps, and given up when HORIZON more sweeps like the last
@@ -56,7 +56,7 @@ class Start:
     escapes: int = 0
 
     def hopeless(self, best: float) -> bool:
-        """Whether it will most likely not get below `best`."""
+        """Whether it is unlikely to get below `best`."""
         return self.loss + HORIZON * self.change > best
 
 
@@ -97,7 +97,7 @@ def best_start(
         starts = list(mapped(begin, drawers))
         running = starts
         while running:
-            # In rounds, so that giving up does not depend on the timing of threads.
+            # In rounds, so that early stopping does not depend on the timing of threads.
             list(mapped(descent.advance, running))
             best = min(starts, key=lambda start: start.loss)
             running = [start for start in running if not (start.done or start.hopeless(best.loss))]
@@ -169,7 +169,7 @@ def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.
 
 
 def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
-    """By how much F rises if columns a and b of Y are added up, for all a, b: exact."""
+    """Return the exact increase of F if columns a and b of Y are added, for all a, b."""
     k, model = descent.n_clusters, descent.model
     Y = best.Y[:, :k]
     stride = best.Y.shape[1]
@@ -216,7 +216,7 @@ def _evidence_per_object(
 
 
 def _disagreement(best: Start, descent: _Descent) -> NDArray[np.float64]:
-    """How much of each cluster's own evidence speaks against it: sum y_ic y_jc (N_ij - c_ij)."""
+    """Return the evidence within each cluster that contradicts it: sum y_ic y_jc (N_ij - c_ij)."""
     k, model = descent.n_clusters, descent.model
     stride = best.Y.shape[1]
     sums = best.solver.sums.reshape(-1, stride)[:, :k]

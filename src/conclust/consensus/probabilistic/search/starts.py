@@ -1,4 +1,4 @@
-"""Where the solvers of the pair objective start."""
+"""Starts of the solvers of the pair objective."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from conclust._containers import plain_array
-from conclust._labels import canonical_labels
+from conclust._arrays.containers import plain_array
 from conclust._random import spawn_generators
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run
+from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import sample_pairs
 from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import EvidenceWarning
@@ -40,7 +40,9 @@ _ALL_PAIRS = 8000
 _PAIRS_OF_EACH = 30
 # Up to this size all eigenvectors are computed.
 _FEW = 200
-_WHOLE_AT_LAST = 3_000  # objects up to which the whole matrix is solved where Lanczos fails
+_WHOLE_AT_LAST = (
+    3_000  # maximum number of objects for which the whole matrix is solved if Lanczos fails
+)
 
 
 def random_membership(
@@ -68,7 +70,7 @@ def inside(Y: NDArray[np.float64]) -> NDArray[np.float64]:
 def starts_of(
     init: Any, problem: Problem, run: Run, owner: str, *, own: bool
 ) -> list[NDArray[np.float64] | None]:
-    """Return the memberships to start from, as an estimator's `init` asks; None: the solver's own.
+    """Return the starting memberships requested by an estimator's `init`; None: the solver's own.
 
     `own`: random starts are the solver's own too, which compares them on a part of the objects.
     """
@@ -84,7 +86,7 @@ def starts_of(
 
 
 def given_start(init: Any, problem: Problem, run: Run, owner: str) -> NDArray[np.float64]:
-    """Read a partition or a membership that the user gave."""
+    """Read a partition or a membership given by the user."""
     n, k = problem.ensemble.n_samples, problem.n_clusters
     start = plain_array(init, "'init'", of="numbers")
     if start.ndim == 1 and start.shape == (n,) and start.dtype.kind in "iu":
@@ -120,7 +122,7 @@ def given_start(init: Any, problem: Problem, run: Run, owner: str) -> NDArray[np
 
 
 def spectral_evidence(problem: Problem, run: Run) -> PairEvidence:
-    """Return evidence enough for a spectral start: the problem's, all pairs, of many objects some."""
+    """Return the evidence for a spectral start: given, of all pairs, or of some with many objects."""
     if problem.evidence is not None:
         return problem.evidence
     if problem.ensemble.n_samples <= _ALL_PAIRS:
@@ -131,7 +133,7 @@ def spectral_evidence(problem: Problem, run: Run) -> PairEvidence:
 def spectral_start(
     evidence: PairEvidence, k: int, seed: np.random.SeedSequence
 ) -> NDArray[np.float64]:
-    """Return the way out of the uniform membership along which the objective falls most.
+    """Return the direction from the uniform membership in which the objective decreases most.
 
     At the uniform membership f = f0 + e^2 sum over pairs W_ij (D'D)_ij for Y = 1/K + e D, with
     W = N/K - c up to a factor for every divergence: D takes the K - 1 eigenvectors of W of smallest
@@ -158,7 +160,7 @@ def spectral_start(
 def _leading(
     matrix: Any, wanted: int, whole: bool, seed: np.random.SeedSequence
 ) -> NDArray[np.float64]:
-    """Return eigenvectors of the largest eigenvalues, largest first of those solved whole.
+    """Return eigenvectors of the largest eigenvalues, in decreasing order if solved whole.
 
     Where Lanczos does not converge, as eigenvalues are too close to each other: of few objects those of the whole
     matrix, of more those that converged, and a random direction if there are none.

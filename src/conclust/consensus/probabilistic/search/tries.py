@@ -1,6 +1,6 @@
 """Better solutions of the pairwise solver: more starts and escapes, within a budget of work.
 
-A first solution is given. Random starts may end lower, and so may the best solution with two clusters
+Given a first solution, random starts may end lower, and so may the best solution with two clusters
 merged and a third split (``merge_split.py``). For few objects every useful try is made; for more, as far
 as a fixed amount of work goes (`BUDGET`, counted by the kernel: the same on every machine). So no limit
 on the number of objects makes the time jump.
@@ -34,12 +34,12 @@ _NEAR = 5e-3
 _GAIN = 1e-4
 # An objective below this share of the sum of N is 0 but for rounding.
 _ROUNDING = 1e-10
-# A cluster that holds less than this share of an object is empty but for a descent's last steps.
+# A cluster with less than this share of an object counts as empty.
 _EMPTY = 0.01
 
 
 def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: Run) -> Solution:
-    """Return the best of a first solution, of random starts, and of where escapes lead.
+    """Return the best of a first solution, random starts and escapes.
 
     Its membership may lack columns of empty clusters.
     """
@@ -81,7 +81,7 @@ def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: 
 
 
 class _Tries:
-    """Descents that cost at most so much work all together."""
+    """Descents with a limit on their total work."""
 
     def __init__(self, problem: Problem, stopping: Stopping, run: Run) -> None:
         self.problem, self.stopping, self.run = problem, stopping, run
@@ -89,7 +89,7 @@ class _Tries:
         self.made = 0
 
     def affords(self, work: float, kept: float = 0.0) -> bool:
-        """Whether there is so much left, but for a share that is to be kept."""
+        """Whether this amount of work is left, apart from a reserved share."""
         return self.left - work >= kept * self.budget
 
     def descend(self, Y: NDArray[np.float64], best: Solution) -> Solution:
@@ -116,7 +116,7 @@ class _Tries:
 def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the columns of Y that hold anything, and an empty one if any is empty.
 
-    As far as a descent goes from there all empty clusters are alike, and one of them is enough.
+    All empty clusters are equivalent for a descent from there, so one of them is enough.
     """
     held = Y.sum(axis=0) >= min(_EMPTY, 0.1 * len(Y) / Y.shape[1])
     if held.all():

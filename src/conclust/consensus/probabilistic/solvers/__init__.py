@@ -42,7 +42,7 @@ DENSE_WORK = 125_000_000
 def choose(
     solver: SolverName, divergence: Divergence, pairs: Any, n: int, n_clusters: int, owner: str
 ) -> tuple[str, str]:
-    """Return the solver to use, and a sentence with the reason; refuse one that does not fit.
+    """Return the solver to use, and a sentence with the reason; refuse an unsuitable one.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ def choose(
         )
     if solver == "landmark" and not known:
         raise ParameterError(
-            f"The solver 'landmark' of {owner} knows the built-in divergences only. For your own "
+            f"The solver 'landmark' of {owner} supports built-in divergences only. For your own "
             f"divergence {divergence.name!r} use solver='pairwise' or 'greedy'."
         )
     if solver != "auto":
         return solver, f"{solver}: as asked"
     if pairs is not None:
-        return "pairwise", "pairwise: only some pairs are asked for"
+        return "pairwise", "pairwise: only some pairs are requested"
     if is_squared(divergence):
         return "factored", f"factored: exact for {divergence.name} over all pairs"
     if not known or (n <= DENSE_LIMIT and n * n * n_clusters <= DENSE_WORK):

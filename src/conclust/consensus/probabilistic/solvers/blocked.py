@@ -14,7 +14,6 @@ the length of the step (``_kernels/pair_objective/factored/step.h``).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,25 +35,25 @@ from conclust.consensus.probabilistic.placements.factored_model import (
     whole_grams,
 )
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
-from conclust.consensus.probabilistic.solvers.factored import RELAXATION, VISIBLE, solved_sample
+from conclust.consensus.probabilistic.solvers.factored import VISIBLE, further, solved_sample
 from conclust.divergences import l2
 from conclust.ensemble import Ensemble, as_ensemble
 
 __all__ = ["Descent", "State", "read_memberships", "rule_of", "solve_blocks", "sums_of_block"]
 
-# Rounds of a sweep: with five, blocks that move together cost nothing that can be seen.
+# Number of rounds of a sweep: with five, moving blocks together has no visible cost.
 _ROUNDS = 5
-# Objects that the start is found on.
+# Number of objects from which the start is computed.
 _SAMPLE = 1 << 17
 # Above this number of objects memberships are kept in single precision between visits.
 _DOUBLE = 10_000_000
-# How near to their optimum objects are placed at first, as a gap.
+# Gap to which objects are placed at first.
 _PLACED = 1e-3
 
 
 @dataclass(frozen=True)
 class State:
-    """All that is known between two rounds.
+    """State between two rounds.
 
     Attributes
     ----------
@@ -67,17 +66,17 @@ class State:
     squares, fourths : float
         The sums of ``l |y|^2`` and of ``p |y|^4``, of which c is made.
     f : float
-        The paper's objective, about.
+        Approximate value of the paper's objective.
     relaxation, gain : float
         Over-relaxation factor, and the decrease of F in the last sweep.
     change, residual : float
         State of the current sweep: the change of F, and the largest residual so far.
     shortened : bool
-        Whether a round of it was.
+        Whether a round of the sweep was shortened.
     sweep, turn : int
         Sweeps finished; rounds of the next one.
     step : int
-        Visits made of any block.
+        Number of visits of blocks.
     converged : bool
         Whether a tolerance ended the iteration.
     trace : ndarray of shape (n_sweeps + 1, 2)
@@ -140,7 +139,7 @@ def solve_blocks(
 
 
 def rule_of(kept: Kept, state: State) -> Answer:
-    """Return the rule that gives the memberships of a block, of which each keeps its own."""
+    """Return the rule that returns the stored memberships of a block."""
     return Answer(_own, kept=kept, step=state.step)
 
 
@@ -158,7 +157,7 @@ class Descent:
     run : Run
         Seed, starts, lines of progress.
     kept : Kept, default=None
-        Memberships of the blocks, from a descent before this one. None: there are none.
+        Memberships of the blocks from a previous descent. None: none are stored.
     """
 
     def __init__(
@@ -180,7 +179,7 @@ class Descent:
         self.kept = kept or labels.keeping(width, "membership", in_checkpoint=True)
 
     def descend(self, name: str, begin: Callable[[], State]) -> State:
-        """Sweep from a state until a tolerance or `max_iter` says so; `name` is that of the stage."""
+        """Sweep from a state until a tolerance or `max_iter` ends it; `name` is the name of the stage."""
         stages = self.labels.stages
         state = stages.state(name, State, begin)
         while not state.converged and state.sweep < self.stopping.max_iter:
@@ -190,7 +189,7 @@ class Descent:
         return state
 
     def again(self, before: State, squares: float, fourths: float) -> State:
-        """Return the state that descents with other weights go on from: where another one ended."""
+        """Return the state from which descents with other weights continue: the end of another one."""
         state = State(
             before.sums, before.grams, before.sizes, squares, fourths, 0.0, 1.0, 0.0, 0.0, 0.0, False,
             0, 0, before.step, False, np.empty((0, 2)),
@@ -223,14 +222,14 @@ class Descent:
         return self._sums_of(state).objective() + together(as_ensemble(self.labels))
 
     def _sums_of(self, state: State) -> FactoredSolver:
-        """Return a solver of no objects that has the sums of all: it knows F, and steps."""
+        """Return a solver without objects that has the sums of all: it computes F, and steps."""
         nobody = self.labels.facts.ensemble(np.empty((0, self.labels.n_partitions), np.uint8))
         solver = _with_sums(nobody, self.placing(state))
         solver.squares, solver.fourths = state.squares, state.fourths
         return solver
 
     def round(self, state: State) -> State:
-        """Let the blocks whose turn it is move; after the last ones end the sweep."""
+        """Move the blocks of a round; end the sweep after the last round."""
         rounds = min(_ROUNDS, self.labels.n_blocks)
         blocks = range(state.turn, self.labels.n_blocks, rounds)
         enough = self.stopping.tol * state.f
@@ -267,7 +266,7 @@ class Descent:
         return float(self._sums_of(after).objective() - self._sums_of(before).objective())
 
     def _shorter(self, before: State, after: State, blocks: range) -> State:
-        """Go only part of the way, to the least F along it."""
+        """Shorten the step to the minimum of F along it."""
         steps = (before.step, after.step)
         found = self.labels.look(
             "along the step", _along, self.kept, steps, self.model, blocks=blocks
@@ -297,7 +296,7 @@ class Descent:
         )
 
     def _ended(self, state: State, enough: float) -> State:
-        """End a sweep: choose how far the next one goes, and whether there is one."""
+        """End a sweep: choose the relaxation of the next one, or stop."""
         loss = self.loss(state)
         self.run.report(
             f"sweep {state.sweep + 1}: loss {loss:.10g}, lowered by {-state.change:.3g}, residual "
@@ -307,13 +306,7 @@ class Descent:
         )
         gain, visible = -state.change, VISIBLE * abs(loss)
         slow = state.relaxation > 1.0 and (state.shortened or gain <= visible)
-        relaxation = 1.0 if slow else state.relaxation
-        least, most = RELAXATION
-        if not slow and state.gain > 0.0 and gain > visible:
-            share = gain / state.gain
-            best = 2.0 / (1.0 + math.sqrt(1.0 - math.sqrt(share))) if share < 1.0 else 1.0
-            if best >= least:
-                relaxation = max(relaxation, min(best, most))
+        relaxation = 1.0 if slow else further(state.relaxation, gain, state.gain, visible)
         # Steps that went too far say nothing of what plain ones would gain.
         done = not slow and (gain <= enough or state.residual <= self.stopping.tol_kkt)
         return replace(
@@ -344,7 +337,7 @@ class Descent:
 
 
 def _solver(ensemble: Ensemble, model: FactoredModel, k: int) -> FactoredSolver:
-    """Return the kernel's solver of a block, worked through as one."""
+    """Return the kernel's solver for a whole block."""
     labels = ensemble.label_view.reweighted(model.weights)
     limit = max(1, ensemble.n_samples)
     return FactoredSolver(labels, model.group_of, model.n_groups, k, serial_limit=limit)
@@ -368,7 +361,7 @@ def read_memberships(own: Any) -> NDArray[np.float64]:
     """Return memberships in the layout of the kernel, rows that sum to 1."""
     if own is None:
         raise FileNotFoundError(
-            "Memberships of the objects lay in the folder of the checkpoint, and are gone. Remove the "
+            "Memberships of the objects were in the folder of the checkpoint and no longer exist. Remove the "
             "folder to begin again."
         )
     Y = padded(np.asarray(own, dtype=np.float64))
@@ -423,7 +416,7 @@ def _sweep(
 def _along(
     part: Part, own: Any, model: FactoredModel
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return what the quartic of a step needs of a block: P and Q of each group, and six sums."""
+    """Return the terms of a step's quartic for a block: P and Q of each group, and six sums."""
     before, after = (read_memberships(Y) for Y in own)
     k = own[0].shape[1]
     P, Q = np.zeros(model.n_groups * k * k), np.zeros(model.n_groups * k * k)
@@ -435,7 +428,7 @@ def _along(
 def _between(
     part: Part, own: Any, length: float, dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], tuple[()]]:
-    """Take a step of some length between what a block had and has."""
+    """Interpolate between the previous and the new memberships of a block."""
     before, after = (np.asarray(Y, dtype=np.float64) for Y in own)
     return (before + length * (after - before)).astype(dtype), ()
 

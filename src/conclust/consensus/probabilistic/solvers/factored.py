@@ -25,7 +25,7 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.search.multistart import best_start
 from conclust.ensemble import Ensemble
 
-__all__ = ["RELAXATION", "VISIBLE", "WIDE", "Factored", "near_solution", "solved_sample"]
+__all__ = ["VISIBLE", "WIDE", "Factored", "further", "near_solution", "solved_sample"]
 
 # Starts are compared, and the paper's objective is estimated, on this many objects a cluster, within
 # bounds: more changes the choice rarely and costs each time.
@@ -40,7 +40,7 @@ GROWTH = 8
 PART_TOL = 3e-7
 PART_SWEEPS = 100
 PART_COST = 3
-# Floating error of the sums is cleared this often.
+# Interval, in sweeps, at which rounding errors of the sums are cleared.
 REBUILD_EVERY = 10
 # Over-relaxation begins only where its factor would be the first one, and is at most the second one: with
 # that a sweep leaves a quarter of the possible gain, even where plain sweeps would leave less.
@@ -52,7 +52,7 @@ VISIBLE = 1e-8
 # A bound above this one is far above the clusters of most solutions. A random start with so many columns may use up the
 # work that the search is given: where the solution has no more clusters than this, the search is made with this bound too.
 WIDE = 50
-# Up to this many objects the constant is counted, which takes all pairs.
+# Maximum number of objects for which the constant is computed, which needs all pairs.
 COUNTED = 20_000
 
 
@@ -123,7 +123,7 @@ def near_solution(problem: Problem, run: Run) -> NDArray[np.float64]:
 
 
 def solved_sample(problem: Problem, model: FactoredModel, run: Run) -> tuple[FactoredModel, float]:
-    """Return the sums of a solution of a sample, and f per pair of it, about.
+    """Return the sums of a solution of a sample, and its approximate f per pair.
 
     `model` groups the partitions by the objects that they observed, of more than the sample.
     """
@@ -184,13 +184,23 @@ def _descend(
     return trace, residual, n_iter, converged or residual <= stopping.tol_kkt
 
 
-class _Pace:
-    """Sweeps that go the further, the slower the objective falls: successive over-relaxation.
+def further(relaxation: float, gain: float, before: float, visible: float) -> float:
+    """Return how far the next sweep goes: the further, the slower the objective falls.
 
     If a plain sweep leaves the share r of the possible gain, steps of 2 / (1 + sqrt(1 - sqrt(r))) times
     the step to the minimiser leave the least (Young 1954). r is estimated by the gain of a sweep over the
-    gain of the sweep before.
+    gain of the sweep before; a gain that is not `visible` says nothing.
     """
+    if not (before > 0.0 and gain > visible):
+        return relaxation
+    share = gain / before
+    best = 2.0 / (1.0 + math.sqrt(1.0 - math.sqrt(share))) if share < 1.0 else 1.0
+    least, most = RELAXATION
+    return max(relaxation, min(best, most)) if best >= least else relaxation
+
+
+class _Pace:
+    """Sweeps with successive over-relaxation."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
@@ -199,9 +209,9 @@ class _Pace:
         self._usual = 1.0
 
     def begin(self) -> None:
-        """Begin with other objects, of the same evidence: as slow as those before.
+        """Restart with other objects of the same evidence, which converge as slowly.
 
-        The new part belongs to each object, and a plain sweep settles it best.
+        The new part concerns single objects, for which a plain sweep is best.
         """
         self._usual, self.relaxation = max(self._usual, self.relaxation), 1.0
         self._gain = 0.0
@@ -213,17 +223,14 @@ class _Pace:
         how = (tol, negligible, self.threads)
         change, residual, shortened = solver.sweep(Y, *how, self.relaxation)
         visible = VISIBLE * abs(solver.objective())
-        if self.relaxation > 1.0 and (shortened or -change <= visible):  # too far, or at the end
+        if self.relaxation > 1.0 and (
+            shortened or -change <= visible
+        ):  # too long a step, or converged
             self.relaxation = 1.0
             plain, residual, _ = solver.sweep(Y, *how)
             change += plain
-        least, most = RELAXATION
-        self.relaxation, self._usual = max(self.relaxation, self._usual), 1.0
-        if self._gain > 0.0 and -change > visible:
-            share = -change / self._gain
-            best = 2.0 / (1.0 + math.sqrt(1.0 - math.sqrt(share))) if share < 1.0 else 1.0
-            if best >= least:
-                self.relaxation = max(self.relaxation, min(best, most))
+        usual = max(self.relaxation, self._usual)
+        self.relaxation, self._usual = further(usual, -change, self._gain, visible), 1.0
         self._gain = -change
         return change, residual
 
@@ -312,7 +319,7 @@ def _pairs(n: int) -> float:
 
 
 def _together(ensemble: Ensemble, solver: FactoredSolver, n_clusters: int) -> float:
-    """Return the loss of no membership; the solver's sums add up to the clusters' sizes."""
+    """Return the loss of zero memberships; the solver's sums are the sizes of the clusters."""
     if ensemble.is_soft:
         return together(ensemble)
     stride = factored_stride(n_clusters)

@@ -31,7 +31,7 @@ __all__ = ["Greedy", "steps"]
 
 # The kernel returns after this number of visits of a pair, about 0.2 s, for Ctrl-C and progress.
 _VISITS = 10_000_000
-# The same where the divergence is a function of the user's.
+# The same for a divergence that is a user's function.
 _VISITS_OUTSIDE = 200_000
 
 
@@ -79,7 +79,7 @@ def steps(
     evidence : tuple of two ndarrays of shape (n_samples, n_samples), or SparseEvidence
         Counts c_ij and N_ij, symmetric; the diagonal is ignored. Unsigned integers or float64.
     Y0 : ndarray of shape (n_samples, n_clusters)
-        Where to start: rows on the simplex. Values below 1e-12 start as zeros. With divergences
+        Initial membership: rows on the simplex. Values below 1e-12 start as zeros. With divergences
         that are infinite at 0 or 1 the start should be inside of the simplex.
     divergence : Divergence
         d. A user's own is called twice for all partners of an object in each evaluation of a line search.
@@ -88,7 +88,7 @@ def steps(
     max_iter : int, default=None
         Maximum number of steps. None: 50 n_samples n_clusters.
     report : callable, default: nothing
-        Takes a line of progress, several times a second.
+        Function that receives a line of progress several times a second.
 
     Returns
     -------

@@ -25,7 +25,7 @@ __all__ = ["N_LANDMARKS", "Landmark"]
 
 # Number of landmarks: a sweep over them costs its square, and the accuracy of all placements grows with it.
 N_LANDMARKS = 2000
-# Objects above which drawing does not permute all of them.
+# Number of objects above which drawing does not permute all of them.
 _PERMUTED = 10_000_000
 
 
@@ -44,7 +44,7 @@ class Landmark:
     n_landmarks : int, default=2000
         Number of landmarks.
     n_prototypes : int, default=128
-        Into how many they are pooled at most.
+        Maximum number of prototypes into which they are pooled.
     """
 
     n_landmarks: int = N_LANDMARKS
@@ -85,7 +85,7 @@ class Landmark:
     def solve(
         self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
     ) -> Solution:
-        """Return the solution that a start of all objects leads to; None: the best of several."""
+        """Return the solution from a start of all objects; None: the best of several."""
         n = problem.ensemble.n_samples
         chosen = self.landmarks(problem, run)
         part = problem.part(chosen)

@@ -56,12 +56,12 @@ def place_blocks(
     divergence : Divergence
         One of the built-in ones.
     stopping : Stopping
-        For the landmarks.
+        Stopping criteria for the landmarks.
     run : Run
         Seed, starts, lines of progress.
     among : callable, default=None
-        Solves the landmarks on all their pairs; gives numbers to be kept beside. None: from their
-        least-squares solution, and no numbers.
+        Function that solves the landmarks on all their pairs and returns further numbers to store. None: start from
+        their least-squares solution, without numbers.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def place_blocks(
 
 
 def _numbers(part: Part) -> NDArray[np.int64]:
-    """Return the numbers among all of the objects of a block that somebody observed."""
+    """Return the indices, among all objects, of the observed objects of a block."""
     if part.observed is None:
         return np.arange(part.begin, part.begin + part.n_objects)
     return part.begin + np.flatnonzero(part.observed)
@@ -129,11 +129,11 @@ def _place(
     part : Part
         The block.
     own : None
-        Nothing was kept.
+        Unused, as nothing was stored.
     model : LandmarkModel
         Places objects.
     objects : ndarray of int64 of shape (n_landmarks,)
-        The landmarks, by rising numbers.
+        Landmarks, in increasing order.
     solved : ndarray of shape (n_landmarks, K)
         Their memberships.
     tol : float

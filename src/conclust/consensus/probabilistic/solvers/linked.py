@@ -55,9 +55,9 @@ def linked(
     constraints : Constraints
         Of the objects.
     stopping : Stopping
-        When to stop.
+        Stopping rule.
     run : Run
-        How to run.
+        Threads and progress.
 
     Raises
     ------
@@ -183,8 +183,8 @@ class _Linked:
             objects,
             columns,
             X[columns],
-            np.bincount(of, weights * observed, n_groups),
-            np.bincount(of, weights * observed**2, n_groups),
+            np.bincount(of, weights * observed, n_groups).astype(np.float64),
+            np.bincount(of, weights * observed**2, n_groups).astype(np.float64),
             float(weights @ (observed * (observed - 1.0))) / 2.0,
             float(self.weights @ (X**2 - squares)) / 2.0,
             float(weights @ (observed * (seen - 1.0))),
@@ -285,7 +285,7 @@ class _Linked:
             away = int(np.where(y > 0, gradient, -np.inf).argmax())
             if gradient[away] - gradient[to] <= tol * max(group.evidence, 1.0):
                 break
-            step = _step(group, H, y, gradient, to, away)
+            step = _step(group, H, y, gradient, (to, away))
             if step <= 0.0:
                 break
             y[to] += step
@@ -354,7 +354,8 @@ def _closed(y: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float
     """Return a membership in open clusters only: the rest of it, or evenly where nothing is left."""
     kept = np.where(mine, y, 0.0)
     total = kept.sum()
-    return kept / total if total > 0 else mine / mine.sum()
+    result: NDArray[np.float64] = kept / total if total > 0 else mine / mine.sum()
+    return result
 
 
 def _gradient(
@@ -377,10 +378,10 @@ def _step(
     H: NDArray[np.float64],
     y: NDArray[np.float64],
     gradient: NDArray[np.float64],
-    to: int,
-    away: int,
+    ends: tuple[int, int],
 ) -> float:
-    """Return how much goes from one cluster to another, to the least value on the way: a quartic."""
+    """Return how much goes to the first of two clusters from the second, to the least value on the way: a quartic."""
+    to, away = ends
     s, t = float(y @ y), float(y[to] - y[away])
     # |y|^2 along the step is s + 2 t d + 2 d^2.
     first = float(gradient[to] - gradient[away])
@@ -388,15 +389,15 @@ def _step(
     second += group.fourth * (4.0 * s + 4.0 * t * t) - 4.0 * group.second
     third, fourth = 8.0 * group.fourth * t, 4.0 * group.fourth
     most = float(y[away])
-    ends = [most]
+    tried = [most]
     if fourth == 0.0:
-        ends += [min(most, -first / (2.0 * second))] if second > 0 else []
+        tried += [min(most, -first / (2.0 * second))] if second > 0 else []
     else:
         roots = np.roots([4.0 * fourth, 3.0 * third, 2.0 * second, first])
-        ends += [float(r.real) for r in roots if abs(r.imag) < 1e-9 and 0 < r.real < most]
+        tried += [float(r.real) for r in roots if abs(r.imag) < 1e-9 and 0 < r.real < most]
 
     def value(d: float) -> float:
         return d * (first + d * (second + d * (third + d * fourth)))
 
-    best = min(ends, key=value)
+    best = min(tried, key=value)
     return best if value(best) < 0.0 else 0.0

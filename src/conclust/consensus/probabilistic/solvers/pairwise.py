@@ -24,9 +24,8 @@ __all__ = ["Pairwise"]
 class Pairwise:
     """Minimise f by visiting the objects, each in turn a convex problem given all others.
 
-    Without a start: from near the least-squares solution, or from where random starts, merged and
-    split clusters lead (``search/tries.py``); of many objects from where some of them lead
-    (``search/multilevel.py``).
+    Without a start: from near the least-squares solution, or from random starts and merged and split clusters
+    (``search/tries.py``); with many objects, from the solution of a part (``search/multilevel.py``).
     """
 
     forms_pairs = True

@@ -1,0 +1,130 @@
+"""Arrays from users' input; containers of other containers are refused before NumPy traverses them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._validation import shown
+from conclust.exceptions import InputError
+
+__all__ = [
+    "identifiers",
+    "number_array",
+    "plain_array",
+    "refuse_communities",
+    "refuse_container",
+]
+
+Of = Literal["labels", "numbers"]
+_WAYS: dict[Of, str] = {
+    "labels": "pass a column of its labels, adata.obs[key]; conclust.sc.tl.consensus(adata, columns) combines "
+    "columns, and conclust.sc.get.ensemble(adata) returns the ensemble of a consensus.",
+    "numbers": "pass the matrix that is meant, adata.obsm['X_pca'] or adata.X.",
+}
+
+
+def number_array(values: Any, what: str) -> NDArray[np.float64]:
+    """Return `values` as an array of floats; `what` names them in the refusal of anything else."""
+    refuse_container(values, what, of="numbers")
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
+
+
+def identifiers(given: Any, name: str) -> list[Any]:
+    """Return identifiers of objects as a list; `name` is the parameter in the refusal of anything else."""
+    # An array of no dimension has `__iter__`, and refuses.
+    iterable = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
+    if not iterable or isinstance(given, str | bytes):
+        raise InputError(f"{name!r} must be a list of identifiers. Got {shown(given)} instead.")
+    found = given.tolist() if hasattr(given, "tolist") else list(given)
+    if not all(isinstance(one, Hashable) for one in found):
+        raise InputError(
+            f"{name!r} must be a list of identifiers. Got a list that holds a collection."
+        )
+    return found
+
+
+def plain_array(values: Any, what: str, *, of: Of = "labels") -> NDArray[Any]:
+    """Return `values` as an array of any type; `what` names them in the error for rows of different lengths."""
+    refuse_container(values, what, of=of)
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} must form an array. Got {shown(values)} instead.") from error
+
+
+def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
+    """Refuse a container whose items are containers again, which NumPy would traverse without end.
+
+    NumPy reads whatever has ``__len__`` and ``__getitem__`` item by item. An item of an AnnData is an AnnData
+    again, with a copy of its parts.
+
+    Parameters
+    ----------
+    given : object
+        Value given by the user.
+    name : str
+        The parameter, or what is expected, for the message.
+    of : {"labels", "numbers"}, default="labels"
+        Expected content of the array.
+
+    Raises
+    ------
+    InputError
+        If the object is not an array or a sequence.
+    """
+    kind = type(given).__name__
+    if hasattr(given, "obs") and hasattr(given, "obsm"):
+        raise InputError(f"{name} must be an array of {of}. Got an {kind}: {_WAYS[of]}")
+    if not _walked(given):
+        return
+    try:
+        if not len(given):
+            return
+        first = given[0]
+    except Exception as error:  # any error of a user's class
+        raise InputError(f"{name} must be an array of {of}. Got {shown(given)}.") from error
+    if type(first) is type(given) or _walked(first):
+        raise InputError(
+            f"{name} must be an array of {of}. Got {shown(given)}, whose items are {type(first).__name__}: pass "
+            f"numpy.asarray of the {of} that it holds."
+        )
+
+
+_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
+
+
+def _walked(given: Any) -> bool:
+    """Return whether NumPy would take an object of an unknown class for a sequence."""
+    if isinstance(given, Sequence | Mapping | Set | memoryview | np.generic):
+        return False
+    kind = type(given)
+    if any(hasattr(kind, name) for name in _PROTOCOLS) or kind.__module__ == "array":
+        return False
+    return hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+
+
+def refuse_communities(labels: Any) -> None:
+    """Refuse runs of sets of nodes, which are communities of a graph and not a matrix of labels."""
+    if not isinstance(labels, list | tuple) or not labels:
+        return
+    run = labels[0]
+    one = isinstance(run, Set)
+    sets = isinstance(run, list | tuple) and len(run) > 0 and isinstance(run[0], Set)
+    if one or sets or isinstance(run, Mapping) or hasattr(run, "communities"):
+        way = (
+            "Ensemble.from_communities([communities])" if one else "Ensemble.from_communities(runs)"
+        )
+        what = (
+            "a list of sets" if one else f"runs that are {type(run).__name__}s" + " of sets" * sets
+        )
+        raise InputError(
+            f"Labels must form a matrix of shape (n_samples, n_partitions). Got {what}: if these are communities "
+            f"of nodes, {way} makes an ensemble of them."
+        )

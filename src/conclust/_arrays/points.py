@@ -1,0 +1,98 @@
+"""Points beside labels: a matrix of finite numbers, a row for each object; gaps are refused by their columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._arrays.containers import plain_array
+from conclust.exceptions import InputError
+
+__all__ = ["point_rows", "refuse_gaps"]
+
+_NAMED = 4
+
+
+def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDArray[Any]:
+    """Read points, a row for each object, as numbers of the type that they have.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    n : int
+        Number of objects.
+    rows : str, default="objects"
+        The word for the n rows.
+    also : str, default=""
+        Alternatives for the message.
+
+    Returns
+    -------
+    (n_samples, n_features) array
+        No copy where `X` is an array already. NaN and infinity are in it: see `refuse_gaps`.
+
+    Raises
+    ------
+    InputError
+        If X does not hold numbers, or not a row for each object.
+    """
+    points = plain_array(X, "'X'", of="numbers")
+    if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
+        raise InputError(
+            f"'X' must hold numbers, a row for each of the {n} {rows}{also}. Got an array of shape "
+            f"{points.shape} and type {points.dtype}."
+        )
+    return points
+
+
+def refuse_gaps(
+    points: NDArray[Any], X: Any = None, what: str = "'X'", *, empty_cells: bool = False
+) -> None:
+    """Refuse points with NaN or infinity, by the columns that hold them.
+
+    Parameters
+    ----------
+    points : (n_samples, n_features) array of numbers
+        The points read.
+    X : object, default=None
+        Source of the points, for the names of its columns.
+    what : str, default="'X'"
+        Name of the points in the message.
+    empty_cells : bool, default=False
+        Whether a cell may be NaN.
+
+    Raises
+    ------
+    InputError
+        If such a value exists.
+    """
+    if points.dtype.kind != "f" or np.isfinite(points).all():
+        return
+    gaps = np.isnan(points).sum(axis=0)
+    if not empty_cells and gaps.any():
+        raise InputError(
+            f"{what} contains NaN in {_places(X, gaps)}: fill them before, e.g. with scikit-learn's "
+            "SimpleImputer, or use `conclust cluster --impute median`."
+        )
+    infinite = np.isinf(points).sum(axis=0)
+    if infinite.any():
+        raise InputError(
+            f"{what} contains infinity in {_places(X, infinite)}: replace such values, or leave out their rows."
+        )
+
+
+def _places(X: Any, counts: NDArray[np.int64]) -> str:
+    """Return the columns with a count above 0, and how many rows each count is of."""
+    columns = list(getattr(X, "columns", range(len(counts))))
+    if not all(isinstance(name, str | int) for name in columns):  # Arrow's columns are arrays
+        columns = list(range(len(counts)))
+    places = np.flatnonzero(counts)
+    named = [
+        f"{columns[place]!r} ({counts[place]:,} row{'s' * int(counts[place] > 1)})"
+        for place in places[:_NAMED]
+    ]
+    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    return f"column{'s' * (len(places) > 1)} {', '.join(named)}{more}"

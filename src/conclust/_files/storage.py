@@ -1,0 +1,593 @@
+"""Writes files whole or not at all, and validates files when reading.
+
+Reading: NPY and NPZ are parsed by our own header reader, never by pickle. Shape, dtype and size
+are known to be sound, and to agree with the size of the file, before anything is allocated.
+Writing: to a temporary file in the same folder, flushed to the disk, then moved into place.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import math
+import os
+import re
+import secrets
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from conclust.exceptions import FileFormatError, InputError
+
+__all__ = [
+    "Expected",
+    "PathLike",
+    "atomic_write",
+    "entry_of",
+    "open_regular",
+    "read_json",
+    "read_npy",
+    "read_npz",
+    "reading_limit",
+    "sync_folder",
+    "write_json",
+    "write_npy",
+    "write_npz",
+]
+
+PathLike: TypeAlias = str | os.PathLike[str]
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+_META = "meta"
+_NPY_MAGIC = b"\x93NUMPY"
+_ZIP_ENTRY = b"PK\x03\x04"
+_MAX_HEADER = 10_000  # characters of an NPY header; NumPy's own limit
+_MAX_DIRECTORY = 1 << 20  # bytes of a zip's directory: thousands of arrays
+_MAX_JSON = 1 << 24
+_CHUNK = 1 << 20
+_MOST_PACKED = 1032  # bytes that deflate can make of one
+# What zipfile raises on damaged files: RuntimeError for encryption, ValueError for bad names and
+# offsets, NotImplementedError for versions.
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, RuntimeError, ValueError)
+_PLAIN = re.compile(r"[<>=|]?[biufcSU][0-9]{1,10}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The conditions on an array of an NPZ file.
+
+    Parameters
+    ----------
+    kinds : str
+        The kinds of dtype that are accepted, as in ``numpy.dtype.kind``: "u", "iu", "f".
+    ndim : int
+        The number of dimensions.
+    optional : bool, default=False
+        Whether the array may be absent.
+    """
+
+    kinds: str
+    ndim: int
+    optional: bool = False
+
+
+# --------------------------------------------------------------------------------------- writing
+
+
+def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file atomically: either the old or the new content exists, complete.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write or replace. Its folder must exist.
+    write : callable
+        Called once with the temporary file, open for writing in binary.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be written. No temporary file is left after any failure; after a kill
+        one named ``.conclust-*.tmp`` may be.
+    """
+    target = Path(path)
+    temporary = target.with_name(f".conclust-{secrets.token_hex(8)}.tmp")
+    # 0o666 less the umask: the rights of an ordinary new file; mkstemp would give fewer.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o666)
+    done = False
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+        done = True
+    finally:
+        if not done:
+            temporary.unlink(missing_ok=True)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: PathLike) -> None:
+    """Flush a folder to the disk, so that the names moved into it survive a power cut."""
+    if os.name == "nt":
+        return  # Windows opens no folders; its file system journals the names
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_npy(path: PathLike, array: npt.ArrayLike) -> None:
+    """Write one array as NPY, atomically.
+
+    Raises
+    ------
+    InputError
+        The array holds Python objects (or another dtype that `read_npy` would refuse).
+    """
+    ready = _plain(array, str(path))
+    atomic_write(path, lambda file: np.lib.format.write_array(file, ready, allow_pickle=False))
+
+
+def write_npz(path: PathLike, arrays: Mapping[str, npt.ArrayLike], meta: Mapping[str, Any]) -> None:
+    """Write arrays and a JSON description into one NPZ file, atomically.
+
+    The same content gives the same bytes: no clock, no compression library enters. NumPy reads
+    the file too; the description lies in it as the UTF-8 bytes of an array named "meta".
+
+    Parameters
+    ----------
+    path : path-like
+        The file; nothing is added to its name.
+    arrays : mapping of str to array
+        Names must be Python identifiers other than "meta".
+    meta : mapping
+        Anything JSON can hold (NumPy scalars and arrays included).
+    """
+    ready = {name: _plain(array, name) for name, array in arrays.items()}
+    for name in ready:
+        if name == _META or not name.isidentifier():
+            raise InputError(f"An array of an NPZ file cannot be named {name!r}.")
+    ready[_META] = np.frombuffer(_to_json(meta).encode(), dtype=np.uint8)
+
+    def write(file: BinaryIO) -> None:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for name, array in ready.items():
+                entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+                entry.external_attr = 0o644 << 16
+                entry.create_system = 3
+                large = array.nbytes >= 1 << 31
+                with archive.open(entry, "w", force_zip64=large) as stream:
+                    np.lib.format.write_array(stream, array, allow_pickle=False)
+
+    atomic_write(path, write)
+
+
+def write_json(path: PathLike, content: Any) -> None:
+    """Write JSON (UTF-8, indented, one final newline), atomically.
+
+    NumPy scalars and arrays and paths become numbers, lists and strings. NaN and infinity are no
+    JSON: they raise ValueError; the caller replaces absent numbers (by None).
+    """
+    text = _to_json(content) + "\n"
+    atomic_write(path, lambda file: file.write(text.encode()))
+
+
+def _to_json(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_json_default)
+
+
+def _json_default(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON.")
+
+
+def _plain(array: npt.ArrayLike, name: str) -> AnyArray:
+    ready = np.asanyarray(array)
+    if ready.dtype.hasobject or not _PLAIN.fullmatch(ready.dtype.str) or ready.dtype.itemsize == 0:
+        raise InputError(
+            f"{name}: an array of dtype {ready.dtype} cannot be stored. Only booleans, numbers and "
+            "strings of fixed length can."
+        )
+    return ready
+
+
+# --------------------------------------------------------------------------------------- reading
+
+
+def open_regular(path: PathLike) -> BinaryIO:
+    """Open a file for reading; a folder, pipe or device raises instead of blocking.
+
+    Raises
+    ------
+    OSError
+        The file is missing or cannot be opened.
+    FileFormatError
+        It is not a regular file.
+    """
+    # Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FileFormatError(f"{os.fspath(path)} is not a regular file.")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
+    """Read a JSON file of at most `max_bytes` bytes.
+
+    Raises
+    ------
+    FileFormatError
+        If it is too large, not UTF-8, not JSON, or repeats a key.
+    """
+    with open_regular(path) as file:
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        _refuse(path, f"is larger than the {_size(max_bytes)} that are read of a JSON file")
+    return _from_json(content, path)
+
+
+def entry_of(content: Any, path: PathLike, *keys: str) -> Any:
+    """Return an entry of the content of a JSON file of ours; refuse a file that lacks it."""
+    found = content
+    for key in keys:
+        if not isinstance(found, dict) or key not in found:
+            _refuse(
+                path,
+                f"lacks the entry {'/'.join(keys)!r}: it is damaged, or of another version of conclust. Make "
+                "the result again",
+            )
+        found = found[key]
+    return found
+
+
+def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False) -> AnyArray:
+    """Read an NPY file of plain numbers, booleans or strings; never a pickle.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    max_bytes : int, default=None
+        The largest array that is read; None means half of the machine's memory.
+    mmap : bool, default=False
+        Map the file read-only instead of reading it; `max_bytes` is then ignored.
+
+    Returns
+    -------
+    ndarray
+        Writable, unless it is mapped.
+
+    Raises
+    ------
+    OSError
+        The file is missing or cannot be read.
+    FileFormatError
+        It is not an NPY file, is cut off, holds objects, or is too large.
+    """
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        header = _read_header(file, path, "")
+        there = size - header.length
+        if header.n_bytes > there:
+            _cut_off(path, "", header.n_bytes, there)
+        if header.n_bytes < there:
+            _refuse(path, f"is damaged: {there - header.n_bytes} bytes follow the end of its array")
+        # Booleans and strings are checked byte by byte, which mapping would put off.
+        if mmap and header.n_bytes and header.dtype.kind not in "bU":
+            return np.memmap(
+                file,
+                dtype=header.dtype,
+                mode="r",
+                offset=header.length,
+                shape=header.shape,
+                order="F" if header.fortran else "C",
+            )
+        _check_size(header.n_bytes, max_bytes, path)
+        return _read_array(file, header, path, "")
+
+
+def read_npz(
+    path: PathLike,
+    *,
+    expected: Mapping[str, Expected] | None = None,
+    max_bytes: int | None = None,
+) -> tuple[dict[str, AnyArray], dict[str, Any]]:
+    """Read an NPZ file of plain arrays, and the description that `write_npz` put in it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    expected : mapping of str to Expected, default=None
+        Required entries, with no others allowed; "meta" is then required too. None accepts any plain
+        arrays.
+    max_bytes : int, default=None
+        The largest sum of the arrays' sizes, unpacked; None means half of the machine's memory.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        Without "meta".
+    meta : dict
+        The description; empty where there is none.
+
+    Raises
+    ------
+    OSError
+        The file is missing or cannot be read.
+    FileFormatError
+        It is not an NPZ file, is cut off or damaged, holds objects, unpacks to more than allowed, or
+        lacks expected arrays.
+    """
+    with open_regular(path) as file:
+        _check_directory(file, path)
+        try:
+            with zipfile.ZipFile(file) as archive:
+                size = os.fstat(file.fileno()).st_size
+                return _read_archive(archive, path, size, expected, max_bytes)
+        except FileFormatError:
+            raise
+        except _ZIP_ERRORS as error:
+            raise FileFormatError(
+                f"{os.fspath(path)} is damaged ({error}). Write it again."
+            ) from error
+
+
+def _read_archive(
+    archive: zipfile.ZipFile,
+    path: PathLike,
+    size: int,
+    expected: Mapping[str, Expected] | None,
+    max_bytes: int | None,
+) -> tuple[dict[str, AnyArray], dict[str, Any]]:
+    entries: dict[str, zipfile.ZipInfo] = {}
+    for entry in archive.infolist():
+        name = entry.filename.removesuffix(".npy")
+        if name == entry.filename or name in entries:
+            _refuse(
+                path,
+                f"is not an NPZ file: {entry.filename[:80]!r} in it is not an array, or is there twice",
+            )
+        if entry.header_offset < 0:
+            _refuse(path, f"is damaged: {name[:80]!r} would begin before the file")
+        if entry.flag_bits & 1 or entry.compress_type not in (
+            zipfile.ZIP_STORED,
+            zipfile.ZIP_DEFLATED,
+        ):
+            _refuse(
+                path, f"holds {name[:80]!r} encrypted or packed in a way that NumPy does not use"
+            )
+        # Claims of a directory are bounded by the possible content of the file before memory is allocated.
+        packed = entry.compress_type == zipfile.ZIP_DEFLATED
+        if entry.file_size > min(entry.compress_size, size) * (_MOST_PACKED if packed else 1):
+            _refuse(path, f"is damaged: {name[:80]!r} cannot unpack to {_size(entry.file_size)}")
+        entries[name] = entry
+    if expected is not None:
+        absent = [
+            name for name, what in expected.items() if not what.optional and name not in entries
+        ]
+        absent += [_META] if _META not in entries else []
+        surplus = sorted(entries.keys() - expected.keys() - {_META})
+        if absent:
+            _refuse(path, f"lacks the array {absent[0]!r}")
+        if surplus:
+            _refuse(path, f"holds an array {surplus[0][:80]!r} that does not belong there")
+    # All sizes first: nothing is unpacked of a file that is too large as a whole.
+    _check_size(sum(entry.file_size for entry in entries.values()), max_bytes, path)
+
+    arrays: dict[str, AnyArray] = {}
+    meta: dict[str, Any] = {}
+    for name, entry in entries.items():
+        with archive.open(entry) as stream:
+            header = _read_header(stream, path, name)
+            if header.length + header.n_bytes != entry.file_size:
+                _cut_off(path, name, header.n_bytes, entry.file_size - header.length)
+            if expected is not None:
+                what = expected.get(name, Expected("u", 1))
+                if header.dtype.kind not in what.kinds or len(header.shape) != what.ndim:
+                    found = f"dtype {header.dtype} and {len(header.shape)} dimensions"
+                    wanted = f"a dtype of kind {' or '.join(what.kinds)} and {what.ndim}"
+                    _refuse(path, f"holds {name!r} with {found}; expected {wanted}")
+            array = _read_array(stream, header, path, name)
+            stream.read(1)  # the end of the entry: here its checksum is compared
+        if name != _META:
+            arrays[name] = array
+        elif array.dtype == np.uint8 and array.ndim == 1 and array.size <= _MAX_JSON:
+            content = _from_json(array.tobytes(), path)
+            if not isinstance(content, dict):
+                _refuse(path, "has a description that is not a JSON object")
+            meta = content
+        else:
+            _refuse(path, "has a description that is not text")
+    return arrays, meta
+
+
+@dataclass(frozen=True)
+class _Header:
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran: bool
+    length: int  # bytes before the data
+
+    @property
+    def n_bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def _read_header(stream: Any, path: PathLike, name: str) -> _Header:
+    """Parse an NPY header of version 1 or 2, validating everything in it."""
+    what = f"the array {name!r} in it" if name else "it"
+    start = stream.read(8)
+    if len(start) < 8 or start[:6] != _NPY_MAGIC:
+        if len(start) < 8 and _NPY_MAGIC.startswith(start[:6]):
+            _refuse(path, f"is cut off: {what} ends within its header")
+        if start[:1] == b"\x80":
+            _refuse(
+                path,
+                "is a Python pickle, which can run code and is never read. Save with numpy.save",
+            )
+        _refuse(path, f"is not an NPY file: {what} does not begin as one")
+    version = (start[6], start[7])
+    if version not in ((1, 0), (2, 0)):
+        _refuse(path, f"has NPY version {version[0]}.{version[1]}; only 1.0 and 2.0 are read")
+    width = 2 if version == (1, 0) else 4
+    field = stream.read(width)
+    length = int.from_bytes(field, "little")
+    if length > _MAX_HEADER:
+        _refuse(path, f"has an NPY header of {length} bytes; at most {_MAX_HEADER} are read")
+    text = stream.read(length)
+    if len(field) < width or len(text) < length:
+        _refuse(path, f"is cut off: {what} ends within its header")
+    dtype, shape, fortran = _parse_header(text, path)
+    return _Header(dtype, shape, fortran, 8 + width + length)
+
+
+def _parse_header(text: bytes, path: PathLike) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+    try:
+        fields = ast.literal_eval(text.decode("latin-1").strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or fields.keys() != {"descr", "fortran_order", "shape"}:
+        _refuse(path, "is damaged: its NPY header cannot be understood")
+    descr, shape, fortran = fields["descr"], fields["shape"], fields["fortran_order"]
+    if isinstance(descr, str) and "O" in descr:
+        _refuse(
+            path,
+            "holds Python objects (a pickle), which can run code and are never read. Save an array "
+            "of numbers or of strings of fixed length",
+        )
+    try:
+        dtype = np.dtype(descr) if isinstance(descr, str) and _PLAIN.fullmatch(descr) else None
+    except (TypeError, ValueError, OverflowError):
+        dtype = None
+    if dtype is None or dtype.itemsize == 0:
+        _refuse(
+            path,
+            f"holds the dtype {str(descr)[:80]!r}; only booleans, numbers and strings are read",
+        )
+    # Dimensions beside a zero count as well, so that no shape can be absurd.
+    whole = isinstance(shape, tuple) and all(
+        type(length) is int and length >= 0 for length in shape
+    )
+    if not whole or len(shape) > 32 or math.prod(max(1, length) for length in shape) >= 1 << 59:
+        _refuse(path, f"is damaged: its NPY header has the shape {str(shape)[:80]}")
+    if not isinstance(fortran, bool):
+        _refuse(path, "is damaged: its NPY header cannot be understood")
+    return dtype, shape, fortran
+
+
+def _read_array(stream: Any, header: _Header, path: PathLike, name: str) -> AnyArray:
+    buffer = np.empty(header.n_bytes, dtype=np.uint8)
+    view = buffer.data
+    filled = 0
+    while filled < header.n_bytes:
+        got = stream.readinto(view[filled : filled + _CHUNK])
+        if not got:
+            _cut_off(path, name, header.n_bytes, filled)
+        filled += got
+    order = header.shape[::-1] if header.fortran else header.shape
+    if header.dtype.kind == "b":
+        array = np.not_equal(buffer, 0).reshape(order)  # a bool of another byte misleads NumPy
+    else:
+        array = buffer.view(header.dtype).reshape(order)
+    if header.dtype.kind == "U":
+        points = buffer.view(header.dtype.byteorder.replace("|", "=") + "u4")
+        if points.size and points.max() > 0x10FFFF:
+            _refuse(path, "is damaged: it holds characters that do not exist")
+    return array.T if header.fortran else array
+
+
+def _check_directory(file: BinaryIO, path: PathLike) -> None:
+    """Limit the directory that `zipfile` parses, and distinguish truncated files from other kinds."""
+    start = file.read(4)
+    if start[:1] == b"\x80":
+        _refuse(
+            path, "is a Python pickle, which can run code and is never read. Save with numpy.savez"
+        )
+    if start not in (_ZIP_ENTRY, b"PK\x05\x06"):
+        _refuse(path, "is not an NPZ file: it does not begin as one")
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - 98))
+    tail = file.read(
+        98
+    )  # end record (22 bytes), and before it, in large files, locator and zip64 record
+    end = tail[-22:]
+    if len(end) < 22 or end[:4] != b"PK\x05\x06" or end[-2:] != b"\0\0":
+        _refuse(path, "is cut off: the directory at the end of an NPZ file is not there")
+    length = int.from_bytes(end[12:16], "little")
+    if tail[-42:-38] == b"PK\x06\x07":
+        if tail[-98:-94] != b"PK\x06\x06":
+            _refuse(path, "is damaged: its directory cannot be found")
+        length = int.from_bytes(tail[-58:-50], "little")
+    if length > _MAX_DIRECTORY:
+        _refuse(path, f"has a directory of {_size(length)}; no file with so many arrays is read")
+    file.seek(0)
+
+
+def _from_json(content: bytes, path: PathLike) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = dict(pairs)
+        if len(keys) < len(pairs):
+            raise ValueError("a key is there twice")
+        return keys
+
+    def no_number(text: str) -> NoReturn:
+        raise ValueError(f"{text} is not JSON")
+
+    try:
+        return json.loads(content.decode(), object_pairs_hook=unique, parse_constant=no_number)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{os.fspath(path)} is damaged: not valid JSON ({error}).") from error
+
+
+def reading_limit() -> int:
+    """Return how many bytes are read of a file by default: half of the machine's memory."""
+    return _memory() // 2
+
+
+def _check_size(n_bytes: int, max_bytes: int | None, path: PathLike) -> None:
+    limit = reading_limit() if max_bytes is None else max_bytes
+    if n_bytes > limit:
+        _refuse(path, f"unpacks to {_size(n_bytes)}; at most {_size(limit)} are read")
+
+
+def _memory() -> int:
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 1 << 34
+
+
+def _size(n_bytes: int) -> str:
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if n_bytes >= 1 << power:
+            return f"{n_bytes / (1 << power):.1f} {unit}"
+    return f"{n_bytes} bytes"
+
+
+def _cut_off(path: PathLike, name: str, needed: int, there: int) -> NoReturn:
+    if there > needed:
+        _refuse(path, f"is damaged: {there - needed} bytes follow the end of the array {name!r}")
+    what = f"the array {name!r} in it" if name else "its array"
+    _refuse(path, f"is cut off: {what} needs {needed} bytes, {max(0, there)} are there")
+
+
+def _refuse(path: PathLike, what: str) -> NoReturn:
+    raise FileFormatError(f"{os.fspath(path)} {what}.")

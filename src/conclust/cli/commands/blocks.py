@@ -1,0 +1,125 @@
+"""``conclust combine --blocks``: labels of more objects than fit into the memory."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from conclust.blocks import LabelStore, checkpoint
+from conclust.blocks.checkpoints import has_state
+from conclust.cli.asked import jobs
+from conclust.cli.choice import choose
+from conclust.cli.console import STREAM, Talk, count, plain
+from conclust.cli.reading.inputs import read_weights
+from conclust.cli.record import Clock, parameters, recorded_warnings, words
+from conclust.cli.summary import sizes_line
+from conclust.exceptions import InputError
+from conclust.results.record import EnsembleFacts, Record, Settings, Source, write_record
+from conclust.results.writing import OutputFolder, is_table_name
+
+__all__ = ["run_blocks"]
+
+
+def run_blocks(arguments: argparse.Namespace) -> None:
+    """Label matrix in, read in blocks; labels out, as labels.npy."""
+    choice = choose(arguments)
+    _check(arguments, choice.method)
+    talk, clock = Talk(arguments), Clock()
+    with OutputFolder(arguments.out, force=arguments.force) as folder:
+        store = _store(arguments, talk)
+        n, m = store.shape
+        talk.step(f"Reading {arguments.labels}: {count(n, 'object')}, {count(m, 'clustering')}.")
+        facts = store.facts
+        clock.lap("read")
+        model = choice.estimator(
+            seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
+        )
+        name = choice.method.estimator
+        talk.step(f"Combining {count(m, 'clustering')} ({name}), {count(store.n_blocks, 'block')}.")
+        if arguments.checkpoint is not None and has_state(arguments.checkpoint):
+            talk.step(f"Going on from {arguments.checkpoint}.")
+        kept = nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
+        with recorded_warnings() as told, kept:
+            model.fit(store)
+            clock.lap("combine")
+            talk.step(f"Writing {arguments.out}.")
+            model.labels_.save(folder.file("labels.npy"))
+        sizes = _sizes(model)
+        clock.lap("write")
+        record = Record(
+            command=arguments.command,
+            arguments=words(arguments),
+            source=Source(plain(arguments.labels), n),
+            settings=Settings(
+                method=name.lower(), consensus=parameters(model), missing=arguments.missing
+            ).entries(),
+            seed=arguments.seed,
+            ensemble=EnsembleFacts(n, m, facts.fingerprint, blocks=store.n_blocks),
+            n_clusters=int(model.n_clusters_),
+            cluster_sizes=sizes.tolist(),
+            n_unplaced=facts.n_unobserved,
+            warnings=tuple(told),
+            seconds=clock.seconds(),
+        )
+        write_record(folder.file("result.json"), record)
+    lines = [
+        f"{count(len(sizes), 'cluster')} of {count(n, 'object')}, from {count(m, 'clustering')}. "
+        f"{sizes_line(sizes)}"
+    ]
+    if facts.n_unobserved:
+        lines.append(f"{count(facts.n_unobserved, 'object')} without a clustering: label -1.")
+    lines.append(f"Results are in {arguments.out}.")
+    talk.result("\n".join(lines), lines[0])
+
+
+def _check(arguments: argparse.Namespace, method: Any) -> None:
+    """End with the usage where blocks contradict what else was given."""
+    from conclust.consensus.registry import methods
+
+    if not method.blocks:
+        able = ", ".join(one.estimator.lower() for one in methods() if one.blocks)
+        arguments.usage_error(
+            f"{_asked(arguments)}: {method.estimator} needs all labels at once. Give --method: {able}."
+        )
+    if STREAM in (arguments.labels, arguments.out) or is_table_name(arguments.out):
+        arguments.usage_error(
+            f"{_asked(arguments)} reads a file and writes a folder, no stream and no table."
+        )
+    for name in ("id_column", "label_column", "drop", "key"):
+        if getattr(arguments, name):
+            option = "--" + name.replace("_", "-")
+            arguments.usage_error(
+                f"{_asked(arguments)}: {option} is for tables that are read at once."
+            )
+
+
+def _asked(arguments: argparse.Namespace) -> str:
+    """Return the option that turns on blocks."""
+    return "--blocks" if arguments.blocks else "--checkpoint"
+
+
+def _store(arguments: argparse.Namespace, talk: Talk) -> LabelStore:
+    columns = None if arguments.columns is None else [str(name) for name in arguments.columns]
+    how = {
+        "missing": arguments.missing,
+        "n_jobs": jobs(arguments),
+        "verbose": int(talk.verbosity > 0),
+    }
+    if not arguments.labels.exists():
+        raise InputError(f"There is no file {arguments.labels}.")
+    store = LabelStore(arguments.labels, columns=columns, **how)
+    if arguments.weights is None:
+        return store
+    weights = read_weights(arguments.weights, store.shape[1])
+    return LabelStore(arguments.labels, columns=columns, weights=weights, **how)
+
+
+def _sizes(model: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return how many objects each cluster has."""
+    sizes = np.zeros(model.n_clusters_, dtype=np.int64)
+    for block in model.labels_.blocks():
+        sizes += np.bincount(block[block >= 0], minlength=len(sizes))
+    return sizes

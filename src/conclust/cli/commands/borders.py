@@ -1,0 +1,75 @@
+"""``--borders``: whether there is a border between each two neighbouring clusters of points."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from conclust.cli.asked import jobs
+from conclust.cli.console import Talk
+from conclust.confidence import border_tests, consensus_tree
+from conclust.results.borders import Borders, borders_of
+from conclust.results.writing import OutputFolder, write_numbers
+
+__all__ = ["border_lines", "tested_borders", "write_borders"]
+
+BORDERS = "borders.csv"
+
+
+def tested_borders(
+    arguments: argparse.Namespace, talk: Talk, X: ArrayLike, clusters: Any, level: float
+) -> Borders | None:
+    """Test the borders between clusters, with ``--borders``.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        The command line.
+    talk : Talk
+        Terminal, for progress.
+    X : array-like of shape (n_samples, n_features)
+        The points that were clustered, as they were read.
+    clusters : fitted ConsensusClustering or array-like of shape (n_samples,)
+        Estimator that found the clusters (the splits of its tree are then tested too), or labels.
+    level : float
+        Level at which a border holds.
+
+    Returns
+    -------
+    Borders or None
+        None without ``--borders``.
+    """
+    if not arguments.borders:
+        return None
+    talk.step("Testing the borders: parts of the points are clustered by themselves (--borders).")
+    with talk.during("testing borders"):
+        tests = border_tests(
+            X, clusters, alpha=level, random_state=arguments.seed, n_jobs=jobs(arguments)
+        )
+        tree = None
+        if tests.n_clusters > 1 and hasattr(clusters, "ensemble_"):
+            tree = consensus_tree(
+                clusters,
+                X,
+                max_clusters=max(10, tests.n_clusters),
+                alpha=level,
+                random_state=arguments.seed,
+            )
+    return borders_of(tests, tree)
+
+
+def write_borders(folder: OutputFolder, borders: Borders | None) -> None:
+    """Write borders.csv, where borders were tested."""
+    if borders is not None:
+        write_numbers(folder.file(BORDERS), borders.table)
+
+
+def border_lines(borders: Borders | None, *, more_than_gaussian: bool = False) -> list[str]:
+    """Return the lines printed about the borders: a headline, and details."""
+    if borders is None:
+        return []
+    told = borders.headline(more_than_gaussian=more_than_gaussian)
+    line = f"{told[0].upper()}{told[1:]}."
+    return [f"{line} {borders.merging}".rstrip()]

@@ -1,0 +1,519 @@
+"""``conclust cluster`` and ``conclust combine``: an ensemble, its consensus, a result folder."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._progress import watching
+from conclust.cli.asked import jobs, scale, scaling
+from conclust.cli.choice import Choice, choose
+from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
+from conclust.cli.commands.draws import read_draws
+from conclust.cli.commands.features_file import features_written, gaps_between
+from conclust.cli.console import STREAM, Talk, count, plain, send_table
+from conclust.cli.options import LEVEL
+from conclust.cli.reading.command_input import reading
+from conclust.cli.reading.fill import Filled, fill
+from conclust.cli.reading.inputs import Points, read_ensemble, read_points
+from conclust.cli.record import Clock, parameters, recorded_warnings, words
+from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
+from conclust.confidence.chance import usual_chance
+from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.base import spread
+from conclust.ensemble import MISSING, Ensemble
+from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
+from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling.labelling import scaled
+from conclust.generation.storing import refusal_to_save
+from conclust.pipeline import ConsensusClustering
+from conclust.results.placing import Placing
+from conclust.results.record import (
+    EnsembleFacts,
+    Record,
+    Settings,
+    Source,
+    figures_of,
+    write_record,
+)
+from conclust.results.writing import (
+    LabelTable,
+    OutputFolder,
+    is_table_name,
+    send_labels,
+    write_label_file,
+    write_labels,
+    write_memberships,
+    write_partitions,
+)
+
+__all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send", "source_of"]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The consensus and its ensemble, and their entries in the result."""
+
+    model: Any
+    ensemble: Ensemble
+    table: LabelTable
+    classes: list[str] | None
+    source: Source
+    settings: Settings
+    warnings: list[str]
+    clustered: _Clustered | None = None
+
+
+@dataclass(frozen=True)
+class _Clustered:
+    """The points of a file, and the pipeline that clustered them."""
+
+    points: Points
+    filled: Filled
+    pipeline: ConsensusClustering
+
+
+def run_cluster(arguments: argparse.Namespace) -> None:
+    """Points in, consensus out."""
+    choice = choose(arguments)
+    talk, clock = Talk(arguments), Clock()
+    with folder_of(arguments) as folder:
+        points = read_points(arguments.points, reading(arguments))
+        n_samples, n_columns = points.X.shape
+        kinds = [count(n_samples, "object"), count(n_columns, "column")]
+        if points.category_names:
+            kinds.append(count(len(points.category_names), "column") + " of categories")
+        talk.step(_read_line(arguments.points, kinds, points.notes))
+        filled = fill(points.X, arguments.impute, points.names)
+        if filled.note:
+            talk.step(filled.note[0].upper() + filled.note[1:] + ".")
+        clock.lap("read")
+        work = _clustered(arguments, talk, clock, choice, points, filled)
+        said = _finish(arguments, talk, clock, folder, choice, work)
+    talk.result(said, said.splitlines()[0])
+
+
+def _clustered(
+    arguments: argparse.Namespace,
+    talk: Talk,
+    clock: Clock,
+    choice: Choice,
+    points: Points,
+    filled: Filled,
+) -> _Work:
+    """Cluster the points by `ConsensusClustering`, columns of categories as further partitions.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        The command line.
+    talk, clock : Talk and Clock
+        For progress and timings.
+    choice : Choice
+        The method and its parameters.
+    points : Points
+        Points read from the file.
+    filled : Filled
+        The points that are clustered.
+    """
+    kinds = arguments.generator.split("+")
+    generator = EnsembleGenerator(
+        kinds[0] if len(kinds) == 1 else kinds,
+        n_partitions=arguments.partitions,
+        sample_fraction=arguments.sample_fraction,
+        feature_fraction=arguments.feature_fraction,
+        fit_on=arguments.fit_on,
+        n_graphs=arguments.graphs,
+        scale=scale(arguments),
+        n_jobs=jobs(arguments),
+        cache_dir=arguments.cache,
+        verbose=talk.verbosity,
+    )
+    pipeline = ConsensusClustering(
+        choice.estimator(jobs=jobs(arguments), verbose=int(talk.verbosity > 1)),
+        generator,
+        n_clusters="auto" if choice.auto else None,
+        random_state=arguments.seed,
+        verbose=int(talk.verbosity > 1),
+    )
+
+    @contextmanager
+    def watcher(step: str, *subjects: Any) -> Iterator[None]:
+        if step == "generate":
+            talk.step(f"Clustering many times ({arguments.generator}).")
+            yield
+            talk.step(scaling(subjects[0].scale_reason_, points.names))
+        elif step == "choose":
+            talk.step(
+                "Choosing the number of clusters: draws of the points, and of references without clusters "
+                "(-k auto)."
+            )
+            with talk.during("choosing the number of clusters"):
+                yield
+        elif step == "refine":
+            yield
+        else:
+            weights = subjects[0].weights
+            if weights is not None:
+                talk.step(
+                    f"Each column of categories counts for {weights[-1]:g} clusterings (--category-weight)."
+                )
+            with _combining(talk, choice, subjects[0], len(points.category_names)):
+                yield
+        if step != "refine":
+            clock.lap(step)
+
+    with recorded_warnings() as told, warnings.catch_warnings(), watching(watcher):
+        warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
+        pipeline.fit(filled.X, partitions=_partitions(arguments, points, filled))
+    ensemble = _spread_ensemble(pipeline, points, filled)
+    made = pipeline.generator_
+    weights = pipeline.ensemble_.weights
+    settings = Settings(
+        method=choice.method.estimator.lower(),
+        consensus=parameters(pipeline.consensus_),
+        generator=parameters(made),
+        scale=made.scale_,
+        scale_reason=scaling(made.scale_reason_, points.names),
+        impute=arguments.impute,
+        category_weight=None if weights is None else float(weights[-1]),
+        refined=pipeline.refinement_ is not None,
+    )
+    table = LabelTable(points.ids, points.id_name, None, arguments.raw)
+    model = pipeline.consensus_
+    if pipeline.refinement_ is not None:
+        model = copy(model)
+        model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
+    held = _Clustered(points, filled, pipeline)
+    source = source_of(arguments.points, points, filled)
+    return _Work(model, ensemble, table, points.classes, source, settings, told, held)
+
+
+def source_of(path: Path, points: Points, filled: Filled) -> Source:
+    """Return what was read of points, for the record."""
+    cells = tuple(filled.cells.sum(axis=0).tolist())
+    names = tuple(points.names), tuple(points.category_names)
+    return Source(plain(path), len(points.X), *names, cells)
+
+
+def _partitions(
+    arguments: argparse.Namespace, points: Points, filled: Filled
+) -> NDArray[Any] | Ensemble | None:
+    """Return the columns of categories of the objects being clustered, with their weight if it was given."""
+    if points.categories is None:
+        return None
+    categories: NDArray[Any] = points.categories[filled.complete]
+    weight = arguments.category_weight
+    if weight is None:
+        return categories
+    return Ensemble(categories, weights=np.full(categories.shape[1], weight))
+
+
+def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Filled) -> Ensemble:
+    """Return the ensemble of all objects: those that were not clustered are missing."""
+    ensemble = pipeline.ensemble_
+    if filled.complete.all():
+        return ensemble
+    n_further = len(points.category_names)
+    made = ensemble.subset(partitions=np.arange(ensemble.n_partitions - n_further))
+    parts = [Ensemble(spread(made.labels, filled.complete, MISSING))]
+    if points.categories is not None:
+        categories = points.categories.copy()
+        categories[~filled.complete] = None
+        parts.append(Ensemble(categories))
+    return Ensemble.concat(parts).reweighted(ensemble.weights)
+
+
+@contextmanager
+def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int) -> Iterator[None]:
+    """Print what is combined, and progress from time to time."""
+    name = choice.method.estimator
+    talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
+    talk.detail(f"  time of {name}: {choice.method.cost}")
+    with talk.during(f"combining ({name})"):
+        yield
+
+
+def run_combine(arguments: argparse.Namespace) -> None:
+    """Label matrix in, consensus out."""
+    choice = choose(arguments)
+    talk, clock = Talk(arguments), Clock()
+    with folder_of(arguments) as folder:
+        if arguments.rows == "draws":
+            labels = read_draws(
+                arguments.labels,
+                reading(arguments),
+                missing=arguments.missing,
+                weights=arguments.weights,
+                burn=arguments.burn or 0,
+                thin=arguments.thin or 1,
+            )
+        else:
+            labels = read_ensemble(
+                arguments.labels,
+                reading(arguments),
+                missing=arguments.missing,
+                weights=arguments.weights,
+            )
+        ensemble = labels.ensemble
+        kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
+        talk.step(_read_line(arguments.labels, kinds, labels.notes))
+        clock.lap("read")
+        model = choice.estimator(
+            seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
+        )
+        with recorded_warnings() as told, _combining(talk, choice, ensemble, 0):
+            model.fit(ensemble)
+        clock.lap("combine")
+        source = Source(plain(arguments.labels), ensemble.n_samples, tuple(labels.names))
+        drawn = arguments.rows == "draws"
+        settings = Settings(
+            method=choice.method.estimator.lower(),
+            consensus=parameters(model),
+            missing=arguments.missing,
+            weights=None if arguments.weights is None else plain(arguments.weights),
+            rows="draws" if drawn else None,
+            burn=(arguments.burn or 0) if drawn else None,
+            thin=(arguments.thin or 1) if drawn else None,
+        )
+        table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
+        work = _Work(model, ensemble, table, labels.classes, source, settings, told)
+        said = _finish(arguments, talk, clock, folder, choice, work)
+    talk.result(said, said.splitlines()[0])
+
+
+def folder_of(
+    arguments: argparse.Namespace, **names: Any
+) -> AbstractContextManager[OutputFolder | None]:
+    """Return the folder of ``--out``; None if only the labels are written: see `send`.
+
+    Raises
+    ------
+    OutputExistsError
+        The output file exists, and ``--force`` was not given.
+    InputError
+        Its folder does not exist.
+    """
+    path = arguments.out
+    if path == STREAM:
+        return nullcontext(None)
+    if not is_table_name(path):
+        return OutputFolder(path, force=arguments.force, **names)
+    if path.exists() and not arguments.force:
+        raise OutputExistsError(
+            f"{path} already exists. Give --force to replace it, or another name with --out."
+        )
+    if not path.parent.is_dir():
+        raise InputError(
+            f"The folder {path.parent} for {path.name} does not exist. Create it first."
+        )
+    return nullcontext(None)
+
+
+def _read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
+    name = "standard input" if path == STREAM else path
+    return f"Read {name}: {', '.join(kinds)}" + "".join(f"; {note}" for note in notes) + "."
+
+
+def _finish(
+    arguments: argparse.Namespace,
+    talk: Talk,
+    clock: Clock,
+    folder: OutputFolder | None,
+    choice: Choice,
+    work: _Work,
+) -> str:
+    """Write all files, and return the summary.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        The command line.
+    talk, clock : Talk and Clock
+        For progress and timings.
+    folder : OutputFolder or None
+        Folder for the files; None: no files are written.
+    choice : Choice
+        The method and its parameters.
+    work : _Work
+        The consensus and its ensemble.
+    """
+    model, ensemble, clustered = work.model, work.ensemble, work.clustered
+    complete = np.ones(ensemble.n_samples, dtype=np.bool_)
+    found = borders = None
+    if clustered is not None:
+        complete = clustered.filled.complete
+        found = getattr(clustered.pipeline, "selection_", None)
+        level = arguments.alpha or LEVEL
+        borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, level)
+        if borders is not None:
+            clock.lap("borders")
+    own = ensemble if clustered is None else clustered.pipeline.ensemble_
+    labels = spread(model.labels_, complete, MISSING)
+    # Objects without a clustering belong to all clusters equally.
+    sure_of = np.nan_to_num(confidences(model, own), nan=1.0 / model.n_clusters_)
+    confidence = spread(sure_of, complete, 1.0 / model.n_clusters_)
+    sure = usual_chance(model, own)
+    scores = None if work.classes is None else score(work.classes, labels)
+    sizes = sizes_of(labels, model.n_clusters_)
+    table = LabelTable(work.table.ids, work.table.id_name, confidence, work.table.raw)
+    if folder is not None:
+        talk.step(f"Writing {arguments.out}.")
+        write_labels(folder.file("labels.csv"), labels, table)
+        membership = getattr(model, "membership_", None)
+        if membership is not None:
+            membership = spread(membership, complete, 1.0 / membership.shape[1])
+            write_memberships(folder.file("memberships.csv"), membership, table)
+        ensemble.save(folder.file("ensemble.npz"))
+        if found is not None:
+            tried = {k: spread(column, complete, MISSING) for k, column in found.labels.items()}
+            write_partitions(folder.file("partitions.csv"), tried, table)
+        gaps = None
+        if clustered is not None:
+            gaps = _write_points(folder, clustered, model, arguments)
+            write_borders(folder, borders)
+        clock.lap("write")
+        record = Record(
+            command=arguments.command,
+            arguments=words(arguments),
+            source=work.source,
+            settings=work.settings.entries(),
+            seed=arguments.seed,
+            ensemble=EnsembleFacts.of(ensemble),
+            n_clusters=int(model.n_clusters_),
+            cluster_sizes=sizes.tolist(),
+            n_unplaced=int(np.count_nonzero(labels < 0)),
+            mean_confidence=None if sure is None else sure.mean,
+            by_chance=None if sure is None else float(sure.by_chance.mean()),
+            scores=scores,
+            warnings=tuple(work.warnings),
+            seconds=clock.seconds(),
+            **figures_of(model),
+        )
+        path = folder.file("result.json")
+        write_record(path, record, selection=found, gaps=gaps, borders=borders)
+    else:
+        send(labels, table, arguments.out)
+    chosen = [] if found is None else [found.reason, *found.doubts]
+    chosen += border_lines(borders, more_than_gaussian=found is not None and found.n_clusters > 1)
+    n_categories = 0 if clustered is None else len(clustered.points.category_names)
+    summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories)
+    return "\n".join([*chosen, summary])
+
+
+def _write_points(
+    folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
+) -> ClusterGaps | None:
+    """Write what labels new points, and what distinguishes the clusters; return the gaps between these."""
+    points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
+    consensus = clustered.pipeline.consensus_
+    if refusal_to_save(made) is None:
+        made.save(folder.file("generator.npz"))
+        refinement, votes = clustered.pipeline.refinement_, None
+        if refinement is not None:
+            votes = refinement.votes
+        elif isinstance(consensus, AutoConsensus):
+            votes = consensus.votes
+        Placing(filled.values, refinement, votes).save(folder.file("placing.npz"))
+    if model.n_clusters_ < 2:
+        return None
+    path = folder.file("features.csv")
+    features_written(path, points, filled, model.labels_, raw=arguments.raw)
+    return gaps_between(scaled(filled.X, made.scaler_), model.labels_)
+
+
+def send(labels: NDArray[np.int64], table: LabelTable, path: Path) -> None:
+    """Write labels.csv on standard output, or to the file that ``--out`` names."""
+    if path != STREAM:
+        write_label_file(path, labels, table)
+        return
+    content = io.BytesIO()
+    send_labels(content, labels, table)
+    send_table(content.getvalue())
+
+
+def _members(ensemble: Ensemble, n_categories: int) -> str:
+    """Return how many clusterings there are, and how many columns of categories among the partitions."""
+    made = count(ensemble.n_partitions - n_categories, "clustering")
+    return f"{made} and {count(n_categories, 'column')} of categories" if n_categories else made
+
+
+def _summary(
+    arguments: argparse.Namespace,
+    choice: Choice,
+    model: Any,
+    labels: NDArray[np.int64],
+    ensemble: Ensemble,
+    sure: ChanceConfidence | None,
+    scores: dict[str, float] | None,
+    n_categories: int,
+) -> str:
+    """Return the lines that the command prints about a result.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        The command line.
+    choice : Choice
+        The method and its parameters.
+    model : estimator
+        The fitted estimator.
+    labels : ndarray of shape (n_samples,)
+        The clusters.
+    ensemble : Ensemble
+        The partitions.
+    sure : ChanceConfidence or None
+        Confidence beside chance, for methods with memberships.
+    scores : dict or None
+        Agreement with known classes, if they were given.
+    n_categories : int
+        Number of partitions that are columns of categories.
+    """
+    sizes = sizes_of(labels, model.n_clusters_)
+    next_best = getattr(model, "alternatives_", ())
+    beside = f" (next best: {next_best[0]})" if next_best and not choice.auto else ""
+    lines = [
+        f"{count(len(sizes), 'cluster')}{beside} of {count(ensemble.n_samples, 'object')}, from "
+        f"{_members(ensemble, n_categories)}. {sizes_line(sizes)}"
+    ]
+    bound = choice.parameters.get("n_clusters")
+    if choice.method.n_clusters == "upper bound" and bound is not None and len(sizes) < bound:
+        lines.append(
+            f"{bound} clusters were allowed; {choice.method.estimator} takes that as a bound, and "
+            f"{count(len(sizes), 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
+            "exact number: 'conclust methods'."
+        )
+    reason = getattr(model, "reason_", "")
+    if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
+        # Five figures of the partitions: with -v only.
+        by_partitions = model.n_clusters is None and model.number_by_ != "points"
+        if arguments.verbose or not by_partitions or model.n_clusters_ == 1:
+            lines.append(reason)
+        if model.n_clusters is None and model.n_clusters_ == 1:
+            lines.append("To force more clusters, give their number with -k.")
+        if arguments.command == "cluster" and model.n_clusters is None:
+            lines.append("Not tested against a single cluster; -k auto gives a p-value.")
+    unplaced = int(np.count_nonzero(labels < 0))
+    if unplaced:
+        lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")
+    if sure is not None:
+        lines.append(confidence_line(sure))
+    if scores is not None:
+        lines.append(
+            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
+            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
+        )
+    if arguments.out != STREAM:
+        lines.append(f"Results are in {arguments.out}.")
+    return "\n".join(lines)

@@ -1,0 +1,115 @@
+"""``conclust methods``: lists the consensus methods, and the parameters of one of them.
+
+What it says is read from ``methods.json``, which ``make docs`` writes from the methods: they themselves take seconds
+to import.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from conclust.cli.choice import DEFAULT_METHOD, find
+from conclust.consensus.names import plain_name
+
+__all__ = ["TABLE", "run"]
+
+TABLE = Path(__file__).with_name("methods.json")
+
+_CLUSTERS = {
+    "exact": "-k",
+    "optional": "-k or found",
+    "upper bound": "at most -k",
+    "emerges": "found",
+}
+_WIDTH = 88
+_INDENT = " " * 6
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the table of all methods, or the full description of one."""
+    chosen = json.loads(TABLE.read_text(encoding="utf-8"))
+    if arguments.name is not None:
+        plain = plain_name(arguments.name)
+        named = [method for method in chosen if method["estimator"].lower() == plain]
+        if not named:
+            find(arguments.name, arguments.usage_error)  # raises, and suggests similar names
+        chosen = named
+    if arguments.json:
+        print(json.dumps(chosen, indent=2, ensure_ascii=False))
+    elif arguments.name is not None:
+        print("\n".join(_described(chosen[0])))
+    else:
+        print("\n".join(_table(chosen)))
+
+
+def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
+    head = ("method", "clusters", "gives", "missing", "weights", "blocks", "what it is")
+    rows = [
+        (
+            method["estimator"],
+            _CLUSTERS[method["n_clusters"]],
+            _gives(method),
+            _yes(method["missing"]),
+            _yes(method["weights"]),
+            _yes(method["blocks"]),
+            method["title"],
+        )
+        for method in chosen
+    ]
+    widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head) - 1)]
+    lines = [
+        "  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
+        for row in (head, *rows)
+    ]
+    return [
+        *lines,
+        "",
+        f"Without --method: {DEFAULT_METHOD}. 'conclust methods NAME' describes the parameters of one, for "
+        "--set.",
+    ]
+
+
+def _described(method: dict[str, Any]) -> list[str]:
+    facts = (
+        ("clusters", _CLUSTERS[method["n_clusters"]]),
+        ("gives", _gives(method)),
+        ("missing labels", _missing(method)),
+        ("weights", _yes(method["weights"])),
+        ("--blocks", _yes(method["blocks"])),
+        ("time", method["cost"]),
+        ("source", method["citation"]),
+    )
+    lines = [f"{method['estimator']}: {method['title']}", ""]
+    for name, text in facts:
+        lines += textwrap.wrap(
+            text, _WIDTH, initial_indent=f"{name:<16}", subsequent_indent=" " * 16
+        )
+    lines += ["", "parameters, for --set NAME=VALUE, with their defaults:"]
+    for name, told in method["parameters"].items():
+        lines += ["", f"  {name}={_spelled(told['default'])}"]
+        for text in (told["takes"], told["meaning"]):
+            lines += textwrap.wrap(text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    return lines
+
+
+def _spelled(value: Any) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def _gives(method: dict[str, Any]) -> str:
+    return "probabilities" if method["membership"] else "labels"
+
+
+def _missing(method: dict[str, Any]) -> str:
+    if method["missing"] or not method["missing_with"]:
+        return _yes(method["missing"])
+    return f"with --set {method['missing_with']}"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

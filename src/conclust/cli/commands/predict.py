@@ -1,0 +1,380 @@
+"""``conclust predict``: new objects into the clusters of an earlier result.
+
+A result folder holds no pickle, so that reading it runs nothing: the members are kept in ``generator.npz``, the default
+consensus of points in ``placing.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives the same result to the bit.
+Both are checked by the labels of the objects clustered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import conclust
+from conclust.cli.asked import jobs
+from conclust.cli.commands.consensus import folder_of, send
+from conclust.cli.console import STREAM, Talk, count, plain
+from conclust.cli.reading.columns import id_name, roles_of
+from conclust.cli.reading.command_input import reading
+from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
+from conclust.cli.reading.sources import opened
+from conclust.cli.reading.tables import Reading, Table, listed, table_of
+from conclust.cli.record import Clock, words
+from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.confidence import ChanceConfidence, company
+from conclust.consensus.auto import AutoConsensus
+from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import indicator_of
+from conclust.exceptions import FileFormatError, InputError, OutputExistsError
+from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling.labelling import scaled
+from conclust.placing import shared_clusterings
+from conclust.points import Refinement
+from conclust.results.folder import Folder
+from conclust.results.placing import Placing
+from conclust.results.record import Record, Settings, Source, write_record
+from conclust.results.writing import LabelTable, write_labels, write_memberships
+
+__all__ = ["run"]
+
+_FILES = ("labels.csv", "memberships.csv", "result.json")
+
+
+@dataclass(frozen=True)
+class _Result:
+    """An earlier result, read from its folder."""
+
+    folder: Path
+    record: Record
+    ensemble: Ensemble
+    labels: NDArray[np.int64]
+
+    @property
+    def of_labels(self) -> bool:
+        """Whether it was made of labels, not of points."""
+        return self.record.command == "combine"
+
+
+@dataclass(frozen=True)
+class _New:
+    """New objects, labelled by each partition of the ensemble."""
+
+    labels: NDArray[Any]
+    ids: list[str] | None
+    id_name: str
+    classes: list[str] | None
+    by_centers: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+    votes: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Clusters of the new objects."""
+
+    labels: NDArray[np.int64]
+    membership: NDArray[np.float64] | None
+    confidence: NDArray[np.float64]
+    way: str
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read a result and new objects, assign these to clusters, and write the labels."""
+    talk, clock = Talk(arguments), Clock()
+    if arguments.out != STREAM and arguments.out.resolve() == arguments.result.resolve():
+        raise OutputExistsError(f"--out: {arguments.out} holds the result that is read.")
+    with folder_of(arguments, names=_FILES) as folder:
+        result = _read_result(arguments.result)
+        with (
+            opened(arguments.points) as source,
+            table_of(source, reading(arguments), labels=result.of_labels) as table,
+        ):
+            new = _read_new(arguments, result, table)
+        n_new = len(new.labels)
+        talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
+        clock.lap("read")
+        if new.by_centers is not None:
+            near, shares = new.by_centers
+            placed = _Placed(near, shares, shares.max(axis=1), "by the centres of the clusters")
+        else:
+            placed = _place(arguments, talk, result, new)
+        clock.lap("place")
+        labels, membership, confidence = placed.labels, placed.membership, placed.confidence
+        n_clusters = int(result.labels.max()) + 1
+        sizes = sizes_of(labels, n_clusters)
+        by_chance = result.record.by_chance
+        scores = None if new.classes is None else score(new.classes, labels)
+        label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
+        if folder is None:
+            send(labels, label_table, arguments.out)
+        else:
+            write_labels(folder.file("labels.csv"), labels, label_table)
+            if membership is not None:
+                write_memberships(folder.file("memberships.csv"), membership, label_table)
+            clock.lap("write")
+            record = Record(
+                command=arguments.command,
+                arguments=words(arguments),
+                source=Source(plain(arguments.points), n_new),
+                settings=Settings(method=result.record.settings["method"]).entries(),
+                n_clusters=n_clusters,
+                cluster_sizes=sizes.tolist(),
+                n_unplaced=int(np.count_nonzero(labels < 0)),
+                mean_confidence=float(confidence.mean()),
+                by_chance=by_chance,
+                scores=scores,
+                seconds=clock.seconds(),
+                placed_in=plain(arguments.result),
+                placed_by=placed.way,
+            )
+            write_record(folder.file("result.json"), record)
+    lines = [
+        f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
+        f"{sizes_line(sizes)}"
+    ]
+    if (labels < 0).any():
+        lines.append(
+            f"{count(int(np.count_nonzero(labels < 0)), 'object')} without any known label: label -1."
+        )
+    if by_chance is not None:
+        sure = ChanceConfidence(float(confidence.mean()), np.array([by_chance]))
+        lines.append(confidence_line(sure))
+    if scores is not None:
+        lines.append(
+            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
+            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
+        )
+    if arguments.out != STREAM:
+        lines.append(f"Results are in {arguments.out}.")
+    talk.result("\n".join(lines), lines[0])
+
+
+def _read_result(folder: Path) -> _Result:
+    if not folder.is_dir() or not (folder / "result.json").exists():
+        raise InputError(
+            f"{folder} is not a result folder: give a folder written by 'conclust cluster' or 'conclust "
+            "combine'."
+        )
+    found = Folder(folder)
+    if found.is_of_blocks:
+        raise InputError(
+            f"{folder} was made from labels in blocks: it has labels.npy, but not the clusterings needed to compute the "
+            "consensus again. In Python, fit a conclust.blocks.LabelStore and call predict; "
+            "or run 'conclust combine' without --blocks, on a sample of the objects if all do not fit into "
+            "memory."
+        )
+    if found.command not in ("cluster", "combine"):
+        raise InputError(f"{folder} is a result of 'conclust {found.command}': see --help.")
+    found.check_format()
+    record, ensemble = found.record(), Ensemble.load(folder / "ensemble.npz")
+    labels = read_labelling(folder / "labels.csv", Reading()).labels
+    sound = labels.shape == (ensemble.n_samples,) and labels.dtype.kind == "i"
+    if not sound or labels.max() < 0:
+        raise FileFormatError(f"{folder / 'labels.csv'} does not fit ensemble.npz: it was changed.")
+    return _Result(folder, record, ensemble, labels)
+
+
+# ------------------------------------------------------------------------------------ new objects
+
+
+def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
+    if result.of_labels:
+        return _read_labels(arguments, result, table)
+    generator, placing = _placing(result)
+    source = result.record.source
+    how = _by_name(
+        replace(
+            reading(arguments),
+            gaps=result.record.settings.get("impute") is not None,
+            categories=source.categories,
+        ),
+        table,
+        source.columns,
+    )
+    points = points_of(table, how)
+    _check_width(table, len(points.names), len(source.columns))
+    X = placing.filled(points.X)
+    complete = ~np.isnan(X).any(axis=1)
+    labels: NDArray[Any] = np.full((len(X), len(generator.members_)), -1, dtype=np.int64)
+    if complete.any():
+        labels[complete] = generator.set_params(n_jobs=jobs(arguments)).transform(X[complete])
+    if points.categories is not None:
+        numbers, labels = labels, np.empty((len(X), result.ensemble.n_partitions), dtype=object)
+        labels[:, : numbers.shape[1]] = numbers
+        labels[:, numbers.shape[1] :] = points.categories
+        labels[~complete] = None
+    by_centers, refinement = None, placing.refinement
+    if refinement is not None:
+        nearest = np.full(len(X), -1, dtype=np.int64)
+        nearest[complete] = refinement.labels(scaled(X[complete], generator.scaler_))
+        by_centers = nearest, _memberships(result, refinement, nearest, labels)
+    return _New(labels, points.ids, points.id_name, points.classes, by_centers, placing.votes)
+
+
+def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
+    """Return what labels new points, and what places them by their labels."""
+    path, ensemble, source = result.folder / "generator.npz", result.ensemble, result.record.source
+    if not path.exists():
+        raise InputError(
+            f"{result.folder} cannot label new points: it has no {path.name}, which 'conclust cluster' "
+            "writes where every member can: by default, and with --generator kmeans, spectral, graph, density or several of them."
+        )
+    generator = EnsembleGenerator.load(path)
+    n_partitions = len(generator.members_) + len(source.categories)
+    if (n_partitions, generator.n_features_in_) != (ensemble.n_partitions, len(source.columns)):
+        raise FileFormatError(f"{path} does not fit ensemble.npz: it was changed.")
+    placing = Placing.load(
+        result.folder / "placing.npz",
+        len(source.columns),
+        int(ensemble.offsets[-1]),
+        int(result.labels.max()) + 1,
+    )
+    return generator, placing
+
+
+def _memberships(
+    result: _Result, refinement: Refinement, nearest: NDArray[np.int64], labels: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return the memberships in the refined clusters; uniform for points without a label."""
+    n_clusters = len(refinement.centers)
+    membership = np.full((len(labels), n_clusters), 1.0 / n_clusters)
+    known = nearest >= 0
+    codes, _ = result.ensemble.encode(labels[known])
+    indicator = indicator_of(codes, result.ensemble.offsets)
+    membership[known] = refinement.membership(nearest[known], indicator)
+    return membership
+
+
+def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
+    columns = result.record.source.columns
+    how = _by_name(reading(arguments), table, columns)
+    roles = roles_of(table, how, labels=True)
+    _check_width(table, len(roles.data), len(columns))
+    texts = [roles.classes] if roles.classes is not None else []
+    if roles.id_texts is None and roles.ids is not None:
+        texts.append(roles.ids)
+    noise = result.record.settings.get("missing") == "noise"
+    labels, kept = table.labels(roles.data, texts, noise=noise)
+    read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
+    ids = read.get(roles.ids) if roles.id_texts is None else roles.id_texts
+    classes = classes_of(table, roles.classes, read)
+    labels = _spelled_alike(labels, result.ensemble)
+    return _New(labels, ids, id_name(table, roles.ids), classes)
+
+
+def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
+    """Choose the columns of the result by name where the file names its columns, else all."""
+    if not table.named:
+        return how
+    lacking = [name for name in (*columns, *how.categories) if name not in table.names]
+    if not lacking:
+        return replace(how, columns=columns)
+    if all(name.isdigit() for name in columns) and not how.categories:
+        return how  # the columns of the result had no names: by order
+    raise InputError(
+        f"{table.name} lacks {listed(lacking)}, which the result was made from. Its columns are "
+        f"{listed(table.names)}."
+    )
+
+
+def _check_width(table: Table, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise InputError(
+            f"{table.name} has {count(found, 'column')} of data; the result was made from {wanted}."
+        )
+
+
+def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
+    """Write labels as the ensemble has them: a column that held names may now hold digits only."""
+    worded = [any(isinstance(name, str) for name in names) for names in ensemble.names]
+    if labels.dtype.kind != "O" and not any(worded):
+        return labels
+    spelled = labels.astype(object)
+    for u, has_words in enumerate(worded):
+        for i, label in enumerate(spelled[:, u]):
+            reserved = isinstance(label, int | np.integer) and label < 0
+            if has_words and not isinstance(label, str) and not reserved:
+                spelled[i, u] = str(label)
+            elif not has_words and isinstance(label, str):
+                spelled[
+                    i, u
+                ] = -2  # a name where there were numbers: observed, and apart from all others
+    return spelled
+
+
+# ---------------------------------------------------------------------------------------- placing
+
+
+def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: _New) -> _Placed:
+    new = objects.labels
+    method = result.record.method
+    assert method is not None  # of cluster and combine
+    kind = getattr(conclust, method.estimator)
+    if not hasattr(kind, "predict"):
+        shares = shared_clusterings(result.ensemble, result.labels, new)
+        known = ~np.isnan(shares).all(axis=1)
+        labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        way = f"by the clusterings shared, as {method.estimator} places no new objects itself"
+        return _Placed(labels, None, _company(result, new, labels), way)
+    if new.shape[1] != result.ensemble.n_partitions:
+        raise InputError(
+            f"{result.folder} lists {new.shape[1]} columns, and its ensemble has {result.ensemble.n_partitions} "
+            "partitions: it was changed. Make it again."
+        )
+    parameters = result.record.settings.get("consensus")
+    if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params()):
+        raise InputError(
+            f"{result.folder} was made by another version of conclust, in which {method.estimator} had other "
+            "parameters. Create the result again."
+        )
+    running = {"n_jobs": jobs(arguments), "verbose": int(talk.verbosity > 1)}
+    has = kind().get_params()
+    model = kind(**{**parameters, **{k: v for k, v in running.items() if k in has}})
+    if isinstance(model, AutoConsensus) and objects.votes is not None:
+        with model.by_votes(objects.votes):
+            model.fit(result.ensemble)
+    else:
+        took = result.record.seconds.get("combine")
+        before = f", which took {took:.1f} s" if isinstance(took, float) else ""
+        talk.step(f"Computing the consensus again ({method.estimator}{before}).")
+        with (
+            talk.during(f"computing the consensus again ({method.estimator})"),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")  # said when the result was made
+            model.fit(result.ensemble)
+    if not np.array_equal(model.labels_, result.labels):
+        raise InputError(
+            f"{result.folder}: fitting {method.estimator} again gives labels that differ from labels.csv. "
+            f"It was made by other versions ({_versions(result)}) or changed. Create the result again."
+        )
+    labels = model.predict(new)
+    membership = None
+    if hasattr(model, "predict_proba"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the same as of predict
+            membership = model.predict_proba(new)
+    sure = _company(result, new, labels) if membership is None else membership.max(axis=1)
+    return _Placed(labels, membership, sure, f"by {method.estimator}")
+
+
+def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the confidence of labels without probabilities, as `conclust.confidence` has it.
+
+    An object without known labels gets, as everywhere, equal shares of all clusters.
+    """
+    shares = np.nan_to_num(company(result.labels, result.ensemble, new=new))
+    own = np.take_along_axis(shares, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+    total = shares.sum(axis=1)
+    known = (total > 0) & (labels >= 0)
+    return np.where(known, own / np.where(known, total, 1.0), 1.0 / shares.shape[1])
+
+
+def _versions(result: _Result) -> str:
+    known = result.record.versions
+    return ", ".join(f"{name} {known.get(name)}" for name in ("conclust", "numpy", "scipy"))

@@ -1,0 +1,210 @@
+"""``conclust select``: how many clusters the points of a file have."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.cli.asked import jobs, scale, scaling
+from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
+from conclust.cli.commands.consensus import folder_of, send, source_of
+from conclust.cli.commands.features_file import features_written, gaps_between
+from conclust.cli.console import STREAM, Talk, count
+from conclust.cli.reading.command_input import reading
+from conclust.cli.reading.fill import Filled, fill
+from conclust.cli.reading.inputs import Points, read_points
+from conclust.cli.record import Clock, recorded_warnings, words
+from conclust.cli.summary import score, sizes_line, sizes_of
+from conclust.consensus.base import spread
+from conclust.ensemble import MISSING, Ensemble
+from conclust.exceptions import SelectionWarning
+from conclust.generation.labelling.labelling import scaled
+from conclust.generation.scaling import scaler_of
+from conclust.results.borders import Borders, borders_of
+from conclust.results.record import Record, Settings, write_record
+from conclust.results.writing import (
+    LabelTable,
+    write_labels,
+    write_numbers,
+    write_partitions,
+)
+from conclust.selection import Selection, choose
+
+__all__ = ["SELECTION_FILES", "run"]
+
+SELECTION_FILES = (
+    "labels.csv",
+    "partitions.csv",
+    "criteria.csv",
+    "ensemble.npz",
+    "features.csv",
+    "borders.csv",
+    "report.html",
+    "result.json",
+)
+_SHOWN = (("PAC", "pac"), ("RCSI", "rcsi"), ("sharp", "sharp"), ("mean ARI", "mean_ari"))
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Estimate the number of clusters of points, with the criteria for each number."""
+    talk, clock = Talk(arguments), Clock()
+    with folder_of(arguments, names=SELECTION_FILES) as folder:
+        points = read_points(arguments.points, reading(arguments))
+        name = "standard input" if arguments.points == STREAM else arguments.points
+        n_samples, n_columns = points.X.shape
+        sizes = f"{count(n_samples, 'object')}, {count(n_columns, 'column')}"
+        if points.category_names:
+            sizes += f", {count(len(points.category_names), 'column')} of categories"
+        talk.step(f"Read {name}: {sizes}" + "".join(f"; {note}" for note in points.notes) + ".")
+        filled = fill(points.X, arguments.impute, points.names)
+        if filled.note:
+            talk.step(filled.note[0].upper() + filled.note[1:] + ".")
+        clock.lap("read")
+        talk.step(
+            f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters, and the same for "
+            "references without clusters."
+        )
+        with recorded_warnings() as told, talk.during("choosing"):
+            found = _choose(arguments, talk, points, filled)
+        clock.lap("choose")
+        talk.step(scaling(found.settings["scale_reason"], points.names))
+        borders = _borders(arguments, talk, filled, found)
+        if borders is not None:
+            clock.lap("borders")
+        labels = {k: spread(column, filled.complete, MISSING) for k, column in found.labels.items()}
+        chosen = spread(found.labels_, filled.complete, MISSING)
+        scores = None if points.classes is None else score(points.classes, chosen)
+        table = LabelTable(points.ids, points.id_name, None, arguments.raw)
+        if folder is not None:
+            talk.step(f"Writing {arguments.out}.")
+            write_labels(folder.file("labels.csv"), chosen, table)
+            write_partitions(folder.file("partitions.csv"), labels, table)
+            write_numbers(folder.file("criteria.csv"), {"k": found.k, **found.table})
+            write_borders(folder, borders)
+            gaps = None
+            if found.n_clusters > 1:
+                members = found.ensembles[found.n_clusters]
+                if not filled.complete.all():
+                    members = Ensemble(spread(members.labels, filled.complete, MISSING))
+                members.save(folder.file("ensemble.npz"))
+                path = folder.file("features.csv")
+                features_written(path, points, filled, found.labels_, raw=arguments.raw)
+                gaps = gaps_between(_scaled(filled.X, found), found.labels_)
+            clock.lap("write")
+            more = {"scores": scores, "warnings": tuple(told), "seconds": clock.seconds()}
+            record = _record(arguments, points, filled, found, chosen, **more)
+            path = folder.file("result.json")
+            write_record(path, record, selection=found, gaps=gaps, borders=borders)
+        else:
+            send(chosen, table, arguments.out)
+    talk.result(_summary(arguments, found, borders, chosen, scores), found.reason)
+
+
+def _borders(
+    arguments: argparse.Namespace, talk: Talk, filled: Filled, found: Selection
+) -> Borders | None:
+    """Return which borders hold, as the selection tested them, if it did."""
+    if arguments.borders and found.n_clusters > 1 and found.borders is not None:
+        return borders_of(found.borders)
+    return tested_borders(arguments, talk, _scaled(filled.X, found), found.labels_, arguments.alpha)
+
+
+def _scaled(X: NDArray[np.float64], found: Selection) -> NDArray[np.float64]:
+    """Return the points in the scale of the selection."""
+    scaler = scaler_of(found.settings["scale"])
+    return scaled(X, None if scaler is None else scaler.fit(X))
+
+
+def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
+    X = filled.X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)  # told with the result
+        return choose(
+            X,
+            arguments.k,
+            categories=points.complete_categories(filled.complete),
+            category_weight=arguments.category_weight or 1.0,
+            n_resamples=arguments.resamples,
+            sample_fraction=arguments.sample_fraction,
+            null=None if arguments.null == "none" else arguments.null,
+            n_references=arguments.references,
+            alpha=arguments.alpha,
+            window=tuple(arguments.window),
+            scale=scale(arguments),
+            random_state=arguments.seed,
+            n_jobs=jobs(arguments),
+            cache_dir=arguments.cache,
+            verbose=int(talk.verbosity > 1),
+        )
+
+
+def _record(
+    arguments: argparse.Namespace,
+    points: Points,
+    filled: Filled,
+    found: Selection,
+    chosen: NDArray[np.int64],
+    **more: Any,
+) -> Record:
+    """Return the record of the run.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        The command line.
+    points : Points
+        Points read from the file.
+    filled : Filled
+        Points that were clustered.
+    found : Selection
+        The selection.
+    chosen : ndarray of shape (n_samples,)
+        The labels.
+    **more : object
+        Further fields of the record.
+    """
+    scaled_by = Settings(
+        scale=found.settings["scale"],
+        scale_reason=scaling(found.settings["scale_reason"], points.names),
+        impute=arguments.impute,
+    )
+    return Record(
+        command=arguments.command,
+        arguments=words(arguments),
+        source=source_of(arguments.points, points, filled),
+        settings={**found.settings, **scaled_by.entries()},
+        seed=arguments.seed,
+        n_clusters=found.n_clusters,
+        cluster_sizes=sizes_of(chosen, found.n_clusters).tolist(),
+        n_unplaced=int(np.count_nonzero(chosen < 0)),
+        **more,
+    )
+
+
+def _summary(
+    arguments: argparse.Namespace,
+    found: Selection,
+    borders: Borders | None,
+    chosen: NDArray[np.int64],
+    scores: dict[str, float] | None,
+) -> str:
+    told = border_lines(borders) if found.n_clusters > 1 else []
+    lines = [*told, found.reason, *found.doubts, ""]
+    shown = [(title, found.table[name]) for title, name in _SHOWN if name in found.table]
+    lines.append("   K" + "".join(f"{title:>10}" for title, _ in shown))
+    for at, k in enumerate(found.k):
+        mark = "*" if k == found.n_clusters else " "
+        lines.append(f"{mark}{k:>3}" + "".join(f"{column[at]:>10.4g}" for _, column in shown))
+    lines += ["", sizes_line(sizes_of(chosen, found.n_clusters))]
+    if scores is not None:
+        lines.append(
+            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
+            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
+        )
+    if arguments.out != STREAM:
+        lines.append(f"Results are in {arguments.out}.")
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Input files: sources of bytes, formats, columns and empty cells."""

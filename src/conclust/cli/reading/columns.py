@@ -1,0 +1,188 @@
+"""Roles of the columns of a table: names of the objects, known classes, categories, data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from conclust.cli.reading.csvfile import is_missing
+from conclust.cli.reading.tables import Reading, Table, listed
+from conclust.exceptions import InputError
+
+__all__ = ["OBJECT", "Roles", "names_objects", "roles_of"]
+
+OBJECT = "object"
+"""Title of the column of names in result files if the input has none."""
+
+_OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes beside it
+_NAMING = {
+    *("id", "ids", "identifier", "name", "names", "object", "objects", "key", "index", "idx"),
+    *("uuid", "guid", "code", "barcode", "row", "rowid", "sample", "email"),
+}
+# For columns of numbers, only unmistakable words: a 'code' or a 'sample' may be measured.
+_NUMBERING = {"id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"}
+_FEW = 10  # number of objects below which all labels of a column may differ by chance
+_NEARLY = 0.9  # share of different values from which labels are names
+
+
+@dataclass
+class Roles:
+    """The kind of each column of a table.
+
+    Attributes
+    ----------
+    ids, classes : int or None
+        The columns of names and of known classes.
+    data, categories : list of int
+        Columns of numbers or labels; of categories.
+    chosen : bool
+        Whether the user named the columns of data.
+    id_texts : list of str or None
+        The names, where they have been read.
+    notes : list of str
+        Guesses made while reading.
+    """
+
+    ids: int | None
+    classes: int | None
+    data: list[int]
+    categories: list[int]
+    chosen: bool
+    id_texts: list[str] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
+    """Determine the role of each column by the user's options, by names and by content.
+
+    Raises
+    ------
+    InputError
+        A column does not exist, has two roles, or holds text although points are numbers; or no column is left.
+    """
+    roles = _said(table, how)
+    if roles.ids is None and not table.names[0] and roles.classes != 0:
+        roles.ids = 0  # the index column of a data frame, written without a name
+        roles.data = [j for j in roles.data if j != 0]
+        roles.notes.append("its first column, which has no name, read as names of the objects")
+    elif roles.ids is None:
+        _find_names(table, how, roles, labels=labels)
+    if not labels:
+        words = [j for j in roles.data if table.is_text(j)]
+        if how.categories == ("all",):
+            roles.categories = words
+            roles.data = [j for j in roles.data if j not in words]
+        elif words:
+            _refuse_words(table, words)
+    if not roles.data:
+        raise InputError(
+            f"{table.name}: no column of data is left beside the named ones"
+            + (
+                ". Where all columns are categories, use: conclust combine."
+                if roles.categories
+                else "."
+            )
+        )
+    return roles
+
+
+def _said(table: Table, how: Reading) -> Roles:
+    ids = None if how.id_column is None else table.column(how.id_column, "--id-column")
+    classes = None if how.label_column is None else table.column(how.label_column, "--label-column")
+    every = range(len(table.names))
+    chosen = how.columns is not None
+    data = [table.column(name, "--columns") for name in how.columns or ()] if chosen else [*every]
+    drop = {table.column(name, "--drop") for name in how.drop}
+    categories = [
+        table.column(name, "--categories") for name in how.categories if how.categories != ("all",)
+    ]
+    taken: dict[int, str] = {}
+    for option, columns in (
+        ("--id-column", [ids]),
+        ("--label-column", [classes]),
+        ("--drop", [*drop]),
+        ("--categories", categories),
+        ("--columns", data if chosen else []),
+    ):
+        for j in columns:
+            if j in taken:
+                if option == taken[j]:
+                    raise InputError(f"{option} names the column {table.names[j]!r} twice.")
+                raise InputError(f"{taken[j]} and {option} name the same column.")
+            if j is not None:
+                taken[j] = option
+    if not chosen:
+        data = [j for j in data if j not in taken]
+    return Roles(ids, classes, data, categories, chosen)
+
+
+def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> None:
+    """Use a column as names of the objects only if nothing else is possible."""
+    left = {roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
+    left |= {table.column(name, "--drop") for name in how.drop}
+    guesses = [
+        j
+        for j in range(len(table.names))
+        if j not in left and _may_name(table, j, labels=labels, head=table.head(j))
+    ]
+    if not guesses:
+        return
+    for j, text in zip(guesses, table.texts(guesses), strict=True):
+        if not _may_name(table, j, labels=labels, head=text):
+            continue
+        spoken = f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
+        if roles.ids is None:
+            roles.ids, roles.id_texts = j, text
+            roles.notes.append(f"its {spoken} read as names of the objects")
+        elif j in roles.data:
+            roles.notes.append(f"its {spoken}, which has a different value in every row, left out")
+        roles.data = [k for k in roles.data if k != j]
+
+
+def _may_name(table: Table, j: int, *, labels: bool, head: Sequence[str]) -> bool:
+    """Return whether a column may name the objects: a different value in every row, in a place for names."""
+    if len(set(head)) < len(head) or any(map(is_missing, head)):
+        return False
+    word = _last_word(table.names[j]) if table.named else ""
+    if table.is_text(j):
+        return len(head) >= 3 and (
+            word in _NAMING or (j == 0 and (not labels or len(head) >= _FEW))
+        )
+    whole = all(re.fullmatch(r"[+-]?\d+", text, re.ASCII) for text in head)
+    if labels:
+        return (len(head) >= 3 and word in _NAMING) or (j == 0 and len(head) >= _FEW and whole)
+    return len(head) >= 3 and word in _NUMBERING and whole
+
+
+def _last_word(name: str) -> str:
+    """Return the last word of a column's name: 'id' of customer_id, CustomerID and 'customer id'."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+", name)
+    return words[-1].lower() if words else ""
+
+
+def _refuse_words(table: Table, words: list[int]) -> None:
+    names = [table.names[j] for j in words]
+    example = next(cell for cell in table.head(words[0]) if not is_missing(cell))[:60]
+    many = len(names) > 1
+    raise InputError(
+        f"{table.name}: the column{'s' * many} {listed(names)} hold{'s' * (not many)} text (such as "
+        f"{example!r}), and points are numbers. If it names the objects or their known classes, give "
+        "it as --id-column or --label-column; if it holds categories, as --categories "
+        f"{','.join(map(_argument, names[:12]))}; else leave it out: --drop."
+    )
+
+
+def _argument(name: str) -> str:
+    return f'"{name}"' if "," in name else name
+
+
+def names_objects(n_values: int, n_seen: int) -> bool:
+    """Return whether labels look like names: nearly every object has a different one."""
+    return n_seen >= _FEW and n_values >= _NEARLY * n_seen
+
+
+def id_name(table: Table, ids: int | None) -> str:
+    """Return the title of the column of names in the results."""
+    name = table.names[ids] if ids is not None and table.named else ""
+    return OBJECT if not name or _OURS.fullmatch(name) else name

@@ -1,0 +1,565 @@
+"""CSV files of points or labels: read strictly, with line and column in every error.
+
+Comma, semicolon or tab; UTF-8 with or without a byte order mark; quoted fields. What is damaged,
+ragged or ambiguous is refused, never guessed at: a row lost or shifted would not be noticed later.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import warnings
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, count, islice
+from typing import Any, BinaryIO, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._files.storage import PathLike, open_regular
+from conclust.cli.reading.sources import UNPACKING_ERRORS, Source
+from conclust.exceptions import FileFormatError, InputError
+
+__all__ = [
+    "DELIMITERS",
+    "CsvRows",
+    "is_missing",
+    "read_label_columns",
+    "read_number_columns",
+    "read_text_columns",
+]
+
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
+
+_MAX_LINE = 1 << 24  # characters
+_MAX_FIELDS = 100_000
+_SNIFFED_LINES = 50
+_CHUNK_FIELDS = 1 << 18
+_MISSING = frozenset(["", "na", "nan", "n/a", "none", "null", "<na>"])
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_SPACES = " \t\n\r\x0b\x0c"
+
+Rows = list[list[str]]
+
+
+class CsvRows:
+    r"""The rows of a CSV file, all of the same length, in chunks; a context that closes the file.
+
+    Parameters
+    ----------
+    path : Source or path-like
+        The file.
+    labels : bool
+        Whether the columns are labels (where text is data) rather than numbers.
+    delimiter : {",", ";", "\t"}, default=None
+        None: detected from the first lines.
+    header : bool, default=None
+        Whether the first line holds the names of the columns. None: detected.
+    decimal : {"point", "comma"}, default="point"
+        Decimal separator.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns; "1", "2", ... where there is no header.
+    has_header : bool
+        Whether the first line was taken as a header.
+    lines : array of int
+        Line at which each row read so far ends, from 1.
+    """
+
+    def __init__(
+        self,
+        path: Source | PathLike,
+        *,
+        labels: bool,
+        delimiter: str | None = None,
+        header: bool | None = None,
+        decimal: str = "point",
+    ) -> None:
+        self.path = path
+        self.to_number = _from_comma if decimal == "comma" else _to_number
+        self._plain = decimal == "point"
+        self._labels = labels
+        self._open(delimiter, header)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def rewind(self) -> None:
+        """Restart at the first row."""
+        self._file.close()
+        self._open(self.delimiter, self.has_header)
+
+    def _open(self, delimiter: str | None, header: bool | None) -> None:
+        self.lines = array("q")
+        self.odd = False  # whether a line so far has a cell that float() reads and we do not
+        self._n_lines = 0
+        binary = _open(self.path)
+        self._file = io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+        try:
+            marked = binary.read(2) in (b"\xff\xfe", b"\xfe\xff")
+        except UNPACKING_ERRORS as error:
+            self._refuse(f"is damaged or cut off: it does not unpack ({error})")
+        binary.seek(0)
+        if marked:
+            self._refuse("is in UTF-16. Save it as CSV in UTF-8")
+        lines = self._read_lines()
+        sample = list(islice(lines, _SNIFFED_LINES))
+        if not "".join(sample).strip():
+            self._refuse("is empty")
+        self.delimiter = delimiter or _sniff(sample, "\t;," if self._plain else "\t;")
+        self._remaining = chain(sample, lines)
+        self._rows = self._read_rows(self._remaining)
+        first = next(self._rows)
+        self._width = len(first)
+        if self._width > _MAX_FIELDS:
+            self._refuse(f"has {self._width} columns; at most {_MAX_FIELDS} are read")
+        self._first = self._take()
+        self.has_header = self._is_header(first) if header is None else header
+        if self.has_header:
+            self.names = self._check_names(first)
+            del self.lines[0]
+        else:
+            self.names = tuple(str(column + 1) for column in range(self._width))
+            self._first.insert(0, first)
+        if not self._first:
+            self._refuse("has a header and no rows below it")
+
+    def chunks(self) -> Iterator[tuple[int, Rows]]:
+        """Yield (number of the first row, rows) until the file ends; once only."""
+        start, rows = 0, self._first
+        while rows:
+            yield start, rows
+            start += len(rows)
+            rows = self._take()
+
+    def table(self, dtype: type[Any]) -> NDArray[Any] | None:
+        """Read all rows as one table of int or float, in a quarter of the time.
+
+        Returns None unless every place has a plain number. The file is then read again row by row, which
+        names the cell at fault.
+        """
+        if not self._plain:
+            return None
+        cells = chain.from_iterable(self._first)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                block = np.fromiter(map(dtype, cells), dtype=dtype).reshape(-1, self._width)
+                line = next(self._remaining, None)
+                if line is not None:
+                    lines = chain([line], self._remaining)
+                    rest = np.loadtxt(
+                        lines, dtype=dtype, delimiter=self.delimiter, comments=None, ndmin=2
+                    )
+                    block = np.concatenate([block, rest])
+        except FileFormatError:
+            raise
+        except (ValueError, OverflowError, Warning):
+            return None
+        # A single column may hold empty lines, which this way would be dropped unseen.
+        return block if self._width > 1 and not self.odd else None
+
+    def head(self, column: int) -> list[str]:
+        """Return the cells of a column in the rows that the first look has read."""
+        return [row[column].strip() for row in self._first]
+
+    def is_number(self, text: str) -> bool:
+        """Return whether a cell is a number, with the decimal sign of this file."""
+        try:
+            self.to_number(text)
+        except ValueError:
+            return False
+        return True
+
+    def place(self, row: int, column: int) -> str:
+        """Return the position of a cell: line and column."""
+        name = f" ({self.names[column]!r})" if self.has_header else ""
+        return f"line {self.lines[row]}, column {column + 1}{name}"
+
+    def _take(self) -> Rows:
+        return list(islice(self._rows, max(1, _CHUNK_FIELDS // self._width)))
+
+    def _read_lines(self) -> Iterator[str]:
+        while True:
+            try:
+                try:
+                    line = self._file.readline(_MAX_LINE + 1)
+                except UnicodeDecodeError:
+                    number = _undecodable(self.path)  # which may be cut off after this line
+                    self._refuse(f"is not in UTF-8: line {number}. Save it as UTF-8")
+            except UNPACKING_ERRORS as error:
+                self._refuse(f"is damaged or cut off: it does not unpack ({error})")
+            if not line:
+                return
+            self._n_lines += 1
+            if len(line) > _MAX_LINE:
+                self._refuse(f"has more than {_MAX_LINE} characters in line {self._n_lines}")
+            if "\0" in line:
+                self._refuse(
+                    f"holds a NUL character in line {self._n_lines}: it is not a text file"
+                )
+            if "_" in line or not line.isascii():
+                self.odd = True
+            yield line
+
+    def _read_rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
+        reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
+        width = 0
+        empty_at = 0
+        while True:
+            begin = reader.line_num + 1
+            try:
+                row = next(reader, None)
+            except csv.Error as error:
+                self._refuse_row(begin, str(error))
+            if row is None:
+                return
+            if not row:
+                empty_at = empty_at or reader.line_num
+                continue
+            if not width:
+                width, empty_at = len(row), 0
+            elif len(row) != width:
+                self._refuse(
+                    f"is ragged: line {reader.line_num} has {_fields(len(row))}, the first line has "
+                    f"{width} (separated by {_spell(self.delimiter)})"
+                )
+            if empty_at and width == 1:
+                self._refuse(f"is empty in line {empty_at}. Write NA for a missing label")
+            self.lines.append(reader.line_num)
+            yield row
+
+    def _refuse_row(self, line: int, error: str) -> NoReturn:
+        if "field larger" in error:
+            limit = csv.field_size_limit()
+            self._refuse(
+                f"has a field of more than {limit} characters that begins in line {line}: is a "
+                "quotation mark left open there?"
+            )
+        if "unexpected end" in error:
+            self._refuse(
+                f"ends within a quoted field that begins in line {line}: it is cut off, or a "
+                "quotation mark is left open"
+            )
+        self._refuse(f"has a misplaced quotation mark in line {line} ({error})")
+
+    def _is_header(self, first: list[str]) -> bool:
+        """Decide by the first rows; raise if they do not settle it."""
+        columns = list(zip(*self._first, strict=True))
+        if not columns:
+            return not any(map(self.is_number, first))
+        names = [name.strip() for name in first]
+        numbers = [self.is_number(name) for name in names]
+        if names == [str(k) for k in range(len(names))] and len(names) > 2:
+            self._ask("counts 0, 1, 2, ... as column names do")
+        if all(number or not name for number, name in zip(numbers, names, strict=True)):
+            # A number in every place is data, unless an index column without name stands before.
+            return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
+        text = [column for column, number in enumerate(numbers) if not number and names[column]]
+        if any(all(self.is_number(cell) or is_missing(cell) for cell in columns[j]) for j in text):
+            return True  # a name above numbers
+        if not self._labels:
+            return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
+        again = [names[j] in {cell.strip() for cell in columns[j]} for j in text]
+        if any(again) and not all(again):
+            self._ask("may name the columns or be the labels of the first object")
+        return not any(again)
+
+    def _ask(self, what: str) -> NoReturn:
+        self._refuse(f"has a first line that {what}. Say which with --header yes or --header no")
+
+    def _check_names(self, first: list[str]) -> tuple[str, ...]:
+        names = [name.strip() for name in first]
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        if twice:
+            self._refuse(f"has the column name {twice[0]!r} more than once in its header")
+        if "" in names[1:]:
+            self._refuse(f"has no name for column {names.index('', 1) + 1} in its header")
+        return tuple(names)
+
+    def _refuse(self, what: str) -> NoReturn:
+        self._file.close()
+        raise FileFormatError(f"{self.path} {what}.")
+
+
+def read_number_columns(
+    rows: CsvRows, columns: Sequence[int], texts: Sequence[int], *, gaps: bool = False
+) -> tuple[NDArray[np.float64], list[list[str]]]:
+    """Read finite numbers of `columns`, and the text of the columns `texts`.
+
+    Parameters
+    ----------
+    rows : CsvRows
+        The file.
+    columns, texts : sequence of int
+        Columns with numbers, and columns returned as text.
+    gaps : bool, default=False
+        Whether cells may be empty, or NA: they are NaN.
+
+    Returns
+    -------
+    numbers : ndarray of shape (n_rows, len(columns))
+    texts : list of lists of str
+
+    Raises
+    ------
+    InputError
+        A cell is empty or not a finite number: the message has line, column and content.
+    """
+    if not texts:
+        table = rows.table(float)
+        if table is not None and np.isfinite(table).all():
+            return table[:, list(columns)] if len(columns) < table.shape[1] else table, []
+        rows.rewind()
+    blocks = []
+    kept: list[list[str]] = [[] for _ in texts]
+    for start, chunk in rows.chunks():
+        cells = list(zip(*chunk, strict=True))
+        block = np.empty((len(chunk), len(columns)))
+        for u, j in enumerate(columns):
+            block[:, u] = _numbers(rows, cells[j], gaps, start, j)
+        blocks.append(block)
+        for text, j in zip(kept, texts, strict=True):
+            text.extend(cells[j])
+    return np.concatenate(blocks), kept
+
+
+def _numbers(
+    rows: CsvRows, cells: Sequence[str], gaps: bool, start: int, column: int
+) -> NDArray[np.float64]:
+    plain = rows.to_number is _to_number and not rows.odd
+    parse: Callable[[str], float] = float if plain else rows.to_number
+    try:
+        numbers = np.fromiter(map(parse, cells), dtype=np.float64, count=len(cells))
+    except ValueError:
+        numbers = np.full(len(cells), np.nan)
+    if np.isfinite(numbers).all():
+        return numbers
+    if not gaps:
+        _refuse_number(rows, start, cells, column, gaps)
+    empty = np.fromiter(map(is_missing, cells), dtype=np.bool_, count=len(cells))
+    full = [text for text, gap in zip(cells, empty.tolist(), strict=True) if not gap]
+    numbers = np.full(len(cells), np.nan)
+    try:
+        numbers[~empty] = np.fromiter(map(parse, full), dtype=np.float64, count=len(full))
+    except ValueError:
+        _refuse_number(rows, start, cells, column, gaps)
+    if not np.isfinite(numbers[~empty]).all():
+        _refuse_number(rows, start, cells, column, gaps)
+    return numbers
+
+
+def read_text_columns(rows: CsvRows, columns: Sequence[int]) -> list[list[str]]:
+    """Read the text of `columns`, without surrounding blanks."""
+    kept: list[list[str]] = [[] for _ in columns]
+    for _, chunk in rows.chunks():
+        for text, j in zip(kept, columns, strict=True):
+            text.extend(row[j].strip() for row in chunk)
+    return kept
+
+
+def read_label_columns(
+    rows: CsvRows, columns: Sequence[int], texts: Sequence[int], *, noise: bool
+) -> tuple[NDArray[Any], list[list[str]]]:
+    """Read labels of `columns` (-1 missing, -2 noise), and the text of the columns `texts`.
+
+    A column of whole numbers gives numbers, any other column names. Empty cells and NA, NaN,
+    None and null are missing.
+
+    Parameters
+    ----------
+    rows : CsvRows
+        The file.
+    columns, texts : sequence of int
+        Columns with labels, and columns returned as text.
+    noise : bool
+        Whether a -1 in the file is noise rather than missing.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_rows, len(columns))
+        int64; of objects where a column holds names.
+    texts : list of lists of str
+    """
+    if not texts:
+        table = rows.table(int)
+        if table is not None and table.min() >= -2:
+            if noise:
+                table[table == -1] = -2
+            return table[:, list(columns)] if len(columns) < table.shape[1] else table, []
+        rows.rewind()
+    # Each distinct spelling gets a number when first seen: one dictionary look-up per cell.
+    spellings: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in columns]
+    blocks = []
+    kept: list[list[str]] = [[] for _ in texts]
+    for _, chunk in rows.chunks():
+        cells = list(zip(*chunk, strict=True))
+        block = np.empty((len(chunk), len(columns)), dtype=np.int32)
+        for u, j in enumerate(columns):
+            block[:, u] = np.fromiter(
+                map(spellings[u].__getitem__, cells[j]), dtype=np.int32, count=len(chunk)
+            )
+        blocks.append(block)
+        for text, j in zip(kept, texts, strict=True):
+            text.extend(cells[j])
+    codes = np.concatenate(blocks)
+    values = [
+        _label_values(list(spellings[u]), rows, j, codes[:, u], noise)
+        for u, j in enumerate(columns)
+    ]
+    named = any(isinstance(value, str) for column in values for value in column)
+    labels = np.empty(codes.shape, dtype=object if named else np.int64)
+    for u, column in enumerate(values):
+        table = np.empty(len(column), dtype=labels.dtype)
+        table[:] = column
+        labels[:, u] = table[codes[:, u]]
+    return labels, kept
+
+
+def _label_values(
+    spellings: list[str], rows: CsvRows, column: int, codes: NDArray[np.int32], noise: bool
+) -> list[int | str]:
+    texts = [spelling.strip() for spelling in spellings]
+    present = [text for text in texts if text.lower() not in _MISSING]
+    names = not all(map(_is_number, present))
+    values: list[int | str] = []
+    for code, text in enumerate(texts):
+        if text.lower() in _MISSING:
+            values.append(-1)
+        elif text == "-1":
+            values.append(-2 if noise else -1)
+        elif text == "-2":
+            values.append(-2)
+        elif names:
+            values.append(text)
+        else:
+            number = int(text) if _INTEGER.fullmatch(text) else _whole(float(text))
+            if number is None or number < -2:
+                place = rows.place(int(np.argmax(codes == code)), column)
+                what = "is not a whole number" if number is None else "is negative"
+                raise InputError(
+                    f"{rows.path}: {place}: the label {text[:60]!r} {what}. Labels are whole numbers "
+                    "from 0 on or names; -1 is missing, -2 is noise. If these are points, not "
+                    "labels, use: conclust cluster."
+                )
+            values.append(-2 if noise and number == -1 else number)
+    return values
+
+
+def _whole(number: float) -> int | None:
+    whole = abs(number) < 2.0**53 and number == int(number)
+    return int(number) if whole else None
+
+
+def _refuse_number(
+    rows: CsvRows, start: int, cells: Sequence[str], column: int, gaps: bool
+) -> NoReturn:
+    """Raise with the first cell that is not a number, or is empty where that is not allowed."""
+    for i, cell in enumerate(cells):
+        text = cell.strip()
+        # Separators like \x1d are spaces for str.strip, and none for float.
+        number = rows.is_number(text) and text == cell.strip(_SPACES)
+        if (number and np.isfinite(rows.to_number(text))) or (gaps and is_missing(text)):
+            continue
+        where = f"{rows.path}: {rows.place(start + i, column)}"
+        if is_missing(text) or number:
+            found = f"holds {text[:60]!r}" if text else "is empty"
+            way = (
+                "Change it"
+                if number and not is_missing(text)
+                else (
+                    "Give --impute median to fill such places, or --impute drop to leave such objects out"
+                )
+            )
+            raise InputError(
+                f"{where}: this place {found}, and points need a finite number in every place. {way}."
+            )
+        hint = (
+            "If the column names the objects or their known classes, give it as --id-column or "
+            "--label-column; if it is to be left out, as --drop."
+        )
+        if _is_number(text.replace(",", ".")) and "," in text:
+            hint = "If the comma stands before decimals, give --decimal comma."
+        elif rows.to_number is _from_comma and _is_number(text):
+            hint = "With --decimal comma a point is not part of a number."
+        elif len(rows.names) == 1 and len(text.split()) > 1:
+            hint = "Separate the columns by comma, semicolon or tab."
+        raise InputError(
+            f"{where}: {cell.strip(_SPACES)[:60]!r} stands where a number belongs. {hint}"
+        )
+    raise AssertionError("every number is finite")
+
+
+def is_missing(text: str) -> bool:
+    """Return whether a cell marks a missing value: empty, NA, NaN, None, null."""
+    return text.strip().lower() in _MISSING
+
+
+def _from_comma(text: str) -> float:
+    if "." in text:  # of thousands, or of decimals after all: there is no way to tell
+        raise ValueError(text)
+    return _to_number(text.replace(",", ".", 1))
+
+
+def _to_number(text: str) -> float:
+    # float() also reads 1_000 and the digits of other scripts, which no other program would.
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        _to_number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _sniff(sample: list[str], signs: str) -> str:
+    """Return the delimiter that splits all lines into the same number of fields.
+
+    Tab before semicolon before comma: a comma may be a decimal sign, while a tab is always a delimiter.
+    """
+    lines = [line for line in sample if line.strip()]
+    if len(sample) == _SNIFFED_LINES:
+        lines = lines[:-1] or lines
+    for delimiter in signs:
+        try:
+            widths = {len(row) for row in csv.reader(lines, delimiter=delimiter) if row}
+        except csv.Error:
+            continue
+        if len(widths) == 1 and widths != {1}:
+            return delimiter
+    # Ragged, or one column: count in the first line, and let the rows be checked.
+    return max(reversed(signs), key=lines[0].count)
+
+
+def _open(path: Source | PathLike) -> BinaryIO:
+    return path.open() if isinstance(path, Source) else open_regular(path)
+
+
+def _undecodable(path: Source | PathLike) -> int:
+    with _open(path) as file:
+        for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return 1
+
+
+def _fields(number: int) -> str:
+    return "1 field" if number == 1 else f"{number} fields"
+
+
+def _spell(delimiter: str) -> str:
+    return next((name for name, sign in DELIMITERS.items() if sign == delimiter), repr(delimiter))

@@ -1,0 +1,90 @@
+"""Empty cells of points: filled by a value of their column, or their objects left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.cli.console import count
+from conclust.exceptions import InputError
+from conclust.results.record import IMPUTED
+
+__all__ = ["Filled", "fill"]
+
+_LISTED = 8  # columns that are named
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Points without gaps.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_complete, n_columns)
+        The points that are clustered.
+    complete : ndarray of bool of shape (n_samples,)
+        Mask of the objects in `X`.
+    values : ndarray of shape (n_columns,) or None
+        Values that fill empty cells.
+    cells : ndarray of bool of shape (n_complete, n_columns)
+        Mask of the cells of `X` that were filled.
+    note : str
+        Description of the filling, for the terminal; empty if nothing was filled.
+    """
+
+    X: NDArray[np.float64]
+    complete: NDArray[np.bool_]
+    values: NDArray[np.float64] | None
+    cells: NDArray[np.bool_]
+    note: str
+
+    @property
+    def observed(self) -> NDArray[np.float64]:
+        """The points with NaN in the cells that were filled."""
+        return np.where(self.cells, np.nan, self.X) if self.cells.any() else self.X
+
+
+def fill(X: NDArray[np.float64], how: str | None, names: Sequence[str]) -> Filled:
+    """Fill NaN in X as ``--impute`` says.
+
+    Raises
+    ------
+    InputError
+        A column is empty, or fewer than two objects are left.
+    """
+    every = np.ones(len(X), dtype=np.bool_)
+    if how is None:
+        return Filled(X, every, None, np.zeros(X.shape, dtype=np.bool_), "")
+    empty = np.isnan(X)
+    gaps = int(np.count_nonzero(empty))
+    bare = np.flatnonzero(empty.all(axis=0))
+    if bare.size:
+        raise InputError(f"The column {names[bare[0]]!r} is empty in every row. --drop it.")
+    if how == "drop":
+        complete = np.asarray(~empty.any(axis=1))
+        if np.count_nonzero(complete) < 2:
+            raise InputError(
+                f"--impute drop leaves {count(int(complete.sum()), 'object')} of {len(X):,}. Fill the "
+                "empty cells (--impute median), or --drop columns that are mostly empty."
+            )
+        left_out = count(int(np.count_nonzero(~complete)), "object")
+        note = f"{left_out} with empty cells left out (--impute drop)" if gaps else ""
+        left = X[complete] if gaps else X
+        return Filled(left, complete, None, np.zeros(left.shape, dtype=np.bool_), note)
+    from sklearn.impute import SimpleImputer
+
+    imputer = SimpleImputer(strategy=how).fit(X)
+    note = f"{count(gaps, 'empty cell')} filled by the {IMPUTED[how]} of the column ({_by_column(empty, names)})"
+    values = np.asarray(imputer.statistics_, dtype=np.float64)
+    return Filled(imputer.transform(X) if gaps else X, every, values, empty, note if gaps else "")
+
+
+def _by_column(empty: NDArray[np.bool_], names: Sequence[str]) -> str:
+    """Return the columns with empty cells, and how many of them; of many columns the first ones."""
+    cells = empty.sum(axis=0)
+    gaps = [f"{names[j]} {cells[j]:,}" for j in np.flatnonzero(cells).tolist()]
+    more = f" and {len(gaps) - _LISTED:,} more columns" if len(gaps) > _LISTED else ""
+    return ", ".join(gaps[:_LISTED]) + more

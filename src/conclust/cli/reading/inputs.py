@@ -1,0 +1,344 @@
+"""Points, label matrices and single labellings from the files that users have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._files.storage import read_npz
+from conclust._warnings import warn
+from conclust.cli.reading.columns import OBJECT, id_name, names_objects, roles_of
+from conclust.cli.reading.csvfile import CsvRows, is_missing, read_number_columns
+from conclust.cli.reading.sources import Source, opened
+from conclust.cli.reading.tables import Reading, Table, listed, read_array, refuse_columns, table_of
+from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.orientation import clusterings_as_rows
+from conclust.exceptions import InputError, OrientationWarning
+from conclust.results.writing import is_label_file
+
+__all__ = [
+    "Labelling",
+    "Labels",
+    "Points",
+    "Reading",
+    "classes_of",
+    "points_of",
+    "read_ensemble",
+    "read_labelling",
+    "read_points",
+    "read_weights",
+]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Objects described by numbers, and perhaps by categories.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_columns)
+        NaN where a cell is empty, if that is allowed.
+    names : tuple of str
+        Names of the columns.
+    categories : ndarray of object of shape (n_samples, n_categories) or None
+        Text; None where a cell is empty.
+    category_names : tuple of str
+        Names of the columns of categories.
+    ids, classes : list of str or None
+        Names and known classes of the objects.
+    id_name : str
+        Name of the column of object names.
+    notes : tuple of str
+        Remarks on how the file was read.
+    """
+
+    X: NDArray[np.float64]
+    names: tuple[str, ...]
+    categories: NDArray[Any] | None
+    category_names: tuple[str, ...]
+    ids: list[str] | None
+    id_name: str
+    classes: list[str] | None
+    notes: tuple[str, ...]
+
+    def complete_categories(self, complete: NDArray[np.bool_]) -> NDArray[Any] | None:
+        """Return the categories of the objects that are clustered."""
+        return None if self.categories is None else self.categories[complete]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Objects described by an ensemble of partitions; ``names`` are the partitions' names."""
+
+    ensemble: Ensemble
+    names: tuple[str, ...]
+    ids: list[str] | None
+    id_name: str
+    classes: list[str] | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """One label for each object: whole numbers or names; -1 missing, -2 noise."""
+
+    labels: NDArray[Any]
+    ids: list[str] | None
+    id_name: str
+
+
+def read_points(path: Path, how: Reading) -> Points:
+    """Read points, one object per row.
+
+    Raises
+    ------
+    OSError
+        The file is missing or cannot be read.
+    FileFormatError, InputError
+        Its shape or content is not valid for points.
+    """
+    points = _read_points(path, how)
+    if len(points.X) < 2:
+        raise InputError(f"{path} holds {len(points.X)} object; a clustering needs two at least.")
+    return points
+
+
+def _read_points(path: Path, how: Reading) -> Points:
+    with opened(path) as source, table_of(source, how, labels=False) as table:
+        return points_of(table, how)
+
+
+def points_of(table: Table, how: Reading) -> Points:
+    """Read the points of a table."""
+    if not table.names:
+        raise InputError(
+            f"{table.name} has no column: an object is described by one number at least."
+        )
+    roles = roles_of(table, how, labels=False)
+    ids = None if roles.id_texts is not None else roles.ids
+    texts = [j for j in (ids, roles.classes, *roles.categories) if j is not None]
+    X, kept = table.numbers(roles.data, texts, gaps=how.gaps)
+    read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
+    categories = None
+    if roles.categories:
+        categories = np.empty((len(X), len(roles.categories)), dtype=object)
+        for u, j in enumerate(roles.categories):
+            _check_categories(table, j, read[j])
+            categories[:, u] = [None if is_missing(t) else t.strip() for t in read[j]]
+    return Points(
+        X,
+        tuple(table.names[j] for j in roles.data),
+        categories,
+        tuple(table.names[j] for j in roles.categories),
+        roles.id_texts if ids is None else read[ids],
+        id_name(table, roles.ids),
+        classes_of(table, roles.classes, read),
+        (*table.notes, *roles.notes),
+    )
+
+
+def _check_categories(table: Table, j: int, texts: list[str]) -> None:
+    there = [text.strip() for text in texts if not is_missing(text)]
+    if not there:
+        raise InputError(f"{table.name}: the column {table.names[j]!r} is empty. --drop it.")
+    if names_objects(len(set(there)), len(there)):
+        raise InputError(
+            f"{table.name}: the column {table.names[j]!r} has {len(set(there)):,} different values for "
+            f"{len(there):,} objects: these are not categories. Give it as --id-column, or --drop it."
+        )
+
+
+def classes_of(
+    table: Table, j: int | None, read: Mapping[int | None, list[str]]
+) -> list[str] | None:
+    """Return the known classes of the objects, empty where there is none, from the texts read."""
+    if j is None:
+        return None
+    classes = ["" if is_missing(text) else text.strip() for text in read[j]]
+    if not any(classes):
+        raise InputError(
+            f"--label-column: the column {table.names[j]!r} of {table.name} holds no known class."
+        )
+    return classes
+
+
+def read_ensemble(
+    path: Path, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
+) -> Labels:
+    """Read a label matrix (one partition a column) or a saved ensemble.
+
+    Parameters
+    ----------
+    path : Path
+        A table, an array, or a file of `Ensemble.save`.
+    how : Reading
+        Options for reading.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        Meaning of -1.
+    weights : Path, default=None
+        A file of one weight per partition.
+
+    Raises
+    ------
+    OSError
+        A file is missing or cannot be read.
+    FileFormatError, InputError
+        Its shape or content is not valid for labels.
+    """
+    with opened(path) as source:
+        saved = _saved_ensemble(source)
+        if saved is not None:
+            return _of_saved(source, saved, how, missing, weights)
+        with table_of(source, how, labels=True) as table:
+            return labels_of(table, how, missing=missing, weights=weights)
+
+
+def labels_of(
+    table: Table, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
+) -> Labels:
+    """Read the label matrix of a table as an ensemble (see `read_ensemble`)."""
+    roles = roles_of(table, how, labels=True)
+    texts = [roles.classes] if roles.classes is not None else []
+    if roles.id_texts is None and roles.ids is not None:
+        texts.append(roles.ids)
+    matrix, kept = table.labels(roles.data, texts, noise=missing == "noise")
+    read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
+    names = tuple(table.names[j] for j in roles.data)
+    if clusterings_as_rows(matrix, *matrix.shape):
+        n, m = matrix.shape
+        warn(
+            f"{table.name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, "
+            "transpose it: one row per object.",
+            OrientationWarning,
+        )
+    try:
+        ensemble = Ensemble(
+            matrix, weights=None if weights is None else read_weights(weights, len(names))
+        )
+    except InputError as error:
+        raise InputError(f"{table.name}: {error}") from error
+    if not roles.chosen:
+        _refuse_names(table, ensemble, roles.data)
+    return Labels(
+        ensemble,
+        names,
+        read.get(roles.ids) if roles.id_texts is None else roles.id_texts,
+        id_name(table, roles.ids),
+        classes_of(table, roles.classes, read),
+        (*table.notes, *roles.notes),
+    )
+
+
+def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
+    """Refuse columns that name the objects: as clusterings they would be the most expensive, and useless."""
+    observed = ensemble.present.sum(axis=0)
+    for j, n_clusters, n_observed in zip(columns, ensemble.cluster_counts, observed, strict=True):
+        if names_objects(int(n_clusters), int(n_observed)):
+            raise InputError(
+                f"{table.name}: the column {table.names[j]!r} has {n_clusters:,} different labels for "
+                f"{n_observed:,} objects: that names them and does not cluster them. Give it as "
+                "--id-column, or leave it out by --drop; if it is a clustering all the same, name the "
+                "clusterings by --columns."
+            )
+
+
+def _of_saved(
+    source: Source, saved: Ensemble, how: Reading, missing: Missing, weights: Path | None
+) -> Labels:
+    if missing != "unobserved":
+        raise InputError(
+            f"{source} is a saved ensemble, which distinguishes missing labels from noise. Leave "
+            "--missing out."
+        )
+    if (how.id_column, how.label_column, how.columns, how.drop) != (None, None, None, ()):
+        raise InputError(
+            f"{source} is a saved ensemble, without columns to choose from: leave --id-column, "
+            "--label-column, --columns and --drop out."
+        )
+    if weights is not None:
+        saved = saved.reweighted(read_weights(weights, saved.n_partitions))
+    names = tuple(str(u + 1) for u in range(saved.n_partitions))
+    return Labels(saved, names, None, OBJECT, None, ("a saved ensemble",))
+
+
+def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labelling:
+    """Read one labelling of objects: the first column of `wanted`, or "label", or the only one."""
+    with opened(path) as source:
+        if source.kind not in ("csv", "parquet"):
+            return Labelling(_array_labelling(source, how, wanted), None, OBJECT)
+        with table_of(source, how, labels=True) as table:
+            return _table_labelling(table, how, wanted)
+
+
+def _table_labelling(table: Table, how: Reading, wanted: Sequence[str]) -> Labelling:
+    there = [name for name in wanted if name in table.names] or list(wanted)
+    if not there and table.named and "label" in table.names:
+        there = ["label"]
+    ours = is_label_file(table.names) and how.id_column not in table.names
+    ids: int | None
+    if ours:
+        ids, columns = 0, [1]
+    else:
+        roles = roles_of(table, how, labels=True)
+        ids, columns = roles.ids, roles.data
+    if there:
+        columns = [table.column(there[0], "--column")]
+    if len(columns) != 1:
+        raise InputError(
+            f"{table.name} has {len(columns)} columns that may be the labels to compare: "
+            f"{listed(table.names)}. Say which with --column."
+        )
+    labels, kept = table.labels(columns, [] if ids is None else [ids], noise=False)
+    return Labelling(labels[:, 0], kept[0] if kept else None, id_name(table, ids))
+
+
+def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDArray[Any]:
+    refuse_columns(source, how)
+    column = wanted[0] if wanted else None
+    array = read_array(source, how, ("labels", "label", "y", "gt"))
+    if array.ndim == 2 and len(array) == 1:  # a row, as MATLAB writes a vector
+        array = array.T
+    if array.ndim == 2:
+        position = int(column) - 1 if column and column.isdigit() else 0
+        if (column is None and array.shape[1] != 1) or not 0 <= position < array.shape[1]:
+            raise InputError(
+                f"{source} holds {array.shape[1]} columns of labels. Say which to compare with "
+                f"--column, a number from 1 to {array.shape[1]}."
+            )
+        array = array[:, position]
+    if array.ndim != 1 or array.dtype.kind not in "biufUS":
+        raise InputError(
+            f"{source}: labels to compare are one column of whole numbers or names. Got shape "
+            f"{array.shape} and dtype {array.dtype} instead."
+        )
+    return array
+
+
+def read_weights(path: Path, n_partitions: int) -> NDArray[np.float64]:
+    """Read one non-negative weight per partition: a column, a row, or an array."""
+    with opened(path) as source:
+        if source.kind == "csv":
+            with CsvRows(source, labels=False) as rows:
+                weights, _ = read_number_columns(rows, range(len(rows.names)), [])
+        elif source.kind == "parquet":
+            raise InputError(f"{source}: weights are read from CSV, NPY, NPZ or MAT, not Parquet.")
+        else:
+            weights = read_array(source, Reading(), ("weights",))
+    if weights.dtype.kind not in "biuf" or weights.size != n_partitions or 1 < weights.ndim != 2:
+        raise InputError(
+            f"{path}: expected one number per partition, {n_partitions} in all. Got shape "
+            f"{weights.shape} and dtype {weights.dtype} instead."
+        )
+    return weights.reshape(-1).astype(np.float64)
+
+
+def _saved_ensemble(source: Source) -> Ensemble | None:
+    if source.kind != "npz":
+        return None
+    _, meta = read_npz(source.path)
+    return Ensemble.load(source.path) if "ensemble" in str(meta.get("format", "")) else None

@@ -1,0 +1,201 @@
+"""Sources of input bytes, and their formats."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from conclust._files.storage import open_regular, reading_limit
+from conclust.cli.console import STREAM
+from conclust.exceptions import FileFormatError, InputError
+
+__all__ = ["UNPACKING_ERRORS", "Source", "opened"]
+
+
+class _BadBzip2Error(Exception):
+    """The data are not BZIP2; the standard library raises a bare OSError."""
+
+
+UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error)
+"""Errors raised while reading a damaged GZIP or BZIP2 file."""
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".npy": "npy",
+    ".npz": "npz",
+    ".mat": "mat",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_PACKINGS = {".gz": "gzip", ".bz2": "bzip2"}
+_PACKED_BEGINNINGS = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"))
+_BEGINNINGS = ((b"\x93NUMPY", "npy"), (b"PK", "npz"), (b"PAR1", "parquet"), (b"MATLAB", "mat"))
+# Other formats that people have, and the way to a readable one.
+_ELSEWHERE = {
+    ".xls": "Save the sheet as CSV (UTF-8)",
+    ".xlsx": "Save the sheet as CSV (UTF-8)",
+    ".ods": "Save the sheet as CSV (UTF-8)",
+    ".h5ad": "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write "
+    "these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)",
+    ".pkl": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
+    ".pickle": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
+    ".joblib": "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input.
+
+    Parameters
+    ----------
+    path : Path
+        The file that holds the bytes.
+    kind : str
+        "csv", "npy", "npz", "mat" or "parquet".
+    name : str
+        Name in messages.
+    packing : str, default=""
+        Compression of the bytes: "gzip", "bzip2" or "" for none.
+    """
+
+    path: Path
+    kind: str
+    name: str
+    packing: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def open(self) -> BinaryIO:
+        """Open the bytes for reading, unpacked."""
+        file = open_regular(self.path)
+        if not self.packing:
+            return file
+        unpacked: Any = _Unpacked(file, self.packing, self.name)
+        return unpacked  # type: ignore[no-any-return]
+
+
+class _Unpacked(io.BufferedIOBase):
+    """The content of a compressed file, limited to the maximum size that is read."""
+
+    def __init__(self, below: BinaryIO, packing: str, name: str) -> None:
+        self._below = below
+        self._file = gzip.GzipFile(fileobj=below) if packing == "gzip" else bz2.BZ2File(below)
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self._taken(lambda: self._file.read(-1 if size is None else size))
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self._taken(lambda: self._file.read1(size))
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
+        self._below.close()
+
+    def _taken(self, take: Callable[[], bytes]) -> bytes:
+        try:
+            content = take()
+        except OSError as error:
+            if error.errno is None and isinstance(self._file, bz2.BZ2File):
+                raise _BadBzip2Error(error) from error
+            raise
+        if self._file.tell() > reading_limit():
+            raise FileFormatError(
+                f"{self._name} unpacks to more than the {reading_limit():,} bytes that are read."
+            )
+        return content
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Source]:
+    """Find out where the bytes of `path` are, for as long as they are read.
+
+    Standard input (``-``, or a pipe under /dev/fd) is copied to a temporary file, because most
+    formats are not read in one pass; its first bytes show its format.
+
+    Raises
+    ------
+    InputError
+        It is a folder, or of no known format.
+    OSError
+        It does not exist or cannot be read.
+    """
+    if path == STREAM:
+        with _copied(getattr(sys.stdin, "buffer", None), "standard input") as source:
+            yield source
+    elif _piped(path):
+        with path.open("rb") as pipe, _copied(pipe, str(path)) as source:
+            yield source
+    else:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder. Give a file in it.")
+        yield Source(path, *_told_by_name(path))
+
+
+def _piped(path: Path) -> bool:
+    """Return whether the shell made this path for a pipe: others, like a FIFO, are never waited for."""
+    return str(path).startswith(("/dev/fd/", "/proc/self/fd/")) or str(path) == "/dev/stdin"
+
+
+@contextmanager
+def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
+    if stream is None:
+        raise InputError("Standard input is closed: there is nothing to read.")
+    with tempfile.TemporaryDirectory(prefix="conclust-") as folder:
+        path = Path(folder) / "input"
+        with path.open("wb") as file:
+            left = reading_limit()
+            while content := stream.read(min(left + 1, 1 << 20)):
+                left -= len(content)
+                if left < 0:
+                    raise InputError(f"{name} holds more than the {reading_limit():,} bytes read.")
+                file.write(content)
+        with path.open("rb") as file:
+            first = file.read(8)
+        packing = next((way for begin, way in _PACKED_BEGINNINGS if first.startswith(begin)), "")
+        kind = next((kind for begin, kind in _BEGINNINGS if first.startswith(begin)), "csv")
+        yield Source(path, kind, name, packing)
+
+
+def _told_by_name(path: Path) -> tuple[str, str, str]:
+    """Return kind, name and how it is packed."""
+    suffix = path.suffix.lower()
+    packing = _PACKINGS.get(suffix, "")
+    if packing:
+        suffix = Path(path.stem).suffix.lower() or ".csv"
+    kind = _KINDS.get(suffix)
+    if packing and kind not in (None, "csv"):
+        raise InputError(f"{path}: only CSV is read packed. Unpack it first.")
+    if kind is None:
+        found = f"the suffix {suffix!r}" if suffix else "no suffix"
+        known = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
+        raise InputError(
+            f"{path}: cannot tell its format from {found}. {_ELSEWHERE.get(suffix, known)}."
+        )
+    return kind, str(path), packing

@@ -1,0 +1,417 @@
+"""Inputs as tables, whatever their format: columns with names, read as numbers, labels or text."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._files.storage import open_regular, read_npy, read_npz, reading_limit
+from conclust._validation import missing_extra
+from conclust.cli.reading.csvfile import (
+    CsvRows,
+    is_missing,
+    read_label_columns,
+    read_number_columns,
+    read_text_columns,
+)
+from conclust.cli.reading.matfile import read_mat
+from conclust.cli.reading.sources import Source
+from conclust.exceptions import FileFormatError, InputError
+
+__all__ = ["Reading", "Table", "listed", "read_array", "refuse_columns", "table_of"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The user's settings for reading a file.
+
+    Parameters
+    ----------
+    delimiter : str, default=None
+        Delimiter of CSV files; None: detected.
+    header : bool, default=None
+        Whether CSV files have a header; None: detected.
+    decimal : {"point", "comma"}, default="point"
+        Decimal separator of CSV files.
+    id_column, label_column : str, default=None
+        Columns of object names and of known classes, which are not data.
+    columns : tuple of str, default=None
+        Columns of data. None: all columns without another role.
+    drop : tuple of str, default=()
+        Columns to leave out.
+    categories : tuple of str, default=()
+        Columns of categories among points; ("all",): every column of text.
+    gaps : bool, default=False
+        Whether cells of points may be empty.
+    key : str, default=None
+        Name of the array of an NPZ or MAT file.
+    """
+
+    delimiter: str | None = None
+    header: bool | None = None
+    decimal: str = "point"
+    id_column: str | None = None
+    label_column: str | None = None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    gaps: bool = False
+    key: str | None = None
+
+
+# Cells intended as numbers: with thousands separators, hexadecimal, or several in one cell.
+_NEARLY_NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[\d.,;_'\s]+)")
+
+
+class Table(ABC):
+    """Columns of a file.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file in messages.
+    names : tuple of str
+        Names of the columns; "1", "2", ... where they have none.
+    named : bool
+        Whether the file names its columns.
+    notes : tuple of str
+        Remarks on how the file was read.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    named: bool
+    notes: tuple[str, ...] = ()
+
+    def column(self, wanted: str, option: str) -> int:
+        """Return the number of the column called `wanted`, by its name or counted from 1."""
+        if wanted in self.names:
+            return self.names.index(wanted)
+        if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= len(self.names):
+            return int(wanted) - 1
+        raise InputError(
+            f"{option}: {self.name} has no column {wanted!r}. Its columns are {listed(self.names)}."
+        )
+
+    @abstractmethod
+    def head(self, column: int) -> list[str]:
+        """Return the first cells of a column as text."""
+
+    @abstractmethod
+    def is_text(self, column: int) -> bool:
+        """Return whether a column holds words: none of its first cells is a number."""
+
+    @abstractmethod
+    def numbers(
+        self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
+    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+        """Read columns as finite numbers (NaN where `gaps` may be), and others as text."""
+
+    @abstractmethod
+    def labels(
+        self, columns: Sequence[int], texts: Sequence[int], *, noise: bool
+    ) -> tuple[NDArray[Any], list[list[str]]]:
+        """Read columns as labels (-1 missing, -2 noise, also for -1 if `noise`), others as text."""
+
+    @abstractmethod
+    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+        """Read columns as text."""
+
+
+@contextmanager
+def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
+    """Open a file as a table, in any format except a saved ensemble.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    how : Reading
+        Options for reading.
+    labels : bool
+        Whether text is data.
+    """
+    if source.kind == "csv":
+        with CsvRows(
+            source,
+            labels=labels,
+            delimiter=how.delimiter,
+            header=how.header,
+            decimal=how.decimal,
+        ) as rows:
+            yield _CsvTable(rows, source.name)
+    elif source.kind == "parquet":
+        yield _FrameTable(source)
+    else:
+        refuse_columns(source, how)
+        usual = ("labels", "L", "members", "X") if labels else ("X", "points", "data", "fea")
+        yield _ArrayTable(source, read_array(source, how, usual, mmap=labels), labels)
+
+
+class _CsvTable(Table):
+    def __init__(self, rows: CsvRows, name: str) -> None:
+        self._rows = rows
+        self._fresh = True
+        self.name = name
+        self.names = rows.names
+        self.named = rows.has_header
+        self.notes = ("its first line read as the header" if rows.has_header else "no header",)
+
+    def head(self, column: int) -> list[str]:
+        return self._rows.head(column)
+
+    def is_text(self, column: int) -> bool:
+        present = [cell for cell in self.head(column) if not is_missing(cell)]
+        return not any(map(self._rows.is_number, present)) and not all(
+            map(_NEARLY_NUMBER.fullmatch, present)
+        )
+
+    def numbers(
+        self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
+    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+        return read_number_columns(self._again(), columns, texts, gaps=gaps)
+
+    def labels(
+        self, columns: Sequence[int], texts: Sequence[int], *, noise: bool
+    ) -> tuple[NDArray[Any], list[list[str]]]:
+        return read_label_columns(self._again(), columns, texts, noise=noise)
+
+    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+        return read_text_columns(self._again(), columns)
+
+    def _again(self) -> CsvRows:
+        """Return the rows, from the first one on."""
+        if not self._fresh:
+            self._rows.rewind()
+        self._fresh = False
+        return self._rows
+
+
+class _FrameTable(Table):
+    """A Parquet file."""
+
+    named = True
+
+    def __init__(self, source: Source) -> None:
+        self.name = source.name
+        self._table = _read_parquet(source)
+        self.names = tuple(self._table.column_names)
+
+    def head(self, column: int) -> list[str]:
+        return ["" if v is None else str(v) for v in self._table.column(column)[:1000].to_pylist()]
+
+    def is_text(self, column: int) -> bool:
+        import pyarrow
+
+        kind = _plain_type(self._table.column(column).type)
+        return bool(pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind))
+
+    def numbers(
+        self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
+    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+        X = np.empty((len(self._table), len(columns)))
+        for u, j in enumerate(columns):
+            column = self._array(j)
+            try:
+                X[:, u] = column.astype(np.float64)  # None is NaN
+            except (TypeError, ValueError) as error:
+                raise InputError(
+                    f"{self.name}: the column {self.names[j]!r} holds text where numbers belong."
+                ) from error
+        _check_finite(self.name, X, self.names, columns, gaps)
+        return X, self.texts(texts)
+
+    def labels(
+        self, columns: Sequence[int], texts: Sequence[int], *, noise: bool
+    ) -> tuple[NDArray[Any], list[list[str]]]:
+        labels: NDArray[Any] = np.empty((len(self._table), len(columns)), dtype=object)
+        found = [self._array(j) for j in columns]
+        for u, column in enumerate(found):
+            labels[:, u] = column
+        if all(column.dtype.kind in "iu" for column in found):
+            labels = labels.astype(np.int64)
+        if noise:
+            labels[labels == -1] = -2
+        return labels, self.texts(texts)
+
+    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+        return [
+            ["" if v is None else str(v) for v in self._table.column(j).to_pylist()]
+            for j in columns
+        ]
+
+    def _array(self, j: int) -> NDArray[Any]:
+        import pyarrow
+
+        column, types = self._table.column(j), pyarrow.types
+        kind = _plain_type(column.type)
+        if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+            if types.is_floating(kind) or column.null_count == 0:
+                return np.asarray(column.to_numpy())
+        elif not (types.is_string(kind) or types.is_large_string(kind)):
+            raise InputError(
+                f"{self.name}: the column {self.names[j]!r} is of type {kind}; numbers and text are "
+                "read."
+            )
+        return np.array([*column.to_pylist(), None], dtype=object)[:-1]
+
+
+class _ArrayTable(Table):
+    """An array of two dimensions; its columns are counted from 1."""
+
+    named = False
+
+    def __init__(self, source: Source, array: NDArray[Any], labels: bool) -> None:
+        self.name = source.name
+        if labels and array.ndim == 1:
+            array = array[:, np.newaxis]
+        if array.ndim != 2 or not (labels or array.dtype.kind in "biuf"):
+            what = "labels are" if labels else "points are"
+            of = (
+                "labels, one clustering per column"
+                if labels
+                else "real numbers, one object per row"
+            )
+            raise InputError(
+                f"{source}: {what} a two-dimensional array of {of}. Got shape {array.shape} and dtype "
+                f"{array.dtype} instead."
+            )
+        self._array = array
+        self.names = tuple(str(j + 1) for j in range(array.shape[1]))
+
+    def head(self, column: int) -> list[str]:
+        return [str(value) for value in self._array[:1000, column].tolist()]
+
+    def is_text(self, column: int) -> bool:
+        return False
+
+    def numbers(
+        self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
+    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+        X = self._chosen(columns).astype(np.float64, copy=False)
+        _check_finite(self.name, X, self.names, columns, gaps)
+        return X, self.texts(texts)
+
+    def labels(
+        self, columns: Sequence[int], texts: Sequence[int], *, noise: bool
+    ) -> tuple[NDArray[Any], list[list[str]]]:
+        labels = self._chosen(columns)
+        if noise and labels.dtype.kind in "if" and (labels == -1).any():
+            labels = np.where(labels == -1, -2, labels)
+        return labels, self.texts(texts)
+
+    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+        return [[str(value) for value in self._array[:, j].tolist()] for j in columns]
+
+    def _chosen(self, columns: Sequence[int]) -> NDArray[Any]:
+        whole = list(columns) == list(range(self._array.shape[1]))
+        return self._array if whole else self._array[:, list(columns)]
+
+
+# --------------------------------------------------------------------------------------- formats
+
+
+def refuse_columns(source: Source, how: Reading) -> None:
+    """Refuse options for names and classes with an array, which has numbers only."""
+    if how.id_column is not None or how.label_column is not None:
+        raise InputError(
+            f"{source} is an array without named columns: --id-column and --label-column are for CSV "
+            "and Parquet."
+        )
+
+
+def read_array(
+    source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
+) -> NDArray[Any]:
+    """Read the array of an NPY, NPZ or MAT file that `how` names, or the one with a usual name."""
+    if source.kind == "npy":
+        return read_npy(source.path, mmap=mmap)
+    arrays = read_npz(source.path)[0] if source.kind == "npz" else _read_mat(source)
+    if how.key is not None:
+        if how.key not in arrays:
+            raise InputError(
+                f"{source} has no array {how.key!r}. Its arrays are {listed(tuple(arrays))}."
+            )
+        return arrays[how.key]
+    found = [name for name in usual if name in arrays] or list(arrays)
+    if len(found) != 1 and not any(name in arrays for name in usual):
+        raise InputError(
+            f"{source} holds {len(arrays)} arrays: {listed(tuple(arrays))}. Say which with --key."
+        )
+    return arrays[found[0]]
+
+
+def _read_mat(source: Source) -> dict[str, NDArray[Any]]:
+    arrays = read_mat(source.path)
+    if not arrays:
+        raise InputError(f"{source} holds no array of numbers.")
+    return arrays
+
+
+def _read_parquet(source: Source) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        missing_extra("pyarrow", "parquet", "Reading Parquet files")
+    try:
+        with open_regular(source.path) as below, pyarrow.parquet.ParquetFile(below) as file:
+            # Equal values are stored once, so that a small file can be a giant table.
+            cells = file.metadata.num_rows * file.metadata.num_columns
+            if cells * 8 > reading_limit():
+                raise FileFormatError(
+                    f"{source} unpacks to {cells} cells, too many for this machine."
+                )
+            table = file.read()
+    except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # of the disk, not of the content
+            raise
+        raise FileFormatError(f"{source} is not a valid Parquet file ({error}).") from error
+    names = table.column_names
+    if not names or not len(table):
+        raise InputError(f"{source} is empty.")
+    if len(set(names)) < len(names):
+        raise InputError(f"{source} has a column name more than once.")
+    return table
+
+
+def _plain_type(kind: Any) -> Any:
+    import pyarrow
+
+    return kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+
+
+def _check_finite(
+    name: str,
+    X: NDArray[np.float64],
+    names: Sequence[str],
+    columns: Sequence[int],
+    gaps: bool,
+) -> None:
+    bad = np.isinf(X) if gaps else ~np.isfinite(X)
+    if bad.any():
+        row, column = (int(k) for k in np.argwhere(bad)[0])
+        way = (
+            "Give --impute median to fill such places, or --impute drop to leave such objects out."
+            if np.isnan(X[row, column])
+            else "Correct it, or leave the object out."
+        )
+        raise InputError(
+            f"{name}: row {row + 1}, column {names[columns[column]]} holds {X[row, column]}, and "
+            f"points need a finite number in every place. {way}"
+        )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names, quoted."""
+    shown = ", ".join(repr(name) for name in names[:12])
+    return shown + (", ..." if len(names) > 12 else "")

@@ -1,0 +1,1 @@
+"""What a shell needs of the command line: completion, the manual page, examples, versions."""

@@ -1,0 +1,227 @@
+"""``conclust completion``: what a shell needs to complete the command line, written from the parser."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from conclust.cli.shell.grammar import Command, Option, commands_of, options_of
+
+__all__ = ["SHELLS", "script"]
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def script(shell: str, parser: argparse.ArgumentParser, methods: Sequence[str]) -> str:
+    """Return the script that completes the command line of `parser`.
+
+    Parameters
+    ----------
+    shell : {"bash", "zsh", "fish"}
+        The shell that reads it.
+    parser : ArgumentParser
+        The whole grammar.
+    methods : sequence of str
+        Names offered as methods.
+    """
+    write: dict[str, Callable[..., Iterable[str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+    lines = write[shell](commands_of(parser), options_of(parser), methods)
+    return "\n".join(lines) + "\n"
+
+
+def _words(option: Option, methods: Sequence[str]) -> Sequence[str]:
+    return methods if option.takes == "method" else option.words
+
+
+# -------------------------------------------------------------------------------------------- bash
+
+_BASH_HEAD = """\
+# Completion of conclust for bash, written by 'conclust completion bash'.
+_conclust() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= kind= words= at name
+    COMPREPLY=()
+    # bash takes --option=value for three words.
+    if [[ $word == = ]]; then
+        word=
+    elif [[ $before == = ]]; then
+        before=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    for ((at = 1; at < COMP_CWORD; at++)); do
+        if [[ ${COMP_WORDS[at]} != -* ]]; then
+            command=${COMP_WORDS[at]}
+            break
+        fi
+    done
+    case $command:$before in"""
+_BASH_TAIL = """\
+    esac
+    case $kind in
+        file | folder)
+            compopt -o filenames 2>/dev/null
+            if [[ $kind == file ]]; then at=-f; else at=-d; fi
+            while IFS= read -r name; do
+                COMPREPLY+=("$name")
+            done < <(compgen "$at" -- "$word")
+            ;;
+        text) ;;
+        *) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
+    esac
+}
+complete -F _conclust conclust"""
+
+
+def _bash(
+    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str]
+) -> Iterable[str]:
+    yield _BASH_HEAD
+    for command in commands:
+        places: dict[str, list[str]] = {}
+        for option in command.flagged:
+            if option.takes != "nothing":
+                offer = places.setdefault(_bash_offer((option,), methods), [])
+                offer += [f"{command.name}:{flag}" for flag in option.flags]
+        for what, flags in places.items():
+            yield f"        {' | '.join(flags)}) {what} ;;"
+    for name, options in (("", top), *((one.name, one.flagged) for one in commands)):
+        known = " ".join(flag for option in options for flag in option.flags)
+        yield f'        {name}:*) if [[ $word == -* ]]; then words="{known}"; else'
+        if name:
+            (command,) = (one for one in commands if one.name == name)
+            yield f"            {_bash_offer(command.places, methods)}"
+        else:
+            yield f'            words="{" ".join(one.name for one in commands)}"'
+        yield "            fi ;;"
+    yield _BASH_TAIL
+
+
+def _bash_offer(options: Sequence[Option], methods: Sequence[str]) -> str:
+    """Return the completions offered for a value: a file may also be a folder."""
+    kinds = {option.takes for option in options}
+    if kinds & {"file", "folder"}:
+        return f"kind={'file' if 'file' in kinds else 'folder'}"
+    words = [word for option in options for word in _words(option, methods)]
+    return f'words="{" ".join(words)}"' if words else "kind=text"
+
+
+# --------------------------------------------------------------------------------------------- zsh
+
+
+def _zsh(
+    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str]
+) -> Iterable[str]:
+    yield "#compdef conclust"
+    yield "# Completion of conclust for zsh, written by 'conclust completion zsh'."
+    yield "_conclust() {"
+    yield "    local context state state_descr line"
+    yield "    typeset -A opt_args"
+    yield "    local -a commands"
+    yield "    _arguments -C \\"
+    for option in top:
+        yield f"        {_zsh_option(option, methods)} \\"
+    yield "        '1: :->command' '*:: :->rest'"
+    yield "    case $state in"
+    yield "        command)"
+    yield "            commands=("
+    for command in commands:
+        yield f"                {_quoted(f'{command.name}:{command.summary}')}"
+    yield "            )"
+    yield "            _describe command commands ;;"
+    yield "        rest)"
+    yield "            case $words[1] in"
+    for command in commands:
+        yield f"                {command.name}) _arguments \\"
+        for option in command.flagged:
+            yield f"                    {_zsh_option(option, methods)} \\"
+        for option in command.places:
+            yield f"                    {_quoted(f':{option.metavar}:{_zsh_values(option, methods)}')} \\"
+        yield "                    ;;"
+    yield "            esac ;;"
+    yield "    esac"
+    yield "}"
+    yield 'if [[ $funcstack[1] == _conclust ]]; then _conclust "$@"; else compdef _conclust conclust; fi'
+
+
+def _zsh_option(option: Option, methods: Sequence[str]) -> str:
+    """Return the specification of an option for zsh's ``_arguments``."""
+    told = "[" + re.sub(r"([\[\]:\\])", r"\\\1", _short(option.help)) + "]"
+    values = ""
+    if option.takes != "nothing":
+        names = option.metavar.split() if option.values > 1 else [option.metavar]
+        values = "".join(f":{_zsh_text(name)}:{_zsh_values(option, methods)}" for name in names)
+    before = "*" if option.again else ""
+    if len(option.flags) > 1:
+        before = f"({' '.join(option.flags)})"
+    specs = []
+    for flag in option.flags:
+        glued = "" if not values else ("=" if flag.startswith("--") else "+")
+        glued = "" if option.values > 1 else glued
+        specs.append(_quoted(f"{before}{flag}{glued}{told}{values}"))
+    return " ".join(specs)
+
+
+def _zsh_values(option: Option, methods: Sequence[str]) -> str:
+    if option.takes == "file":
+        return "_files"
+    if option.takes == "folder":
+        return "_files -/"
+    words = _words(option, methods)
+    return f"({' '.join(words)})" if words else " "
+
+
+def _zsh_text(text: str) -> str:
+    return re.sub(r"([:\\])", r"\\\1", text) if not text.startswith("{") else "value"
+
+
+# -------------------------------------------------------------------------------------------- fish
+
+
+def _fish(
+    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str]
+) -> Iterable[str]:
+    yield "# Completion of conclust for fish, written by 'conclust completion fish'."
+    yield "complete -c conclust -f"
+    for option in top:
+        yield f"complete -c conclust -n __fish_use_subcommand {_fish_option(option, methods)}"
+    for command in commands:
+        told = _quoted(command.summary)
+        yield f"complete -c conclust -n __fish_use_subcommand -a {command.name} -d {told}"
+    for command in commands:
+        here = f"complete -c conclust -n '__fish_seen_subcommand_from {command.name}'"
+        for option in command.places:
+            values = _fish_values(option, methods)
+            if values:
+                yield f"{here} {values}"
+        for option in command.flagged:
+            yield f"{here} {_fish_option(option, methods)}"
+
+
+def _fish_option(option: Option, methods: Sequence[str]) -> str:
+    parts = [
+        f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
+    ]
+    if option.takes != "nothing":
+        parts += ["-r" if option.takes == "file" else "-x", _fish_values(option, methods)]
+    return " ".join([*(part for part in parts if part), f"-d {_quoted(_short(option.help))}"])
+
+
+def _fish_values(option: Option, methods: Sequence[str]) -> str:
+    if option.takes == "file":
+        return "-F"
+    if option.takes == "folder":
+        return "-a '(__fish_complete_directories)'"
+    words = _words(option, methods)
+    return f"-a {_quoted(' '.join(words))}" if words else ""
+
+
+# ------------------------------------------------------------------------------------------ for all
+
+
+def _short(text: str) -> str:
+    """Return the part of a help text that menus show: the first clause, without the default."""
+    return re.split(r"[;:(]|\. | \[", text, maxsplit=1)[0].strip()
+
+
+def _quoted(text: str) -> str:
+    """Return a text in single quotes, in a form that all three shells read."""
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,18 @@
+"""The ensemble: many partitions of the same objects, read once, validated and frozen (floor 1)."""
+
+from conclust.ensemble.conversions import as_ensemble, packed, unpacked
+from conclust.ensemble.ensemble import MISSING, NOISE, DistinctRows, Ensemble, Missing, Noise
+from conclust.ensemble.labels import canonical_labels
+
+__all__ = [
+    "MISSING",
+    "NOISE",
+    "DistinctRows",
+    "Ensemble",
+    "Missing",
+    "Noise",
+    "as_ensemble",
+    "canonical_labels",
+    "packed",
+    "unpacked",
+]

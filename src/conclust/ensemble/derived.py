@@ -1,0 +1,300 @@
+"""Quantities of an ensemble beside its codes: the one list of them.
+
+Functions and methods read these quantities here instead of computing them again from ``codes``,
+``offsets`` and ``weights``. Each is computed at first use and kept (but for
+``noise`` and ``observed_weights``); arrays are read-only::
+
+    the ensemble                   n_samples, n_partitions, shape, is_soft, has_missing, has_noise,
+                                   fingerprint
+    each label            (n, N)   labels, present, noise
+    each object           (n,)     observed, observed_weights
+    each partition        (N,)     cluster_counts, missing_counts, noise_counts, observed_counts,
+                                   partition_weights, presence_groups
+    each cluster          (T,)     cluster_sizes, column_partitions, column_weights
+    cluster and partition (T, N)   observed_sizes
+    partition, partition  (N, N)   shared_counts
+    object and cluster    (n, T)   indicator, B
+    cluster and cluster   (T, T)   gram, B'B; gram_entries, how many it can have
+    all of it                      label_view, as the kernels read it
+
+`over_clusters` repeats a value of each partition for its clusters; `over_partitions` reduces values of
+clusters to one per partition (both in ``_labels.py``). ``Ensemble.distinct_rows`` groups equal rows of
+labels; ``Ensemble.part`` takes some of the objects and keeps the numbers of the clusters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._kernels import LabelView, cluster_sizes, presence_signatures
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import (
+    MISSING,
+    NOISE,
+    indicator_of,
+    missing_code,
+    noise_code,
+    over_clusters,
+)
+from conclust.ensemble.products import DENSE, check_gram, counted_gram, gram_entries
+from conclust.exceptions import InputError
+
+__all__ = ["Derived", "PresenceGroups", "labels_as_array", "once"]
+
+T = TypeVar("T")
+
+
+class PresenceGroups(NamedTuple):
+    """Partitions that observed the same objects.
+
+    Attributes
+    ----------
+    of_partition : ndarray of int32 of shape (n_partitions,)
+        The group of each partition: the partition itself where no two are in a group.
+    first : ndarray of int64 of shape (n_groups,)
+        The first partition of each group.
+    """
+
+    of_partition: NDArray[np.int32]
+    first: NDArray[np.int64]
+
+
+def once(method: Callable[[Any], T]) -> property:
+    """Compute a derived quantity at first use and keep it (arrays are made read-only)."""
+    name = method.__name__
+
+    @wraps(method)
+    def get(self: Any) -> T:
+        if name not in self._derived:
+            value = method(self)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            self._derived[name] = value
+        return self._derived[name]  # type: ignore[no-any-return]
+
+    return property(get)
+
+
+class Derived:
+    """Quantities derived from the codes of an ensemble (see the list above)."""
+
+    __slots__ = ()
+
+    codes: NDArray[Any]
+    cluster_counts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
+    missing_counts: NDArray[np.int64]
+    noise_counts: NDArray[np.int64]
+    _soft: sp.csr_array | None
+    _derived: dict[str, Any]
+
+    # -- of the ensemble
+
+    @property
+    def n_samples(self) -> int:
+        """Number of objects, n."""
+        return int(self.codes.shape[0])
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions, N in the papers."""
+        return int(self.codes.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_samples, n_partitions)."""
+        return self.n_samples, self.n_partitions
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether the partitions are memberships (``from_memberships``)."""
+        return self._soft is not None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether labels and quantities per object are in memory."""
+        return True
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any partition left an object unobserved."""
+        return bool(self.missing_counts.any())
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether any partition has a noise object."""
+        return bool(self.noise_counts.any())
+
+    # -- of labels and objects
+
+    @once
+    def labels(self) -> NDArray[np.int64]:
+        """Labels (n_samples, n_partitions) as int64: 0 .. K_u - 1, -1 missing, -2 noise."""
+        labels = self.codes.astype(np.int64)
+        labels[self.codes == missing_code(self.codes.dtype)] = MISSING
+        labels[self.codes == noise_code(self.codes.dtype)] = NOISE
+        return labels
+
+    @once
+    def present(self) -> NDArray[np.bool_]:
+        """Mask of observed objects, (n_samples, n_partitions)."""
+        return np.asarray(self.codes != missing_code(self.codes.dtype))
+
+    @once
+    def observed(self) -> NDArray[np.bool_]:
+        """Mask of the objects observed by at least one partition, (n_samples,)."""
+        if not self.has_missing:
+            return np.ones(self.n_samples, dtype=np.bool_)
+        return np.asarray(self.codes.min(axis=1) != missing_code(self.codes.dtype))
+
+    @property
+    def noise(self) -> NDArray[np.bool_]:
+        """Mask of noise objects, (n_samples, n_partitions); not stored."""
+        return np.asarray(self.codes == noise_code(self.codes.dtype))
+
+    @property
+    def observed_weights(self) -> NDArray[np.float64]:
+        """Weight of the partitions that observed each object, (n_samples,)."""
+        weights = self.partition_weights
+        if not self.has_missing:
+            return np.full(self.n_samples, float(weights.sum()))
+        return np.asarray(self.present @ weights, dtype=np.float64)
+
+    # -- of partitions
+
+    @once
+    def partition_weights(self) -> NDArray[np.float64]:
+        """Weight of each partition, 1 if the ensemble has none, (n_partitions,)."""
+        return np.ones(self.n_partitions) if self.weights is None else self.weights
+
+    @once
+    def observed_counts(self) -> NDArray[np.int64]:
+        """Number of objects that each partition observed, (n_partitions,)."""
+        return self.n_samples - self.missing_counts
+
+    @once
+    def shared_counts(self) -> NDArray[np.float64]:
+        """Number of objects observed by both of two partitions, (n_partitions, n_partitions)."""
+        m = self.n_partitions
+        if not self.has_missing:
+            return np.full((m, m), float(self.n_samples))
+        present = self.present.astype(np.float64)
+        return np.asarray(present.T @ present)
+
+    @once
+    def presence_groups(self) -> PresenceGroups:
+        """Which partitions observed the same objects."""
+        m = self.n_partitions
+        if not self.has_missing:
+            return PresenceGroups(np.zeros(m, dtype=np.int32), np.zeros(1, dtype=np.int64))
+        signatures = np.empty(m, dtype=np.uint64)
+        presence_signatures(self.label_view, signatures)
+        _, first, groups = np.unique(signatures, return_index=True, return_inverse=True)
+        if len(first) == m:  # numbered by partition: the fast case of the kernels
+            return PresenceGroups(np.arange(m, dtype=np.int32), np.arange(m))
+        return PresenceGroups(groups.astype(np.int32), first)
+
+    # -- of clusters: the columns of the indicator
+
+    @once
+    def cluster_sizes(self) -> NDArray[np.float64]:
+        """Number of objects in each cluster, (T,); if soft, the sum of their probabilities."""
+        if self._soft is not None:
+            return np.asarray(self._soft.sum(axis=0), dtype=np.float64).ravel()
+        sizes = np.zeros(int(self.offsets[-1]), dtype=np.int64)
+        cluster_sizes(self.label_view, sizes)
+        return sizes.astype(np.float64)
+
+    @once
+    def column_partitions(self) -> NDArray[np.int64]:
+        """The partition of each cluster, (T,)."""
+        return over_clusters(np.arange(self.n_partitions), self.offsets)
+
+    @once
+    def column_weights(self) -> NDArray[np.float64]:
+        """The weight of the partition of each cluster, (T,)."""
+        return over_clusters(self.partition_weights, self.offsets)
+
+    @once
+    def indicator(self) -> sp.csr_array:
+        """B: the sparse indicator (n_samples, T) of every cluster; posteriors if soft."""
+        if self._soft is not None:
+            return self._soft
+        return indicator_of(self.codes, self.offsets)
+
+    @once
+    def gram(self) -> sp.csr_array:
+        """B'B (T, T): the contingency tables of all pairs of partitions, side by side."""
+        check_gram(
+            self.gram_entries,
+            "The Gram matrix B'B of this ensemble",
+            "Use fewer partitions (Ensemble.subset), or read it in blocks (conclust.spectra.gram.gram_blocks).",
+        )
+        if self._soft is not None or int(self.offsets[-1]) > DENSE:
+            return sp.csr_array(self.indicator.T @ self.indicator)
+        return counted_gram(self.label_view)
+
+    @once
+    def observed_sizes(self) -> NDArray[np.float64]:
+        """Number of objects of each cluster that each partition observed, (T, N); if soft, sums of squares.
+
+        Squares of the probabilities: the squared length of the cluster's column over these objects.
+        """
+        B = self.indicator if self._soft is None else sp.csr_array(self._soft.power(2))
+        if not self.has_missing:
+            return np.repeat(np.asarray(B.sum(axis=0)).reshape(-1, 1), self.n_partitions, axis=1)
+        return np.asarray(B.T @ self.present.astype(np.float64))
+
+    @once
+    def gram_entries(self) -> int:
+        """The most entries that B'B can have."""
+        return gram_entries(self.codes, self.offsets, self._soft)
+
+    # -- of the content
+
+    @once
+    def fingerprint(self) -> str:
+        """SHA-256 of the content: equal for equal partitions, whatever the names of their labels."""
+        digest = hashlib.sha256(repr((self.shape, self.codes.dtype.str, self.is_soft)).encode())
+        digest.update(np.ascontiguousarray(self.codes).data)
+        if self.weights is not None:
+            digest.update(b"weights" + self.weights.tobytes())
+        if self._soft is not None:
+            for part in (self._soft.indptr, self._soft.indices):
+                digest.update(part.astype(np.int64).tobytes())
+            digest.update(self._soft.data.tobytes())
+        return digest.hexdigest()
+
+    @once
+    def label_view(self) -> LabelView:
+        """Arrays that the kernels read: codes, offsets, weights, and posteriors if soft."""
+        whole = not (self.has_missing or self.has_noise)
+        return label_view(self.codes, self.offsets, self.weights, self._soft, complete=whole)
+
+
+def labels_as_array(derived: Derived, dtype: Any, copy: bool | None) -> NDArray[Any]:
+    """Return the labels of hard partitions as NumPy's protocol ``__array__`` asks for them."""
+    if derived.is_soft:
+        raise InputError(
+            "Soft partitions are not an array of labels. Use ensemble.labels, the most probable clusters, or "
+            "ensemble.indicator, the probabilities."
+        )
+    labels: NDArray[Any] = derived.labels
+    wanted = labels.dtype if dtype is None else np.dtype(dtype)
+    if wanted.kind in "bu" and (derived.has_missing or derived.has_noise):
+        raise InputError(
+            f"Missing labels (-1) and noise (-2) do not fit into {wanted}. Take a signed type."
+        )
+    if wanted == labels.dtype:
+        return np.array(labels) if copy else labels
+    if copy is False:
+        raise ValueError(f"The labels are {labels.dtype}: as {wanted} they must be copied.")
+    return labels.astype(wanted)

@@ -1,0 +1,175 @@
+"""Converts draws of a partition from sampling programs to a label matrix with one object per row."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._validation import check_int, refuse
+from conclust.ensemble.labels import Missing
+from conclust.exceptions import InputError
+
+__all__ = ["DrawsReader"]
+
+_OWNER = "from_draws"
+_CHAIN, _DRAW = "chain", "draw"
+
+
+class DrawsReader:
+    """Constructor of ensembles from draws in rows; a part of :class:`conclust.Ensemble`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_draws(
+        cls,
+        draws: Any,
+        *,
+        variable: str | None = None,
+        burn: int = 0,
+        thin: int = 1,
+        weights: ArrayLike | None = None,
+        missing: Missing = "unobserved",
+    ) -> Self:
+        """Make an ensemble of draws of a partition, for instance of a posterior by MCMC.
+
+        In ``Ensemble(labels)`` a row is an object; here a row is a draw.
+
+        Parameters
+        ----------
+        draws : array-like of shape (n_draws, n_samples) or (n_chains, n_draws, n_samples)
+            Labels of every object in every draw. Also a DataArray of xarray with a dimension "draw" (and
+            "chain"), in any order; a data set of xarray, or an ``InferenceData`` or ``DataTree`` of ArviZ, of
+            which the group ``posterior`` is read; a dict of such arrays.
+        variable : str, default=None
+            Variable of a data set that holds the labels. None: the only one that holds whole numbers for
+            several objects.
+        burn : int, default=0
+            Number of draws to discard at the beginning of each chain.
+        thin : int, default=1
+            Step of the others: every `thin`-th draw of each chain is kept.
+        weights : array-like of shape (n_draws,) or (n_chains, n_draws), default=None
+            Weight of each draw, including discarded ones. None: all equal.
+        missing : {"unobserved", "noise"}, default="unobserved"
+            Meaning of -1; see :class:`conclust.Ensemble`.
+
+        Returns
+        -------
+        Ensemble
+            One partition per draw, chain after chain.
+
+        Raises
+        ------
+        InputError
+            If the variable of the labels is ambiguous, the draws have wrong dimensions, the weights have a wrong
+            length, or the labels are invalid.
+        ParameterError
+            If `variable` is not in the data set, or `burn` leaves no draw.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> Ensemble.from_draws([[1, 1, 3], [7, 7, 7]]).labels
+        array([[0, 0],
+               [0, 0],
+               [1, 0]])
+        """
+        labels, kept = _read_draws(draws, variable, burn, thin, weights)
+        make: Any = cls
+        ensemble: Self = make(np.ascontiguousarray(labels), weights=kept, missing=missing)
+        return ensemble
+
+
+def _read_draws(
+    draws: Any, variable: str | None, burn: int, thin: int, weights: ArrayLike | None
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the labels (n_samples, n_draws) and the weights of the draws that are kept."""
+    check_int(burn, "burn", _OWNER, low=0)
+    check_int(thin, "thin", _OWNER)
+    values = _chains(_variable(draws, variable))
+    chains, length = values.shape[:2]
+    kept = np.arange(length)[burn::thin]
+    if not len(kept):
+        refuse("burn", _OWNER, f"an int in the range [0, {length - 1}]", burn, _length(length))
+    labels = values[:, kept].reshape(chains * len(kept), -1).T
+    if weights is None:
+        return labels, None
+    given = np.asarray(weights)
+    if given.shape == (chains, length):
+        given = given.reshape(-1)
+    if given.shape != (chains * length,):
+        raise InputError(
+            f"'weights' must be one number for each draw, before burn and thin: {chains * length} of "
+            f"them. Got an array of shape {given.shape}."
+        )
+    return labels, given.reshape(chains, length)[:, kept].reshape(-1)
+
+
+def _length(length: int) -> str:
+    return f"A chain has {length} draws."
+
+
+def _variable(draws: Any, variable: str | None) -> Any:
+    """Return the variable with the labels: of an ArviZ object, of a data set of xarray, or as it is."""
+    group = getattr(draws, "posterior", None)
+    if group is not None:
+        draws = group
+    named = getattr(draws, "data_vars", draws if isinstance(draws, Mapping) else None)
+    if named is None:
+        if variable is not None:
+            refuse("variable", _OWNER, "None for draws that are one array", variable)
+        return draws
+    if variable is not None:
+        if variable not in named:
+            known = ", ".join(repr(str(name)) for name in named)
+            refuse("variable", _OWNER, f"one of {{{known}}}", variable)
+        return named[variable]
+    found = [name for name in named if _may_be_labels(named[name])]
+    if len(found) != 1:
+        raise InputError(
+            "It is not clear which variable has the labels: give its name, variable=. There are "
+            f"{', '.join(repr(str(name)) for name in named)}"
+            + (f", of which {_listed(found)} are whole numbers." if found else ".")
+        )
+    return named[found[0]]
+
+
+def _listed(names: list[Hashable]) -> str:
+    return " and ".join(repr(str(name)) for name in names)
+
+
+def _may_be_labels(values: Any) -> bool:
+    array = np.asarray(getattr(values, "values", values))
+    return array.dtype.kind in "iu" and array.ndim >= 2
+
+
+def _chains(draws: Any) -> NDArray[Any]:
+    """Return an array (n_chains, n_draws, n_samples)."""
+    dims = getattr(draws, "dims", None)
+    if isinstance(dims, tuple) and _DRAW in dims:
+        order = [name for name in (_CHAIN, _DRAW) if name in dims]
+        order += [name for name in dims if name not in order]
+        array = np.asarray(draws.transpose(*order).values)
+        if len(order) - (_CHAIN in order) != 2:
+            raise InputError(
+                "The draws must have one dimension of objects beside 'chain' and 'draw'. Got the dimensions "
+                f"{', '.join(map(str, dims))}: choose a variable that holds one label an object."
+            )
+    else:
+        try:
+            array = np.asarray(draws)
+        except ValueError as error:
+            raise InputError(
+                "The draws must be of the same objects. Got rows of different lengths."
+            ) from error
+    if array.ndim == 2:
+        array = array[np.newaxis]
+    if array.ndim != 3 or 0 in array.shape:
+        raise InputError(
+            "The draws must be an array of shape (n_draws, n_samples) or (n_chains, n_draws, n_samples). "
+            f"Got one of shape {array.shape}."
+        )
+    return array

@@ -1,0 +1,618 @@
+"""Ensemble: many partitions of the same objects, validated and frozen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._validation import check_option, refuse
+from conclust._warnings import warn
+from conclust.ensemble import file as _ensemble_file
+from conclust.ensemble.communities import CommunitiesReader
+from conclust.ensemble.derived import Derived, labels_as_array, once
+from conclust.ensemble.draws import DrawsReader
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.ensemble.labels import (
+    MISSING,
+    NOISE,
+    CodedLabels,
+    Missing,
+    Names,
+    code_labels,
+    code_type,
+    encode_labels,
+    noise_code,
+    read_new_labels,
+    recoded,
+    reserved_counts,
+)
+from conclust.ensemble.memberships import code_memberships, read_memberships
+from conclust.ensemble.orientation import draws_hint, draws_in_rows, runs_hint, runs_in_a_list
+from conclust.ensemble.reading import read_index, read_list, read_weights
+from conclust.ensemble.tables import TablesReader
+from conclust.exceptions import FileFormatError, InputError, OrientationWarning
+
+__all__ = [
+    "MISSING",
+    "NOISE",
+    "DistinctRows",
+    "Ensemble",
+    "Missing",
+]
+
+Noise: TypeAlias = Literal["equal", "apart"]
+
+
+class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
+    """Many partitions of the same objects: a frozen, validated label matrix.
+
+    Two facts are kept per cell: whether the partition observed the object, and its label. -1, NaN,
+    None, pandas.NA and masked entries of a masked array mean *missing*: not observed. -2 means *noise*:
+    observed, and apart from all others.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples, n_partitions)
+        Cluster labels, one partition per column: an array, a list of rows, a pandas or polars
+        DataFrame, a memory-mapped array. Labels are whole numbers from 0 on, or names (strings,
+        categories). A C-ordered array of one byte a label (uint8; int8 where some are missing) is used
+        without a copy if its columns number their clusters by first appearance, as conclust's
+        generators do: do not change it afterwards. Such an array may be a file larger than the
+        memory, ``Ensemble(np.load("labels.npy", mmap_mode="r"))``: it is read in order of the objects,
+        once for each pass of the method. Any other input is copied once. An Ensemble is taken as it is,
+        with its own weights if none are given.
+    weights : array-like of shape (n_partitions,), default=None
+        Weight of each partition, 0 or between 1e-30 and 1e30. None: all equal.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, as HDBSCAN and DBSCAN write
+        it; NaN and None stay missing, -2 and "-2" noise.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_partitions), read-only
+        Labels renumbered by first appearance in the smallest unsigned type; the type's largest
+        value is missing, the one before it noise.
+    cluster_counts : ndarray of shape (n_partitions,)
+        Clusters in each partition, K_u.
+    offsets : ndarray of shape (n_partitions + 1,)
+        Column of the indicator at which each partition begins; the last is T, all clusters.
+    names : tuple of tuples
+        The user's label of every cluster of every partition, in the order of the codes.
+    weights : ndarray of shape (n_partitions,) or None
+        Weight of each partition.
+    missing_counts, noise_counts : ndarray of shape (n_partitions,)
+        Number of objects that each partition did not observe, and number of its noise objects.
+
+    Notes
+    -----
+    ``np.asarray(ensemble)`` is `labels`, so that any estimator of labels takes an ensemble.
+    ``conclust/_derived.py`` lists the other quantities of an ensemble: ``labels``, ``present``,
+    ``indicator``, ``gram`` and so on, computed at first use.
+
+    Raises
+    ------
+    InputError
+        If the labels are empty, not two-dimensional, ragged, complex, infinite, not whole or
+        negative without being a missing code; if there is only one object; if a partition is
+        missing everywhere; if the weights are not numbers of their range, one per partition.
+    ParameterError
+        If `missing` is neither of its two words, or is "noise" for an Ensemble, which has read its labels
+        already.
+
+    Examples
+    --------
+    >>> from conclust import Ensemble
+    >>> ensemble = Ensemble([[0, 5], [0, 5], [1, -1]])
+    >>> ensemble
+    Ensemble(3 objects, 2 partitions of 1 to 2 clusters, 16.7% missing)
+    >>> ensemble.labels
+    array([[ 0,  0],
+           [ 0,  0],
+           [ 1, -1]])
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_derived",
+        "_soft",
+        "cluster_counts",
+        "codes",
+        "missing_counts",
+        "names",
+        "noise_counts",
+        "offsets",
+        "weights",
+    )
+
+    names: Names
+
+    def __init__(
+        self, labels: Any, *, weights: ArrayLike | None = None, missing: Missing = "unobserved"
+    ) -> None:
+        check_option(missing, "missing", "Ensemble", Missing)
+        if isinstance(labels, Ensemble):
+            if missing != "unobserved":
+                advice = "Pass Ensemble(ensemble.labels, missing='noise'), the plain labels."
+                refuse("missing", "Ensemble", "'unobserved' with an Ensemble", missing, advice)
+            own = labels.weights if weights is None else weights
+            self._set(labels._coded(), own, labels._soft)
+            return
+        self._set(code_labels(labels, missing=missing), weights, None)
+        if runs_in_a_list(labels):
+            warn(runs_hint(*self.shape), OrientationWarning)
+        elif draws_in_rows(labels, *self.shape):
+            warn(draws_hint(*self.shape), OrientationWarning)
+
+    @classmethod
+    def from_memberships(
+        cls, memberships: Iterable[ArrayLike], *, weights: ArrayLike | None = None
+    ) -> Ensemble:
+        """Make an ensemble of soft partitions.
+
+        Parameters
+        ----------
+        memberships : iterable of array-like, each of shape (n_samples, n_clusters_u)
+            One matrix per partition: row i holds the probabilities of object i over the clusters,
+            summing to 1. A row of NaN or of zeros, or one that is masked, is missing.
+        weights : array-like of shape (n_partitions,), default=None
+            Weight of each partition, 0 or between 1e-30 and 1e30. None: all equal.
+
+        Returns
+        -------
+        Ensemble
+            With ``is_soft`` true; ``codes`` hold the most probable cluster (ties to the first).
+
+        Raises
+        ------
+        InputError
+            If there is no matrix of numbers, the matrices have a single row or differ in the number
+            of rows, hold negative or infinite values, or rows that do not sum to 1 within 1e-6.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> Ensemble.from_memberships([[[0.5, 0.5], [0.0, 1.0]], [[1.0], [1.0]]])
+        Ensemble(2 objects, 2 soft partitions of 1 to 2 clusters)
+        """
+        coded, soft = code_memberships(read_memberships(memberships))
+        return cls._make(coded, weights, soft)
+
+    @classmethod
+    def _make(
+        cls, coded: CodedLabels, weights: ArrayLike | None, soft: sp.csr_array | None
+    ) -> Ensemble:
+        ensemble = cls.__new__(cls)
+        ensemble._set(coded, weights, soft)
+        return ensemble
+
+    def _set(
+        self, coded: CodedLabels, weights: ArrayLike | None, soft: sp.csr_array | None
+    ) -> None:
+        n, m = coded.codes.shape
+        absent = np.flatnonzero(coded.n_missing == n)
+        if absent.size:
+            raise InputError(
+                f"Partition {absent[0]} is missing everywhere: it observed none of the {n} objects. "
+                "Leave it out of the ensemble."
+            )
+        self._fill(coded, read_weights(weights, m), soft)
+
+    def _fill(
+        self, coded: CodedLabels, weights: NDArray[np.float64] | None, soft: sp.csr_array | None
+    ) -> None:
+        for array in (coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise):
+            array.flags.writeable = False
+        offsets = np.concatenate([[0], np.cumsum(coded.cluster_counts)]).astype(np.int64)
+        offsets.flags.writeable = False
+        values = {
+            "codes": coded.codes,
+            "cluster_counts": coded.cluster_counts,
+            "offsets": offsets,
+            "names": coded.names,
+            "weights": weights,
+            "missing_counts": coded.n_missing,
+            "noise_counts": coded.n_noise,
+            "_soft": soft,
+            "_derived": {},
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"An Ensemble is frozen: {name!r} cannot be set. Make a new one.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"An Ensemble is frozen: {name!r} cannot be deleted.")
+
+    # -- equal rows
+
+    def distinct_rows(self, *, noise: Noise = "equal") -> DistinctRows:
+        """Find the objects with equal rows of labels (of probabilities, if soft).
+
+        A result that depends on the labels only can be computed for one object of each row, counted as
+        often as the row occurs: ``rows.ensemble`` and ``rows.counts`` are then the input, and
+        ``found[rows.inverse]`` is the result for all objects.
+
+        Parameters
+        ----------
+        noise : {"equal", "apart"}, default="equal"
+            Whether objects that are noise in some partition, and have equal rows, are combined.
+            A noise object is apart from all others, also from other noise: "apart" makes each
+            of them a row of its own.
+
+        Returns
+        -------
+        DistinctRows
+            ``first``, ``inverse`` and ``counts``, as numpy.unique gives them but numbered by first
+            appearance, and ``ensemble``, one object with each row. A missing label is equal to a
+            missing one only.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> rows = Ensemble([[0, 5], [0, 6], [0, 5], [1, -1]]).distinct_rows()
+        >>> rows.inverse, rows.counts
+        (array([0, 1, 0, 2]), array([2, 1, 1]))
+        >>> rows.ensemble
+        Ensemble(3 objects, 2 partitions of 2 clusters, 16.7% missing)
+        """
+        check_option(noise, "noise", "distinct_rows", Noise)
+        equal = self._equal_rows
+        rows = DistinctRows(equal.first, equal.inverse, equal.counts, self)
+        if noise == "equal" or not self.has_noise:
+            return rows
+        noisy = (self.codes[rows.first] == noise_code(self.codes.dtype)).any(axis=1)
+        return rows.apart(np.asarray(noisy))
+
+    @once
+    def _equal_rows(self) -> EqualRows:
+        # Kept without the ensemble: a reference to itself would keep it in memory.
+        return EqualRows.of(self.codes if self._soft is None else self._soft.toarray())
+
+    # -- other ensembles from this one
+
+    def subset(
+        self, samples: ArrayLike | None = None, partitions: ArrayLike | None = None
+    ) -> Ensemble:
+        """Return the ensemble of some objects and some partitions.
+
+        Parameters
+        ----------
+        samples : array-like of int or bool, default=None
+            Objects to keep, in this order. None: all.
+        partitions : array-like of int or bool, default=None
+            Partitions to keep, in this order. None: all.
+
+        Returns
+        -------
+        Ensemble
+            Clusters without objects are removed; names and weights are kept.
+
+        Raises
+        ------
+        InputError
+            If an index is out of range, fewer than two objects are kept, or a partition that is
+            kept observed none of the objects that are kept.
+        """
+        rows = read_index(samples, self.n_samples, "samples")
+        columns = read_index(partitions, self.n_partitions, "partitions")
+        weights = None if self.weights is None else self.weights[columns]
+        if self._soft is not None:
+            dense = self._soft[rows].toarray()
+            blocks = [dense[:, self.offsets[u] : self.offsets[u + 1]] for u in columns]
+            return Ensemble.from_memberships(blocks, weights=weights)
+        if samples is None and columns.size:  # all clusters stay as they are
+            counts = self.cluster_counts[columns]
+            codes = recoded(self.codes[:, columns], code_type(int(counts.max())))
+            kept = CodedLabels(
+                np.ascontiguousarray(codes),
+                counts,
+                self.missing_counts[columns],
+                self.noise_counts[columns],
+                tuple(self.names[u] for u in columns),
+            )
+            return Ensemble._make(kept, weights, None)
+        coded = code_labels(self.labels[np.ix_(rows, columns)])
+        names = tuple(
+            tuple(self.names[u][k] for k in kept)
+            for u, kept in zip(columns, coded.names, strict=True)
+        )
+        kept = CodedLabels(coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise, names)
+        return Ensemble._make(kept, weights, None)
+
+    def observed_only(self) -> Ensemble:
+        """Return the ensemble of the objects that at least one partition observed."""
+        kept = self.observed
+        if kept.all():
+            return self
+        # Rows that are missing everywhere hold no first appearance: the codes stay canonical.
+        coded = CodedLabels(
+            self.codes[kept],
+            self.cluster_counts,
+            self.missing_counts - np.count_nonzero(~kept),
+            self.noise_counts,
+            self.names,
+        )
+        return Ensemble._make(coded, self.weights, None if self._soft is None else self._soft[kept])
+
+    def part(self, objects: NDArray[np.int64]) -> Ensemble:
+        """Return some objects with the clusters numbered as here, empty ones included.
+
+        For methods that work on a part of the objects first: sums per cluster stay comparable, and
+        labels mean the same. A partition may have observed none of the part. `subset` makes an ensemble
+        with its own numbers of clusters.
+
+        Parameters
+        ----------
+        objects : ndarray of int of shape (n_part,)
+            Objects, in this order.
+
+        Returns
+        -------
+        Ensemble
+            With the same ``offsets``, ``names`` and ``weights``; missing and noise are counted again.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from conclust import Ensemble
+        >>> Ensemble([[0, 1], [1, -1], [2, 1]]).part(np.array([0, 2])).labels
+        array([[0, 0],
+               [2, 0]])
+        """
+        soft = None if self._soft is None else self._soft[objects]
+        return Ensemble.numbered(self.codes[objects], self.names, self.weights, soft)
+
+    @staticmethod
+    def numbered(
+        codes: NDArray[Any],
+        names: Names,
+        weights: NDArray[np.float64] | None,
+        soft: sp.csr_array | None = None,
+    ) -> Ensemble:
+        """Return the ensemble of some objects' codes, clusters numbered as in an ensemble of more objects.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_part, n_partitions)
+            Numbers in `names`, or the codes of missing and noise.
+        names : tuple of tuples
+            The user's label of every cluster of every partition; a cluster may have no object here.
+        weights : ndarray of shape (n_partitions,) or None
+            Weight of each partition.
+        soft : csr_array of shape (n_part, T), default=None
+            Posteriors. None: the partitions are hard.
+        """
+        codes = np.ascontiguousarray(codes)
+        counts = np.array([len(known) for known in names], dtype=np.int64)
+        part = Ensemble.__new__(Ensemble)
+        part._fill(CodedLabels(codes, counts, *reserved_counts(codes), names), weights, soft)
+        return part
+
+    @staticmethod
+    def concat(ensembles: Sequence[Ensemble]) -> Ensemble:
+        """Return one ensemble with the partitions of several over the same objects.
+
+        Parameters
+        ----------
+        ensembles : sequence of Ensemble
+            With the same number of objects; all hard or all soft. Where some have weights, the
+            partitions of the others weigh 1.
+
+        Returns
+        -------
+        Ensemble
+            The partitions side by side, in the order given.
+
+        Raises
+        ------
+        InputError
+            If there is nothing to concatenate, the numbers of objects differ, or hard and soft
+            ensembles are mixed.
+        """
+        ensembles = read_list(ensembles, Ensemble)
+        sizes = sorted({e.n_samples for e in ensembles})
+        if len(sizes) > 1:
+            raise InputError(
+                f"Ensembles to concatenate must have the same objects. Got {sizes} objects."
+            )
+        if len({e.is_soft for e in ensembles}) > 1:
+            raise InputError(
+                "Hard and soft ensembles cannot be concatenated: pass the indicator blocks of the "
+                "hard one to Ensemble.from_memberships."
+            )
+        weights = None
+        if any(e.weights is not None for e in ensembles):
+            weights = np.concatenate([e.partition_weights for e in ensembles])
+        largest = max(int(e.cluster_counts.max()) for e in ensembles)
+        dtype = code_type(largest)
+        coded = CodedLabels(
+            np.ascontiguousarray(np.hstack([recoded(e.codes, dtype) for e in ensembles])),
+            np.concatenate([e.cluster_counts for e in ensembles]),
+            np.concatenate([e.missing_counts for e in ensembles]),
+            np.concatenate([e.noise_counts for e in ensembles]),
+            tuple(names for e in ensembles for names in e.names),
+        )
+        parts = [e._soft for e in ensembles if e._soft is not None]
+        return Ensemble._make(coded, weights, sp.csr_array(sp.hstack(parts)) if parts else None)
+
+    def reweighted(self, weights: ArrayLike | None) -> Ensemble:
+        """Return the same partitions with other `weights` (None: all equal)."""
+        return Ensemble._make(self._coded(), weights, self._soft)
+
+    def encode(self, labels: Any, *, missing: Missing = "unobserved") -> tuple[NDArray[Any], int]:
+        """Read the labels of new objects with this ensemble's names.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_new, n_partitions)
+            Labels of the new objects from the same partitions.
+        missing : {"unobserved", "noise"}, default="unobserved"
+            Meaning of -1.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_new, n_partitions)
+            Codes of the type of ``codes``; a label that no object of this ensemble has is noise.
+        n_unseen : int
+            Number of labels that were not seen in ``fit``.
+
+        Raises
+        ------
+        InputError
+            If the labels are malformed or of another number of partitions.
+        ParameterError
+            If `missing` is neither.
+        """
+        check_option(missing, "missing", "Ensemble.encode", Missing)
+        read = read_new_labels(labels, missing=missing)
+        return encode_labels(read, self.names, self.codes.dtype, missing=missing)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the labels (n_samples, n_partitions), -1 missing and -2 noise: what ``np.asarray`` makes."""
+        return labels_as_array(self, dtype, copy)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ensemble):
+            return NotImplemented
+        return self.shape == other.shape and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return int(self.fingerprint[:15], 16)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ensemble._make, (self._coded(), self.weights, self._soft)
+
+    def _coded(self) -> CodedLabels:
+        return CodedLabels(
+            self.codes, self.cluster_counts, self.missing_counts, self.noise_counts, self.names
+        )
+
+    def __repr__(self) -> str:
+        low, high = int(self.cluster_counts.min()), int(self.cluster_counts.max())
+        clusters = (
+            f"{low} to {high} clusters" if low < high else f"{low} cluster" + "s" * (low != 1)
+        )
+        kind = "soft " * self.is_soft + "partition" + "s" * (self.n_partitions != 1)
+        facts = [f"{self.n_samples:,} objects", f"{self.n_partitions:,} {kind} of {clusters}"]
+        cells = self.n_samples * self.n_partitions
+        for count, what in ((self.missing_counts, "missing"), (self.noise_counts, "noise")):
+            if count.any():
+                facts.append(f"{100 * count.sum() / cells:.1f}% {what}")
+        if self.weights is not None:
+            facts.append("weighted")
+        return f"Ensemble({', '.join(facts)})"
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the ensemble to one NPZ file (never a pickle), atomically.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Path of the file; an existing one is replaced.
+
+        Raises
+        ------
+        InputError
+            If names of clusters are neither whole numbers nor strings.
+        OSError
+            If the file cannot be written.
+        """
+        _ensemble_file.write(path, self._coded(), self.weights, self._soft)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Ensemble:
+        """Read an ensemble written by `save`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        Ensemble
+            Equal to the one that was saved.
+
+        Raises
+        ------
+        FileFormatError
+            If the file is not an ensemble, damaged, or of a later format.
+        OSError
+            If the file cannot be read.
+        """
+        return made_of(path, _ensemble_file.read(path))
+
+
+def made_of(path: str | os.PathLike[str], parts: tuple[CodedLabels, Any, Any]) -> Ensemble:
+    try:
+        return Ensemble._make(*parts)
+    except InputError as error:
+        raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows(EqualRows):
+    """The distinct rows of labels of an ensemble (`Ensemble.distinct_rows`).
+
+    Attributes
+    ----------
+    first : ndarray of int64 of shape (n_rows,)
+        The first object with each row.
+    inverse : ndarray of int64 of shape (n_objects,)
+        The row of each object.
+    counts : ndarray of int64 of shape (n_rows,)
+        Number of objects with each row.
+    whole : Ensemble
+        The ensemble that the objects are of.
+    """
+
+    whole: Ensemble = field(repr=False)
+
+    @classmethod
+    def each_object(cls, whole: Ensemble) -> DistinctRows:
+        """Return one row per object, without combining equal rows."""
+        alone = EqualRows.each_alone(whole.n_samples)
+        return cls(alone.first, alone.inverse, alone.counts, whole)
+
+    @property
+    def n_objects(self) -> int:
+        """How many objects the rows stand for."""
+        return len(self.inverse)
+
+    @property
+    def cells(self) -> int:
+        """Number of labels in the rows."""
+        return int(self.ensemble.codes.size)
+
+    @cached_property
+    def ensemble(self) -> Ensemble:
+        """One object with each row, with the clusters numbered as in the whole ensemble."""
+        everything = np.array_equal(self.first, np.arange(self.whole.n_samples))
+        return self.whole if everything else self.whole.part(self.first)
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Co-association of each row with all objects, itself included, summed."""
+        ensemble = self.ensemble
+        sizes = ensemble.indicator.T @ self.masses
+        degrees = ensemble.indicator @ (ensemble.column_weights * sizes)
+        if ensemble.has_noise:
+            degrees += ensemble.noise @ ensemble.partition_weights
+        return np.asarray(degrees)
+
+    def some(self, objects: NDArray[np.int64]) -> tuple[DistinctRows, NDArray[np.int64]]:
+        """Return the rows of some objects, in their order here, and their indices."""
+        kept, inverse, counts = np.unique(
+            self.inverse[objects], return_inverse=True, return_counts=True
+        )
+        return DistinctRows(self.first[kept], inverse, counts, self.whole), kept

@@ -1,0 +1,81 @@
+"""Groups of equal rows of a matrix, so that each distinct row is processed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import group_rows
+
+__all__ = ["EqualRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class EqualRows:
+    """Groups of equal rows, numbered by first appearance.
+
+    Attributes
+    ----------
+    first : ndarray of int64 of shape (n_groups,)
+        The first row of each group.
+    inverse : ndarray of int64 of shape (n_rows,)
+        The group of each row.
+    counts : ndarray of int64 of shape (n_groups,)
+        Number of rows in each group.
+    """
+
+    first: NDArray[np.int64]
+    inverse: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: NDArray[Any]) -> EqualRows:
+        """Group the rows of a matrix that are equal to the byte: 0.0 and -0.0 are not."""
+        rows = np.ascontiguousarray(rows)
+        inverse = np.empty(len(rows), dtype=np.int64)
+        first = group_rows(rows.view(np.uint8).reshape(len(rows), rows[:1].nbytes), inverse)
+        return EqualRows(first, inverse, np.bincount(inverse, minlength=len(first)))
+
+    @classmethod
+    def each_alone(cls, n_rows: int) -> EqualRows:
+        """Return groups of one row each."""
+        alone = np.arange(n_rows)
+        return EqualRows(alone, alone, np.ones(n_rows, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @cached_property
+    def masses(self) -> NDArray[np.float64]:
+        """The counts in floating point, as kernels take them."""
+        return self.counts.astype(np.float64)
+
+    def apart(self, alone: NDArray[np.bool_]) -> Self:
+        """Return the groups with the rows of some of them set apart, each in a group of its own.
+
+        alone (n_groups,): mask of these groups.
+        """
+        own = np.arange(len(self.inverse))
+        first = np.where(alone[self.inverse], own, self.first[self.inverse])
+        leads = first == own
+        inverse = (np.cumsum(leads) - 1)[first]
+        return replace(
+            self, first=np.flatnonzero(leads), inverse=inverse, counts=np.bincount(inverse)
+        )
+
+    def counted(self, times: NDArray[np.int64]) -> Self:
+        """Return the groups with each row counted `times` times."""
+        counts = np.bincount(self.inverse, times, len(self)).astype(np.int64)
+        return replace(self, counts=counts)
+
+    def reordered(self, order: NDArray[np.int64]) -> Self:
+        """Return the groups in another order."""
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return replace(
+            self, first=self.first[order], inverse=place[self.inverse], counts=self.counts[order]
+        )

@@ -1,0 +1,295 @@
+"""The file of an Ensemble: one NPZ with its JSON description inside, never a pickle."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._files.storage import Expected, PathLike, read_npz, write_npz
+from conclust._kernels import Relabeller, count_reserved
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import (
+    MISSING,
+    NOISE,
+    CodedLabels,
+    code_type,
+    missing_code,
+    noise_code,
+)
+from conclust.ensemble.memberships import ROW_SUM_TOLERANCE
+from conclust.exceptions import FileFormatError, InputError
+
+__all__ = ["EXPECTED", "FORMAT", "VERSION", "pack", "read", "unpack", "write"]
+
+_Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+FORMAT = "conclust ensemble"
+VERSION = 1
+_BLOCK_CELLS = 1 << 20
+_LARGEST = np.iinfo(np.int64).max
+_SMALLEST = np.finfo(np.float64).tiny
+
+EXPECTED = {
+    "codes": Expected("u", 2),
+    "cluster_counts": Expected("i", 1),
+    "weights": Expected("f", 1, optional=True),
+    "soft_starts": Expected("i", 1, optional=True),
+    "soft_columns": Expected("i", 1, optional=True),
+    "soft_values": Expected("f", 1, optional=True),
+}
+
+
+def write(
+    path: PathLike,
+    coded: CodedLabels,
+    weights: NDArray[np.float64] | None,
+    soft: sp.csr_array | None,
+) -> None:
+    """Write the parts of an ensemble to `path` (see ``Ensemble.save``)."""
+    arrays, names = pack(coded, weights, soft)
+    write_npz(path, arrays, {"format": FORMAT, "version": VERSION, "names": names})
+
+
+def pack(
+    coded: CodedLabels, weights: NDArray[np.float64] | None, soft: sp.csr_array | None
+) -> tuple[dict[str, NDArray[Any]], list[list[int | str] | None]]:
+    """Return the parts of an ensemble as arrays, and the names of its clusters, as files have them."""
+    arrays: dict[str, NDArray[Any]] = {
+        "codes": coded.codes,
+        "cluster_counts": coded.cluster_counts,
+    }
+    if weights is not None:
+        arrays["weights"] = weights
+    if soft is not None:
+        arrays["soft_starts"] = soft.indptr.astype(np.int64)
+        arrays["soft_columns"] = soft.indices.astype(np.int64)
+        arrays["soft_values"] = soft.data
+    return arrays, [_plain_names(u, names) for u, names in enumerate(coded.names)]
+
+
+def _plain_names(partition: int, names: tuple[Any, ...]) -> list[int | str] | None:
+    """Return names as JSON holds them; None stands for 0, 1, 2, ..."""
+    if names == tuple(range(len(names))):
+        return None
+    for name in names:
+        if not isinstance(name, int | np.integer | str):
+            raise InputError(
+                f"Only clusters named by whole numbers or strings can be saved. Partition {partition} "
+                f"has a cluster named {name!r}: rename it first."
+            )
+        if isinstance(name, str) and not _is_text(name):
+            raise InputError(
+                f"Only names that Unicode can write can be saved. Partition {partition} has a cluster "
+                f"named {name!r}, which holds half of a surrogate pair: rename it first."
+            )
+    return [str(name) if isinstance(name, str) else int(name) for name in names]
+
+
+def _is_text(name: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def read(
+    path: PathLike,
+) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
+    """Read the parts of the ensemble in `path` (see ``Ensemble.load``), validating each."""
+    arrays, meta = read_npz(path, expected=EXPECTED)
+    if meta.get("format") != FORMAT:
+        _refuse(path, "holds no conclust ensemble")
+    if meta.get("version") != VERSION:
+        _refuse(
+            path,
+            f"has format version {meta.get('version')!r}; this conclust reads version {VERSION}",
+        )
+    return unpack(path, arrays, meta.get("names"))
+
+
+def unpack(
+    path: PathLike, arrays: dict[str, NDArray[Any]], names: Any
+) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
+    """Return the parts of an ensemble from the result of `pack`, validating each; `path` is for messages."""
+    codes, counts = np.ascontiguousarray(arrays["codes"]), arrays["cluster_counts"]
+    n, m = codes.shape
+    if m == 0 or n < 2 or counts.shape != (m,) or counts.dtype != np.int64 or (counts < 0).any():
+        _refuse(path, "is damaged: its label matrix and its cluster counts do not fit")
+    # Sizes that the file states are compared with its contents before any array of such a size is made.
+    parts = _soft_parts(path, arrays)
+    held = n if parts is None else len(parts[1])
+    if int(counts.max()) > held:
+        _refuse(
+            path,
+            f"is damaged: it says that a partition has {int(counts.max())} clusters, and holds "
+            f"{held} {'objects' if parts is None else 'memberships'}",
+        )
+    if codes.dtype != code_type(int(counts.max())):
+        _refuse(path, f"is damaged: codes of type {codes.dtype} do not fit its cluster counts")
+    found = _clusters_found(path, codes, counts)
+    if parts is None and (found != counts).any():
+        _refuse(path, "is damaged: it lists clusters without objects")
+    n_missing, n_noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    count_reserved(label_view(codes), n_missing, n_noise)
+    soft = None if parts is None else _read_soft(path, codes, counts, *parts)
+    coded = CodedLabels(codes, counts, n_missing, n_noise, _read_names(path, names, counts))
+    return coded, arrays.get("weights"), soft
+
+
+def _clusters_found(
+    path: PathLike, codes: NDArray[Any], counts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many clusters each column has, numbered by first appearance as they must be."""
+    m = codes.shape[1]
+    missing, noise = missing_code(codes.dtype), noise_code(codes.dtype)
+    table = Relabeller(m, MISSING, NOISE)
+    rows = max(1, _BLOCK_CELLS // m)
+    for start in range(0, len(codes), rows):
+        block = codes[start : start + rows]
+        if ((block >= counts) & (block < noise)).any():
+            _refuse(path, "is damaged: a label lies beyond the clusters of its partition")
+        labels = block.astype(np.int64)
+        labels[block == missing], labels[block == noise] = MISSING, NOISE
+        table.observe(labels)
+    for u in range(m):
+        if not np.array_equal(table.values(u), np.arange(table.n_clusters(u))):
+            _refuse(
+                path,
+                f"is damaged: it does not number the clusters of partition {u} by first appearance",
+            )
+    return np.array([table.n_clusters(u) for u in range(m)], dtype=np.int64)
+
+
+def _read_names(
+    path: PathLike, stored: Any, counts: NDArray[np.int64]
+) -> tuple[tuple[Any, ...], ...]:
+    if not isinstance(stored, list) or len(stored) != len(counts):
+        _refuse(path, "is damaged: the names of its clusters do not fit")
+    names = []
+    for given, count in zip(stored, counts.tolist(), strict=True):
+        known = list(range(count)) if given is None else given
+        plain = isinstance(known, list) and all(map(_is_name, known))
+        if not plain or len(known) != count or len(set(known)) != count:
+            _refuse(path, "is damaged: the names of its clusters do not fit")
+        names.append(tuple(known))
+    return tuple(names)
+
+
+def _is_name(name: Any) -> bool:
+    """Return whether a cluster can have this name: a text, or a whole number of int64 from 0 on."""
+    if isinstance(name, str):
+        return name.strip() not in (str(MISSING), str(NOISE))
+    return type(name) is int and 0 <= name <= _LARGEST
+
+
+def _soft_parts(path: PathLike, arrays: dict[str, NDArray[Any]]) -> _Parts | None:
+    parts = [arrays.get(name) for name in ("soft_starts", "soft_columns", "soft_values")]
+    if all(part is None for part in parts):
+        return None
+    starts, columns, values = parts
+    if starts is None or columns is None or values is None:
+        _refuse(path, "is damaged: a part of its memberships is absent")
+    return starts, columns, values
+
+
+def _read_soft(
+    path: PathLike,
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    values: NDArray[Any],
+) -> sp.csr_array:
+    """Check posteriors (B in rows) against each other and against the codes.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for messages.
+    codes : ndarray of shape (n, m)
+        Codes of the labels.
+    counts : ndarray of shape (m,)
+        Clusters of each partition.
+    starts, columns, values : ndarray
+        The rows of B, compressed.
+    """
+    (n, m), n_columns = codes.shape, sum(counts.tolist())
+    sound = (
+        len(starts) == n + 1
+        and starts[0] == 0
+        and starts[-1] == len(columns) == len(values) >= n_columns
+        and (np.diff(starts) >= 0).all()
+        and (len(columns) == 0 or (columns.min() >= 0 and columns.max() < n_columns))
+        and bool(((values > 0) & (values <= 1)).all())
+    )
+    if not sound:
+        _refuse(path, "is damaged: its memberships are not probabilities of its clusters")
+    values = values.astype(np.float64)
+    if (values < _SMALLEST).any():
+        _refuse(path, "is damaged: its memberships are not probabilities of its clusters")
+    if len(np.unique(columns)) < n_columns:
+        _refuse(path, "is damaged: a membership is duplicated, or a cluster is empty")
+    # Sums of labels are made for some rows at a time: the labels may be far more than the memberships.
+    rows = max(1, _BLOCK_CELLS // max(m, n_columns))
+    for first in range(0, n, rows):
+        last = min(n, first + rows)
+        part = slice(int(starts[first]), int(starts[last]))
+        lengths = np.diff(starts[first : last + 1])
+        _check_rows(path, codes[first:last], counts, lengths, columns[part], values[part])
+    return sp.csr_array((values, columns, starts), shape=(n, n_columns))
+
+
+def _check_rows(
+    path: PathLike,
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    columns: NDArray[Any],
+    values: NDArray[np.float64],
+) -> None:
+    """Check the memberships of some objects against each other and against their codes.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for messages.
+    codes : ndarray of shape (n, m)
+        Codes of the labels of these objects.
+    counts : ndarray of shape (m,)
+        Clusters of each partition.
+    lengths : ndarray of shape (n,)
+        Number of memberships of each object.
+    columns, values : ndarray
+        The memberships, one object after the other.
+    """
+    (n, m), n_columns = codes.shape, sum(counts.tolist())
+    row = np.repeat(np.arange(n), lengths)
+    place = row * n_columns + columns  # below n times the entries, so int64 holds it
+    if (np.diff(place) <= 0).any():
+        _refuse(path, "is damaged: a membership is duplicated, or a cluster is empty")
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    partition = np.searchsorted(offsets, columns, side="right") - 1
+    cell = row * m + partition
+    total = np.bincount(cell, weights=values, minlength=n * m).reshape(n, m)
+    present = codes < noise_code(codes.dtype)
+    off = np.abs(total - 1) > ROW_SUM_TOLERANCE
+    if (
+        (off & present).any()
+        or (total[~present] > 0).any()
+        or (codes == noise_code(codes.dtype)).any()
+    ):
+        _refuse(
+            path, "is damaged: the memberships of an object do not sum to 1 where it is present"
+        )
+    if len(cell):
+        highest = np.zeros(n * m)
+        np.maximum.at(highest, cell, values)
+        chosen = columns == (codes + offsets[:-1])[row, partition]
+        few = chosen.sum() < np.count_nonzero(highest)
+        if few or (values[chosen] != highest[cell[chosen]]).any():
+            _refuse(path, "is damaged: its labels are not the most probable clusters")
+
+
+def _refuse(path: PathLike, what: str) -> NoReturn:
+    raise FileFormatError(f"{os.fspath(path)} {what}.")

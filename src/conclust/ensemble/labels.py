@@ -1,0 +1,584 @@
+"""Converts label matrices from any source to codes: the only reader of users' labels.
+
+Arrays of numbers are read block by block (so that a memory-mapped file is never copied whole as
+int64); columns of strings, categories or mixed objects are numbered through a dictionary first.
+The codes are described in ``_kernels/labels/codes.h``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal, NoReturn, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._arrays.containers import refuse_communities, refuse_container
+from conclust._kernels import Relabeller, continues_canonical, count_reserved
+from conclust._validation import shown
+from conclust.ensemble.label_view import label_view
+from conclust.exceptions import InputError
+
+__all__ = [
+    "MISSING",
+    "NOISE",
+    "CodedLabels",
+    "Missing",
+    "arrow_column",
+    "canonical_labels",
+    "code_labels",
+    "code_type",
+    "collected",
+    "encode_labels",
+    "first_appearance",
+    "indicator_of",
+    "missing_code",
+    "noise_code",
+    "over_clusters",
+    "over_partitions",
+    "read_new_labels",
+    "recoded",
+    "reserved_counts",
+    "unmasked",
+]
+
+Missing: TypeAlias = Literal["unobserved", "noise"]
+"""What the label -1 means: not observed, or observed and apart from all others (noise)."""
+
+MISSING = -1
+"""The user's label of an object that a partition did not observe."""
+NOISE = -2
+"""The user's label of an object that a partition observed and put apart from all others."""
+
+_BLOCK_CELLS = 1 << 22
+# What becomes of -1 and -2 where labels are turned into text or categories.
+_RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE}
+_LARGEST = np.iinfo(np.int64).max
+_NUMBERS: tuple[Any, ...] = (Real, Decimal)
+
+Names = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class CodedLabels:
+    """A label matrix as codes, with the user's names of the clusters kept apart."""
+
+    codes: NDArray[Any]
+    cluster_counts: NDArray[np.int64]
+    n_missing: NDArray[np.int64]
+    n_noise: NDArray[np.int64]
+    names: Names
+
+
+def missing_code(dtype: Any) -> int:
+    """Return the code of a missing label in `dtype`."""
+    return int(np.iinfo(dtype).max)
+
+
+def noise_code(dtype: Any) -> int:
+    """Return the code of noise in `dtype`."""
+    return int(np.iinfo(dtype).max) - 1
+
+
+def indicator_of(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_array:
+    """Return the indicator (n, T) of the clusters that objects are in, from their codes (n, N)."""
+    labelled = codes < noise_code(codes.dtype)
+    columns = (codes + offsets[:-1])[labelled]
+    starts = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+    return sp.csr_array(
+        (np.ones(len(columns)), columns, starts), shape=(len(codes), int(offsets[-1]))
+    )
+
+
+def over_clusters(
+    values: NDArray[Any], offsets: NDArray[np.int64], *, axis: int = 0
+) -> NDArray[Any]:
+    """Repeat each partition's value for its clusters: an axis of N partitions becomes one of T clusters."""
+    return np.repeat(values, np.diff(offsets), axis=axis)
+
+
+def over_partitions(
+    values: NDArray[Any],
+    offsets: NDArray[np.int64],
+    reduce: np.ufunc = np.add,
+    *,
+    axis: int = 0,
+) -> NDArray[Any]:
+    """Reduce values of clusters, along an axis of T clusters, to one value per partition.
+
+    A partition without clusters (it found nothing but noise) gets the identity of `reduce`, which
+    ``ufunc.reduceat`` does not give: there an empty segment is the first value of the next one.
+    """
+    filled = np.flatnonzero(np.diff(offsets))
+    shape = list(values.shape)
+    shape[axis] = len(offsets) - 1
+    reduced = np.full(shape, reduce.identity, dtype=values.dtype)
+    if filled.size:
+        places = (slice(None),) * (axis % values.ndim) + (filled,)
+        reduced[places] = reduce.reduceat(values, offsets[filled], axis=axis)
+    return reduced
+
+
+def code_type(largest: int) -> type[np.unsignedinteger[Any]]:
+    """Return the smallest code type for partitions of up to `largest` clusters."""
+    for dtype in (np.uint8, np.uint16):
+        if largest <= noise_code(dtype):
+            return dtype
+    return np.uint32
+
+
+def recoded(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return codes in another type, missing and noise in its largest values."""
+    if codes.dtype == dtype:
+        return codes
+    wide = codes.astype(dtype)
+    wide[codes == missing_code(codes.dtype)] = missing_code(dtype)
+    wide[codes == noise_code(codes.dtype)] = noise_code(dtype)
+    return wide
+
+
+def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Renumber one label vector 0, 1, ... by first appearance; negative labels stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust.ensemble.labels import canonical_labels
+    >>> canonical_labels(np.array([7, 7, 2, -1, 7, 0]))
+    array([ 0,  0,  1, -1,  0,  2])
+    """
+    labels = np.asarray(labels)
+    if len(labels) == 0 or _is_canonical(labels):
+        return labels.astype(np.int64)
+    if labels.dtype.kind != "i" or labels.max() >= len(labels):
+        values, inverse = np.unique(labels, return_inverse=True)
+        clusters = values >= 0
+        dense = np.where(clusters, np.cumsum(clusters) - 1, values)
+        labels = dense.astype(np.int64)[inverse]
+    first = first_appearance(labels, max(int(labels.max()) + 1, 0))
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first, kind="stable")] = np.arange(len(first))
+    # Negative labels index the end of the table, where they stand for themselves.
+    table = np.concatenate([number, np.arange(min(int(labels.min()), 0), 0)])
+    return table[labels]
+
+
+def _is_canonical(labels: NDArray[Any]) -> bool:
+    """Return whether labels are numbered by first appearance: none exceeds the previous maximum by two."""
+    if labels.dtype.kind != "i":
+        return False
+    highest = np.maximum.accumulate(np.maximum(labels, -1).astype(np.int64))
+    return bool(highest[0] <= 0 and (highest[1:] - highest[:-1]).max(initial=0) <= 1)
+
+
+def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]:
+    """Return the first object of each cluster 0 .. n_clusters - 1; the number of objects if none."""
+    n = len(labels)
+    first = np.full(n_clusters - min(int(labels.min()), 0), n, dtype=np.int64)
+    first[labels[::-1]] = np.arange(n - 1, -1, -1)  # the last one written is the first object
+    return first[:n_clusters]
+
+
+def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2) -> CodedLabels:
+    """Read a label matrix (n_samples, n_partitions), of `least` objects or more, into codes.
+
+    A C-contiguous uint8 or int8 array is used without a copy if its columns number their clusters by
+    first appearance; every other input becomes one new matrix of the smallest code type.
+    """
+    matrix, object_names = _as_matrix(labels, missing)
+    _check_shape(matrix, least)
+    if object_names is not None:
+        missing = "unobserved"  # already distinguished from None, object by object
+    as_is, counts = _use_as_is(matrix, missing)
+    if as_is is not None:
+        n_missing, n_noise = reserved_counts(as_is)
+        return CodedLabels(
+            as_is, counts, n_missing, n_noise, tuple(tuple(range(k)) for k in counts)
+        )
+    table = Relabeller(matrix.shape[1], MISSING, NOISE)
+    for start, block in _integer_blocks(matrix, missing):
+        bad = table.observe(block)
+        if bad >= 0:
+            _refuse_negative(matrix, start, bad)
+    counts = np.array([table.n_clusters(u) for u in range(matrix.shape[1])], dtype=np.int64)
+    codes = np.empty(matrix.shape, dtype=code_type(int(counts.max())))
+    for start, block in _integer_blocks(matrix, missing):
+        table.encode(block, codes[start : start + len(block)])
+    n_missing, n_noise = reserved_counts(codes)
+    names = tuple(
+        tuple(object_names[u][k] for k in table.values(u))
+        if object_names is not None
+        else tuple(table.values(u))
+        for u in range(matrix.shape[1])
+    )
+    return CodedLabels(codes, counts, n_missing, n_noise, names)
+
+
+def reserved_counts(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the missing labels and the noise of each partition."""
+    n_missing = np.zeros(codes.shape[1], dtype=np.int64)
+    n_noise = np.zeros(codes.shape[1], dtype=np.int64)
+    count_reserved(label_view(codes), n_missing, n_noise)
+    return n_missing, n_noise
+
+
+def read_new_labels(
+    labels: Any, *, missing: Missing = "unobserved"
+) -> tuple[NDArray[Any], list[list[Any]] | None]:
+    """Read new objects' labels as a matrix, for `encode_labels`; only the shape is checked."""
+    matrix, object_names = _as_matrix(labels, missing)
+    _check_shape(matrix, n_samples=0)
+    return matrix, object_names
+
+
+def encode_labels(
+    read: tuple[NDArray[Any], list[list[Any]] | None],
+    names: Names,
+    dtype: Any,
+    *,
+    missing: Missing = "unobserved",
+) -> tuple[NDArray[Any], int]:
+    """Code new objects' labels (from `read_new_labels`) with the `names` of an ensemble.
+
+    Returns the codes and how many labels were not among the names (those become noise: present,
+    and apart from all others).
+    """
+    matrix, object_names = read
+    if matrix.shape[1] != len(names):
+        raise InputError(
+            f"The labels of new objects must come from the same {len(names)} partitions. Got "
+            f"{matrix.shape[1]} columns instead."
+        )
+    table = Relabeller(len(names), MISSING, NOISE)
+    if object_names is not None:
+        missing = "unobserved"  # already distinguished from None, object by object
+        # Number the new names after the known ones, so that one table serves both.
+        matrix = _translate(matrix, object_names, names)
+        for u, known in enumerate(names):
+            table.restore(u, np.arange(len(known), dtype=np.int64))
+    else:
+        for u, known in enumerate(names):
+            # A name that is not a whole number cannot occur in a matrix of numbers; its place is
+            # kept by a value that int64 input cannot hold as a label.
+            table.restore(
+                u, np.array([_as_number(k, v) for k, v in enumerate(known)], dtype=np.int64)
+            )
+    codes = np.empty(matrix.shape, dtype=dtype)
+    strangers = 0
+    for start, block in _integer_blocks(matrix, missing):
+        negative = np.flatnonzero((block < 0) & (block != MISSING) & (block != NOISE))
+        if negative.size:
+            _refuse_negative(matrix, start, int(negative[0]))
+        strangers += table.encode(block, codes[start : start + len(block)])
+    return codes, strangers
+
+
+def _as_number(position: int, name: Any) -> int:
+    if isinstance(name, int | np.integer):
+        return int(name)
+    return -3 - position
+
+
+def _translate(
+    matrix: NDArray[np.int64], found: list[list[Any]], names: Names
+) -> NDArray[np.int64]:
+    translated = np.empty_like(matrix)
+    for u, known in enumerate(names):
+        code_of = {name: k for k, name in enumerate(known)}
+        new = len(known)
+        table = np.array([code_of.get(name, new) for name in found[u]] + [NOISE, MISSING])
+        translated[:, u] = table[matrix[:, u]]  # -2 and -1 count from the end
+    return translated
+
+
+def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
+    """Return a 2-D array of numbers; for columns of names, their numbers and the names."""
+    if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
+        raise TypeError(
+            "Sparse data was passed for labels, but a dense label matrix is required: a stored 0 and "
+            "an absent entry cannot be distinguished as labels. Use labels.toarray() if 0 is a cluster."
+        )
+    if hasattr(labels, "obs") and hasattr(labels, "obsm"):
+        raise InputError(
+            f"Labels must form a matrix of shape (n_samples, n_partitions). Got an "
+            f"{type(labels).__name__}: pass the columns of its labels, adata.obs[columns], or "
+            "use conclust.sc.tl.consensus(adata, columns)."
+        )
+    labels = collected(labels)
+    if hasattr(labels, "column_names") and hasattr(labels, "column"):  # Table, RecordBatch of Arrow
+        columns = [arrow_column(labels.column(u)) for u in range(labels.num_columns)]
+        return _from_columns(columns, labels.num_rows, missing)
+    refuse_container(labels, "The matrix of labels")
+    refuse_communities(labels)
+    if hasattr(labels, "columns") and hasattr(labels, "shape"):
+        return _from_frame(labels, missing)
+    array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)
+    if isinstance(array, np.ma.MaskedArray):
+        array = unmasked(array)
+    if array.dtype.kind in "biuf":
+        return array, None
+    if array.dtype.kind == "c":
+        raise InputError("Complex data not supported: labels are whole numbers or names.")
+    if array.dtype.kind in "OUST":
+        if array.ndim != 2:
+            return np.empty(array.shape), None
+        columns = [array[:, u] for u in range(array.shape[1])]
+        return _number_objects(columns, len(array), missing)
+    raise InputError(
+        f"Labels must be whole numbers or names. Got an array of dtype {array.dtype} instead."
+    )
+
+
+def collected(labels: Any) -> Any:
+    """Return the rows of a lazy frame of polars; anything else as it is."""
+    lazy = type(labels).__name__ == "LazyFrame" and hasattr(labels, "collect")
+    return labels.collect() if lazy else labels
+
+
+def arrow_column(column: Any) -> NDArray[Any]:
+    """Return a column of a table of Arrow as NumPy has it; absent labels are NaN or None."""
+    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    if hasattr(whole, "dictionary_decode"):
+        whole = whole.dictionary_decode()
+    if whole.null_count and str(whole.type).startswith(("int", "uint")):
+        objects = np.empty(len(whole), dtype=object)
+        objects[:] = whole.to_pylist()
+        return objects
+    return np.asarray(whole.to_numpy(zero_copy_only=False))
+
+
+def unmasked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a masked array as a plain one: None, a missing label, where it is masked."""
+    plain = np.asarray(np.ma.getdata(array))
+    mask = np.ma.getmaskarray(array)
+    if plain.dtype.kind not in "biufOUST" or not mask.any():
+        return plain
+    objects = plain.astype(object)
+    objects[mask] = None
+    return objects
+
+
+def _from_sequence(labels: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(labels)
+    except ValueError as error:
+        raise InputError(
+            "Labels must form a matrix of shape (n_samples, n_partitions): the rows given have "
+            "different lengths. Mark labels that are missing with -1 or None."
+        ) from error
+    # NumPy turns [["a", nan]] into the strings "a" and "nan": keep the objects instead.
+    return np.asarray(labels, dtype=object) if array.dtype.kind in "US" else array
+
+
+def _from_frame(frame: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
+    n, m = frame.shape
+    return _from_columns([_frame_column(frame, u) for u in range(m)], n, missing)
+
+
+def _from_columns(
+    columns: Sequence[NDArray[Any] | _Coded], n: int, missing: Missing
+) -> tuple[NDArray[Any], list[list[Any]] | None]:
+    m = len(columns)
+    arrays = [column for column in columns if not isinstance(column, _Coded)]
+    if len(arrays) == m and all(column.dtype.kind in "biuf" for column in arrays):
+        return (np.column_stack(arrays) if m else np.empty((n, 0))), None
+    if any(column.dtype.kind == "c" for column in arrays):
+        raise InputError("Complex data not supported: labels are whole numbers or names.")
+    return _number_objects(columns, n, missing)
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A categorical column of pandas: places in a list of values, -1 for none."""
+
+    codes: NDArray[np.integer[Any]]
+    values: list[Any]
+
+
+def _frame_column(frame: Any, u: int) -> NDArray[Any] | _Coded:
+    column = frame.iloc[:, u] if hasattr(frame, "iloc") else frame[:, u]
+    if hasattr(column, "cat") and hasattr(column.cat, "codes"):
+        categories = column.cat.categories
+        if categories.dtype.kind == "O":
+            return _Coded(np.asarray(column.cat.codes), [*categories, None])
+    array = np.asarray(column)
+    return array if array.dtype.kind in "biufc" else np.asarray(column, dtype=object)
+
+
+def _number_objects(
+    columns: Sequence[NDArray[Any] | _Coded], n: int, missing: Missing
+) -> tuple[NDArray[np.int64], list[list[Any]]]:
+    matrix = np.empty((n, len(columns)), dtype=np.int64)
+    names: list[list[Any]] = []
+    for u, column in enumerate(columns):
+        if isinstance(column, _Coded):
+            seen, first = np.unique(column.codes, return_index=True)
+            seen = seen[np.argsort(first)]
+            values = [column.values[code] for code in seen]
+            numbers, known = _numbered(values, u, missing)
+            table = np.zeros(len(column.values), dtype=np.int64)
+            table[seen] = [numbers[value] for value in values]
+            matrix[:, u] = table[column.codes]
+        else:
+            values = column.tolist() if column.dtype.kind != "f" else column.astype(object).tolist()
+            numbers, known = _numbered(values, u, missing)
+            matrix[:, u] = np.fromiter((numbers[v] for v in values), dtype=np.int64, count=n)
+        names.append(known)
+    return matrix, names
+
+
+def _numbered(
+    values: list[Any], partition: int, missing: Missing
+) -> tuple[dict[Any, int], list[Any]]:
+    """Return the number of each value, and the names of the numbers, by first appearance."""
+    numbers: dict[Any, int] = {}
+    known: list[Any] = []
+    by_name: dict[Any, int] = {}
+    for value in dict.fromkeys(_hashable(values, partition)):
+        name = _name_of(value, partition, missing)
+        if name is MISSING or name is NOISE:
+            numbers[value] = name
+            continue
+        if name not in by_name:
+            by_name[name] = len(known)
+            known.append(name)
+        numbers[value] = by_name[name]
+    return numbers, known
+
+
+def _hashable(values: list[Any], partition: int) -> list[Any]:
+    for value in values:
+        if isinstance(value, str | int | float | bytes):
+            continue
+        try:
+            hash(value)
+        except TypeError as error:  # also a tuple that holds a list, and a signalling NaN
+            raise InputError(
+                f"Labels must be whole numbers or names. Got {shown(value)} in partition {partition} "
+                "instead; argument must be a string or a number."
+            ) from error
+    return values
+
+
+def _name_of(value: Any, partition: int, missing: Missing) -> Any:
+    """Return the name that a cell stands for, or MISSING or NOISE."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return MISSING
+    if isinstance(value, str) and value.strip() in _RESERVED:
+        value = _RESERVED[value.strip()]
+    if isinstance(value, bool | np.bool_):
+        return int(value)
+    if isinstance(value, complex | np.complexfloating):
+        raise InputError("Complex data not supported: labels are whole numbers or names.")
+    if isinstance(value, _NUMBERS):
+        if value != value:
+            return MISSING
+        if value in (MISSING, NOISE):
+            return NOISE if value == NOISE or missing == "noise" else MISSING
+        if value in (np.inf, -np.inf) or value != int(value) or value < 0:
+            raise InputError(
+                f"Labels must be whole numbers from 0 on, or names; -1 is missing and -2 is noise. "
+                f"Got {shown(value)} in partition {partition} instead."
+            )
+        if value > _LARGEST:
+            raise InputError(
+                f"Labels must fit in int64. Got {shown(value)} in partition {partition} instead: use "
+                "strings as names."
+            )
+        return int(value)
+    return value
+
+
+def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
+    if matrix.size == 0 and matrix.ndim == 1:
+        raise InputError(
+            "Expected 2D array of labels (n_samples, n_partitions), got an empty list."
+        )
+    if matrix.ndim != 2:
+        hint = (
+            " Reshape your data using labels.reshape(-1, 1) if it is a single partition."
+            if matrix.ndim == 1
+            else ""
+        )
+        raise InputError(
+            f"Expected 2D array of labels (n_samples, n_partitions), got {matrix.ndim}D array "
+            f"instead: shape {matrix.shape}.{hint}"
+        )
+    n, m = matrix.shape
+    if m == 0:
+        raise InputError(
+            f"Found array with 0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required: "
+            "an ensemble needs at least one partition."
+        )
+    if n < n_samples:
+        raise InputError(
+            f"Found array with {n} sample(s) (shape={matrix.shape}) while a minimum of {n_samples} is "
+            "required: a clustering is about pairs of objects."
+        )
+
+
+def _use_as_is(
+    matrix: NDArray[Any], missing: Missing
+) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+    """Return the matrix as codes, not copied, and the clusters of each column; None if it cannot be."""
+    seen = np.zeros(matrix.shape[1], dtype=np.uint8)
+    is_signed = matrix.dtype == np.int8 and missing == "unobserved"  # -1 and -2 are then the codes
+    if not (is_signed or matrix.dtype == np.uint8) or not matrix.flags.c_contiguous:
+        return None, seen.astype(np.int64)
+    view = matrix.view(np.ndarray).view(np.uint8)
+    rows = max(1, _BLOCK_CELLS // matrix.shape[1])
+    for start in range(0, len(matrix), rows):
+        if not continues_canonical(view[start : start + rows], is_signed, seen):
+            return None, seen.astype(np.int64)
+    view.flags.writeable = False
+    return view, seen.astype(np.int64)
+
+
+def _integer_blocks(matrix: NDArray[Any], missing: Missing) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield (first row, C-contiguous block of int64, int32, int8 or uint8 labels)."""
+    kind, m = matrix.dtype.kind, matrix.shape[1]
+    rows = max(1, _BLOCK_CELLS // m)
+    for start in range(0, len(matrix), rows):
+        block = matrix[start : start + rows]
+        if kind == "f":
+            block = _whole_numbers(block, start)
+        elif kind == "u" and matrix.dtype.itemsize == 8 and (block > _LARGEST).any():
+            raise InputError("Labels must fit in int64. Got a larger uint64 label instead.")
+        if block.dtype not in (np.int8, np.uint8, np.int32):
+            block = block.astype(np.int64, copy=False)
+        if missing == "noise" and kind in "if":
+            nan = np.isnan(matrix[start : start + rows]) if kind == "f" else False
+            block = np.where((block == MISSING) & ~np.asarray(nan), NOISE, block).astype(
+                block.dtype
+            )
+        yield start, np.ascontiguousarray(block)
+
+
+def _whole_numbers(block: NDArray[Any], start: int) -> NDArray[np.int64]:
+    missing = np.isnan(block)
+    filled = np.where(missing, float(MISSING), block)
+    with np.errstate(invalid="ignore", over="ignore"):  # 2^63 is infinite in half precision
+        whole = (np.floor(filled) == filled) & (np.abs(filled) < 2.0**63)
+    if not whole.all():
+        row, column = (int(k) for k in np.argwhere(~whole)[0])
+        value = block[row, column]
+        what = "infinite (inf)" if np.isinf(value) else f"{value!s}"
+        raise InputError(
+            f"Labels must be whole numbers (NaN or -1 for missing, -2 for noise). Got {what} at row "
+            f"{start + row}, partition {column} instead. If these are points, not labels, use "
+            "ConsensusClustering, or EnsembleGenerator to make partitions of them first."
+        )
+    return filled.astype(np.int64)
+
+
+def _refuse_negative(matrix: NDArray[Any], start: int, flat: int) -> NoReturn:
+    row, column = start + flat // matrix.shape[1], flat % matrix.shape[1]
+    raise InputError(
+        f"Negative values in data passed to an ensemble: labels are whole numbers from 0 on, -1 is "
+        f"missing (not observed) and -2 is noise. Got {matrix[row, column]} at row {row}, partition "
+        f"{column} instead."
+    )

@@ -1,0 +1,108 @@
+"""Soft partitions to codes and a sparse matrix of posteriors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._validation import shown
+from conclust.ensemble.labels import MISSING, CodedLabels, code_type, missing_code
+from conclust.exceptions import InputError
+
+__all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
+
+ROW_SUM_TOLERANCE = 1e-6
+# Posteriors below are 0: one over such a number is infinite.
+_SMALLEST = np.finfo(np.float64).tiny
+
+
+def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
+    """Read users' membership matrices as arrays of numbers; masked entries become NaN."""
+    single = isinstance(memberships, np.ndarray) and memberships.ndim == 0
+    if single or not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
+        raise InputError(
+            "Ensemble.from_memberships needs a sequence of membership matrices, one per partition. Got "
+            f"{shown(memberships)} instead."
+        )
+    return [_as_numbers(P, u) for u, P in enumerate(memberships)]
+
+
+def _as_numbers(P: Any, u: int) -> NDArray[np.float64]:
+    what = f"Membership {u} must be a matrix of numbers, of shape (n_samples, n_clusters)."
+    if hasattr(P, "toarray"):
+        raise InputError(f"{what} Got a sparse matrix instead: pass its toarray().")
+    try:
+        given = np.asanyarray(P)  # keeps a mask
+        array = (
+            np.asarray(given) if given.dtype.kind == "c" else np.asarray(given, dtype=np.float64)
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} {error}") from error
+    if array.ndim != 2 or given.dtype.kind not in "biufO":
+        raise InputError(
+            f"{what} Got an array of dtype {given.dtype}, shape {given.shape} instead."
+        )
+    if isinstance(given, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(given), np.nan, array)
+    return array
+
+
+def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabels, sp.csr_array]:
+    """Code membership matrices: the codes of the most probable clusters, and B with posteriors."""
+    if not memberships:
+        raise InputError(
+            "Ensemble.from_memberships needs at least one membership matrix. Got none."
+        )
+    n = len(memberships[0])
+    labels = np.empty((n, len(memberships)), dtype=np.int64)
+    blocks = []
+    for u, P in enumerate(memberships):
+        if len(P) != n or P.shape[1] == 0:
+            raise InputError(
+                f"Membership {u} must be of shape ({n}, n_clusters). Got shape {P.shape} instead."
+            )
+        missing = np.isnan(P).all(axis=1) | (P == 0).all(axis=1)
+        P = np.where(missing[:, None], 0.0, P)
+        off = np.abs(P.sum(axis=1) - 1) > ROW_SUM_TOLERANCE
+        if not np.isfinite(P).all() or (P < 0).any() or (off & ~missing).any():
+            row = int(
+                np.argmax(~np.isfinite(P).all(axis=1) | (P < 0).any(axis=1) | (off & ~missing))
+            )
+            raise InputError(
+                "Rows of a membership must be probabilities that sum to 1 (all NaN or all 0: missing). "
+                f"Got {P[row].tolist()} in row {row} of membership {u} instead."
+            )
+        if n < 2:
+            raise InputError(
+                f"Found array with {n} sample(s) (shape={P.shape}) while a minimum of 2 is required: a "
+                "clustering is about pairs of objects."
+            )
+        P = P / np.where(missing, 1.0, P.sum(axis=1))[:, None]
+        P[P < _SMALLEST] = 0.0
+        hard = np.where(missing, MISSING, P.argmax(axis=1))
+        # Clusters in order of first appearance as the most probable one; those that never are
+        # come after them, by their first object of positive probability. Empty clusters are dropped.
+        top = np.array(
+            [np.argmax(hard == k) if (hard == k).any() else n for k in range(P.shape[1])]
+        )
+        some = np.where((P > 0).any(axis=0), (P > 0).argmax(axis=0), n)
+        order = np.lexsort((some, top))[: np.count_nonzero(some < n)]
+        rank = np.empty(P.shape[1], dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        labels[:, u] = np.where(missing, MISSING, rank[hard])
+        blocks.append(sp.csr_array(P[:, order]))
+    counts = np.array([block.shape[1] for block in blocks], dtype=np.int64)
+    dtype = code_type(int(counts.max()))
+    codes = np.where(labels == MISSING, missing_code(dtype), labels).astype(dtype)
+    coded = CodedLabels(
+        codes,
+        counts,
+        (labels == MISSING).sum(axis=0),
+        np.zeros(len(blocks), dtype=np.int64),
+        tuple(tuple(range(k)) for k in counts.tolist()),
+    )
+    return coded, sp.csr_array(sp.hstack(blocks))

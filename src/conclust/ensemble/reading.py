@@ -1,0 +1,98 @@
+"""Reads weights of partitions, and the objects or partitions to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._validation import shown
+from conclust.exceptions import InputError
+
+__all__ = ["read_index", "read_list", "read_weights", "within_range"]
+
+T = TypeVar("T")
+
+# Weights other than 0 are in this range: squares, products of two and shares of the sum neither overflow
+# nor vanish.
+SMALLEST, LARGEST = 1e-30, 1e30
+
+
+def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | None:
+    """Return the weights of m partitions, read-only."""
+    if weights is None:
+        return None
+    try:
+        given = np.ma.filled(weights, np.nan) if np.ma.isMaskedArray(weights) else weights
+        if np.iscomplexobj(given):
+            raise TypeError("complex numbers are in no order")
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"The weights of an ensemble must be numbers. Got {shown(weights)} instead."
+        ) from error
+    if array.shape != (m,):
+        raise InputError(
+            f"The weights of an ensemble must be one number per partition, shape ({m},). Got shape "
+            f"{array.shape} instead."
+        )
+    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise InputError(
+            "The weights of an ensemble must be finite, at least 0 and not all 0. Got "
+            f"{array.min()} to {array.max()} instead."
+        )
+    outside = (array > 0) & ((array < SMALLEST) | (array > LARGEST))
+    if outside.any():
+        raise InputError(
+            f"The weights of an ensemble must be 0 or between {SMALLEST:g} and {LARGEST:g}: methods "
+            f"square and divide them. Got {array[outside][0]:g} for partition {np.argmax(outside)} "
+            "instead. Divide all weights by the largest, and set negligible ones to 0."
+        )
+    array.flags.writeable = False
+    return array
+
+
+def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights that a method learned as `read_weights` takes them.
+
+    Those that are negligible become 0; all are scaled only where the largest is out of range.
+    """
+    largest = float(weights.max())
+    if not SMALLEST <= largest <= LARGEST:
+        weights = weights / largest
+    return np.where(weights < SMALLEST, 0.0, weights)
+
+
+def read_list(given: Iterable[T], kind: type[T]) -> list[T]:
+    """Return the ensembles to concatenate, all of one kind."""
+    if not isinstance(given, Iterable):
+        raise InputError(f"Ensemble.concat needs a list of ensembles. Got {shown(given)} instead.")
+    ensembles = list(given)
+    if not all(isinstance(one, kind) for one in ensembles):
+        raise InputError("Ensemble.concat needs a list of ensembles: Ensemble(labels) makes one.")
+    if not ensembles:
+        raise InputError("Ensemble.concat needs at least one ensemble. Got none.")
+    return ensembles
+
+
+def read_index(chosen: ArrayLike | None, n: int, what: str) -> NDArray[np.int64]:
+    """Return indices below n from indices or bools; None stands for all."""
+    if chosen is None:
+        return np.arange(n)
+    try:
+        index = np.asarray(chosen)
+    except ValueError:  # ragged
+        index = np.empty(0)
+    if index.dtype == np.bool_ and index.shape == (n,):
+        return np.flatnonzero(index)
+    if (
+        index.ndim != 1
+        or index.dtype.kind not in "iu"
+        or (index.size and not (-n <= index.min() and index.max() < n))
+    ):
+        raise InputError(
+            f"The {what!r} to keep must be a vector of indices below {n}, or {n} bools. Got {shown(chosen)} instead."
+        )
+    return index.astype(np.int64) % n

@@ -1,0 +1,279 @@
+"""Labels in tables of users to a label matrix: tables joined by identifiers, and tables in long form."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conclust._arrays.containers import identifiers
+from conclust._validation import check_option, refuse, shown
+from conclust.ensemble.labels import MISSING, NOISE, Missing
+from conclust.exceptions import InputError
+
+__all__ = ["TablesReader"]
+
+
+class TablesReader:
+    """What makes an Ensemble of tables; a part of :class:`conclust.Ensemble`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def join(
+        cls,
+        tables: Mapping[str, Any],
+        on: str,
+        *,
+        objects: Iterable[Hashable] | None = None,
+        weights: ArrayLike | None = None,
+        missing: Missing = "unobserved",
+    ) -> Self:
+        """Make an ensemble of tables from several places that share identifiers of objects.
+
+        Parameters
+        ----------
+        tables : mapping of str to frame
+            A table for each place: a frame of pandas or polars, or a dict of columns. Every column but `on`
+            is a partition. Tables may have different objects, in any order.
+        on : str
+            Name of the column of identifiers, in every table.
+        objects : iterable of hashable, default=None
+            The identifiers in the order of the rows of the ensemble. None: all that are in a table, sorted.
+        weights : array-like of shape (n_partitions,), default=None
+            Weight of each partition, in the order of tables and their columns. None: all count alike.
+        missing : {"unobserved", "noise"}, default="unobserved"
+            Meaning of -1 in a table; an object that a table lacks is missing in its partitions.
+
+        Returns
+        -------
+        Ensemble
+            The partitions of the first table, then those of the second, and so on.
+
+        Raises
+        ------
+        InputError
+            If a table lacks the column `on` or has no other, an identifier occurs twice or is missing, an object is
+            not among `objects`, or identifiers without an order come without `objects`.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> a = {"id": ["p1", "p2", "p3"], "leiden": [0, 0, 1]}
+        >>> b = {"id": ["p3", "p4", "p1"], "kmeans": ["x", "x", "y"]}
+        >>> Ensemble.join({"site A": a, "site B": b}, on="id").labels
+        array([[ 0,  0],
+               [ 0, -1],
+               [ 1,  1],
+               [-1,  1]])
+        """
+        check_option(missing, "missing", "Ensemble.join", Missing)
+        if not isinstance(tables, Mapping) or not tables:
+            refuse("tables", "Ensemble.join", "a dict of names to tables", tables)
+        rows: list[list[Any]] = []
+        columns: list[tuple[int, NDArray[Any]]] = []
+        for place, (name, table) in enumerate(tables.items()):
+            ids = _column(table, on, f"Table {name!r}").tolist()
+            _check_ids(ids, str(name), on)
+            rows.append(ids)
+            own = [key for key in _column_names(table) if key != on]
+            if not own:
+                raise InputError(f"Table {name!r} has no column of labels beside {on!r}.")
+            columns += [(place, _column(table, key, f"Table {name!r}")) for key in own]
+        places = _places(rows, objects, "objects")
+        at = [np.array([places[one] for one in ids], dtype=np.int64) for ids in rows]
+        cells = [(at[place], u, values) for u, (place, values) in enumerate(columns)]
+        matrix = _matrix(cells, (len(places), len(columns)), missing)
+        return cls(matrix, weights=weights, missing=_left(matrix, missing))  # type: ignore[call-arg]
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: Any,
+        object: str,
+        partition: str,
+        cluster: str,
+        *,
+        objects: Iterable[Hashable] | None = None,
+        partitions: Iterable[Hashable] | None = None,
+        weights: ArrayLike | None = None,
+        missing: Missing = "unobserved",
+    ) -> Self:
+        """Make an ensemble of a table in long form: a row says who put which object into which cluster.
+
+        So come the answers of crowds, card sorts, and results of many tools in a data base.
+
+        Parameters
+        ----------
+        frame : frame
+            A frame of pandas or polars, or a dict of columns.
+        object, partition, cluster : str
+            Names of the columns: the object, the partition (a rater, a run), the label of the cluster.
+        objects : iterable of hashable, default=None
+            The objects in the order of the rows of the ensemble. None: all that occur, sorted.
+        partitions : iterable of hashable, default=None
+            The partitions in the order of the columns. None: all that occur, sorted.
+        weights : array-like of shape (n_partitions,), default=None
+            Weight of each partition. None: all count alike.
+        missing : {"unobserved", "noise"}, default="unobserved"
+            Meaning of a cluster -1; an object without a row in a partition is missing there.
+
+        Returns
+        -------
+        Ensemble
+            An object a row, a partition a column.
+
+        Raises
+        ------
+        InputError
+            If a column is not there, a partition puts an object into two clusters, or what occurs is not in
+            `objects` or `partitions`, or has no order where these are not given.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> cards = {
+        ...     "card": ["milk", "cheese", "nail", "milk", "nail"],
+        ...     "person": ["ann", "ann", "ann", "ben", "ben"],
+        ...     "pile": ["food", "food", "tools", "white", "grey"],
+        ... }
+        >>> Ensemble.from_long(cards, "card", "person", "pile").labels
+        array([[ 0, -1],
+               [ 0,  0],
+               [ 1,  1]])
+        """
+        check_option(missing, "missing", "Ensemble.from_long", Missing)
+        rows = _column(frame, object, "The frame").tolist()
+        owners = _column(frame, partition, "The frame").tolist()
+        values = _column(frame, cluster, "The frame")
+        if not len(rows) == len(owners) == len(values):
+            raise InputError(
+                f"The columns must have the same length. Got {len(rows)}, {len(owners)} and {len(values)}."
+            )
+        for column, name in ((rows, object), (owners, partition)):
+            _check_present(column, "The frame", name)
+        places = _places([rows], objects, "objects")
+        runs = _places([owners], partitions, "partitions")
+        at = np.array([places[one] for one in rows], dtype=np.int64)
+        of = np.array([runs[one] for one in owners], dtype=np.int64)
+        shape = (len(places), len(runs))
+        _check_once(at * shape[1] + of, values, (rows, owners))
+        matrix = _matrix([(at, of, values)], shape, missing)
+        return cls(matrix, weights=weights, missing=_left(matrix, missing))  # type: ignore[call-arg]
+
+
+def _column_names(table: Any) -> list[Any]:
+    names = table.keys() if isinstance(table, Mapping) else getattr(table, "columns", None)
+    if names is None or isinstance(table, str | bytes):
+        raise InputError(
+            f"A table must be a frame of pandas or polars, or a dict of columns. Got {shown(table)}."
+        )
+    return list(names)
+
+
+def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
+    """Return a column as an array of whole numbers, or of Python objects with None for missing."""
+    names = _column_names(table)
+    if name not in names:
+        raise InputError(f"{where} has no column {name!r}. It has: {', '.join(map(str, names))}.")
+    given = table[name]
+    values = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
+    if values.dtype.kind in "US" and isinstance(
+        given, list | tuple
+    ):  # numbers among them stay numbers
+        values = np.array([*given, None], dtype=object)[:-1]
+    if values.ndim != 1:
+        raise InputError(
+            f"{where}: the column {name!r} must be one value a row. Got {shown(given)}."
+        )
+    if values.dtype.kind in "iu":
+        return values.astype(np.int64)
+    found = np.empty(len(values), dtype=object)
+    found[:] = [None if _is_missing(one) else one for one in values.tolist()]
+    return found
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a cell is empty: None, NaN, NaT, pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def _check_ids(ids: list[Any], table: str, on: str) -> None:
+    _check_present(ids, f"Table {table!r}", on)
+    seen: set[Any] = set()
+    for one in ids:
+        if one in seen:
+            raise InputError(f"Table {table!r} has the identifier {one!r} more than once.")
+        seen.add(one)
+
+
+def _check_present(values: Sequence[Any], where: str, name: str) -> None:
+    for row, value in enumerate(values):
+        if value is None or not isinstance(value, Hashable):
+            raise InputError(f"{where}: row {row} has no identifier in the column {name!r}.")
+
+
+def _places(used: list[list[Any]], given: Iterable[Hashable] | None, name: str) -> dict[Any, int]:
+    """Return the place of each identifier, in the order given or sorted."""
+    every: set[Any] = set().union(*used)
+    if given is None:
+        try:
+            order = sorted(every)
+        except TypeError as error:
+            raise InputError(
+                "The identifiers are of kinds that have no order, such as numbers and texts: give them in the order "
+                "that they are to have."
+            ) from error
+    else:
+        order = identifiers(given, name)
+    places = {one: i for i, one in enumerate(order)}
+    if len(places) < len(order):
+        raise InputError(f"Identifiers must be different. {len(order) - len(places)} occur again.")
+    strange = next((one for ids in used for one in ids if one not in places), None)
+    if strange is not None:
+        raise InputError(
+            f"{strange!r} is in a table, and not among the identifiers that were given."
+        )
+    return places
+
+
+def _check_once(
+    cells: NDArray[np.int64], values: NDArray[Any], names: tuple[list[Any], list[Any]]
+) -> None:
+    """Refuse two different clusters for an object in a partition."""
+    order = np.argsort(cells, kind="stable")
+    again = np.flatnonzero(np.diff(cells[order]) == 0)
+    for k in again.tolist():
+        first, second = int(order[k]), int(order[k + 1])
+        if values[first] != values[second]:
+            raise InputError(
+                f"Partition {names[1][first]!r} puts the object {names[0][first]!r} into two clusters, "
+                f"{values[first : first + 1].tolist()[0]!r} and {values[second : second + 1].tolist()[0]!r}."
+            )
+
+
+def _matrix(
+    cells: list[tuple[NDArray[np.int64], Any, NDArray[Any]]],
+    shape: tuple[int, int],
+    missing: Missing,
+) -> NDArray[Any]:
+    """Return the labels of all cells; numbers where all are, else objects, absent: missing."""
+    if all(values.dtype.kind == "i" for _, _, values in cells):
+        matrix = np.full(shape, MISSING, dtype=np.int64)
+        for at, columns, values in cells:
+            noisy = (values == MISSING) & (missing == "noise")
+            matrix[at, columns] = np.where(noisy, NOISE, values)
+        return matrix
+    matrix = np.full(shape, None, dtype=object)
+    for at, columns, values in cells:
+        matrix[at, columns] = values
+    return matrix
+
+
+def _left(matrix: NDArray[Any], missing: Missing) -> Missing:
+    """Return how -1 is still to be read: numbers have been."""
+    return "unobserved" if matrix.dtype.kind == "i" else missing

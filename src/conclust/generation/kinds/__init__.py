@@ -1,0 +1,1 @@
+"""The kinds of members, a file each."""

@@ -1,0 +1,88 @@
+"""Common code of members by spectral clustering: k-means of an embedding, and ties between components."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.generation.runs import run_kmeans
+
+__all__ = ["bridges", "centers_of_rows", "start_seed"]
+
+_ENDS = 1000  # points of a component from which ties are looked for
+_CELLS = 1 << 22  # distances that are held together
+
+
+def start_seed(rng: np.random.Generator) -> NDArray[np.uint64]:
+    """Draw what the start of `centers_of_rows` is drawn from."""
+    return rng.integers(2**63, size=1, dtype=np.uint64)
+
+
+def centers_of_rows(
+    rows: NDArray[np.float64], k: int, start: np.random.Generator | NDArray[np.uint64]
+) -> NDArray[np.float64]:
+    """Return the centres that k-means finds from one start, drawn by greedy k-means++ (see `start_seed`)."""
+    n = len(rows)
+    found = run_kmeans(
+        np.ascontiguousarray(rows),
+        min(k, n),
+        np.arange(n, dtype=np.int32)[np.newaxis],
+        start_seed(start) if isinstance(start, np.random.Generator) else start,
+        centers=True,
+    )
+    assert found.centers is not None
+    return found.centers[0, : found.found[0]]
+
+
+def bridges(
+    points: NDArray[np.float64], parts: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the shortest ties that connect all components of a graph: a minimum spanning tree of them.
+
+    Every cut between components is 0: these ties, which are weak, make a cut cost the more the nearer the
+    components are, so that the few points of a small component stay with the nearest large one.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        The points.
+    parts : ndarray of shape (n,)
+        The component of each point: 0, 1, ....
+
+    Returns
+    -------
+    ends : ndarray of shape (n_components - 1, 2)
+        The two points of each tie.
+    squares : ndarray of shape (n_components - 1,)
+        Their squared distances, up to rounding errors. Of a component of more than 1,000 points as many are
+        looked at.
+    """
+    points = points - points.mean(axis=0)
+    lengths = np.einsum("ij,ij->i", points, points)
+    nearest = np.full(len(points), np.inf)
+    inner_end = np.zeros(len(points), dtype=np.int64)
+    outside = np.ones(len(points), dtype=np.bool_)
+    ends: list[tuple[int, int]] = []
+    part = parts[0]
+    while True:  # one component after the other joins the tree
+        inside = np.flatnonzero(parts == part)
+        outside[inside] = False
+        left = np.flatnonzero(outside)
+        if len(left) == 0:
+            break
+        some = inside[:: -(-len(inside) // _ENDS)]
+        step = max(1, _CELLS // len(left))
+        for at in (some[start : start + step] for start in range(0, len(some), step)):
+            squares = lengths[at, None] + lengths[left] - 2.0 * (points[at] @ points[left].T)
+            closest = squares.argmin(axis=0)
+            least = squares[closest, np.arange(len(left))]
+            closer = least < nearest[left]
+            nearest[left[closer]] = least[closer]
+            inner_end[left[closer]] = at[closest[closer]]
+        end = left[nearest[left].argmin()]
+        ends.append((int(inner_end[end]), int(end)))
+        part = parts[end]
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    return pairs, np.maximum(nearest[pairs[:, 1]], 0.0)

@@ -1,0 +1,200 @@
+"""Members by spectral clustering on landmarks: for millions of points, without an n x n matrix.
+
+Some points stand for all: the landmarks. Each object is tied to its few nearest landmarks, and the bipartite
+graph of objects and landmarks is cut (`conclust.spectra.transfer_cut`), as HBGF cuts the graph of objects and clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from conclust._threads import in_threads
+from conclust.generation.kinds.embedded import bridges, centers_of_rows, start_seed
+from conclust.generation.labelling.models import LandmarkCut, Search, tie_weights
+from conclust.generation.labelling.nearest import nearest_center
+from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
+from conclust.generation.runs import some_objects
+from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products, unit_rows
+
+__all__ = ["SPECTRAL", "LandmarkSpectralRecipe", "search_of"]
+
+# Number of objects on which centres of an embedding are computed.
+_ENOUGH = 10_000
+_FEW_LANDMARKS = 20
+# The weight of a tie between components that are far apart: cuts of such ties can still be told apart.
+_LEAST_TIE = 1e-9
+
+
+def search_of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Search:
+    """Group landmarks so that about k nearest ones are found soon."""
+    p = len(points)
+    starts = rng.permutation(p)[: isqrt(p)]
+    heads = KMeansRecipe(max_iter=20).centers(points, starts)
+    group = nearest_center(points, heads)
+    filled, group = np.unique(group, return_inverse=True)
+    order = np.argsort(group, kind="stable").astype(np.int32)
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(group))]).astype(np.int64)
+    return Search(points, np.ascontiguousarray(heads[filled]), bounds, order, _around(points, k))
+
+
+def _around(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
+    """Return the 10 k landmarks nearest to each, and itself."""
+    p = len(points)
+    count = min(p, 10 * k + 1)
+    squares = np.einsum("ij,ij->i", points, points)
+    distances = squares - 2.0 * (points @ points.T)
+    np.fill_diagonal(distances, -np.inf)
+    near = np.argpartition(distances, count - 1, axis=1)[:, :count]
+    return np.ascontiguousarray(near, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class LandmarkSpectralRecipe:
+    """Ultra-scalable spectral clustering (U-SPEC; Huang et al., IEEE TKDE 32(6), 2020).
+
+    Landmarks, at most half as many as objects, are the centres of ten iterations of k-means on ten objects
+    per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
+    mean distance of all ties, or the root mean square of the object's own where that is larger: in a graph
+    where outliers hang by ties of nearly 0 the cheapest cuts peel off one after the other. The bipartite graph is cut by
+    the transfer cut, and one run of k-means groups the objects in the embedding.
+
+    If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
+
+    ``n_columns``: how many columns of one embedding are found, for all members of a run; a member of k clusters
+    is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
+    k of them for each. ``threads``: how many members of a run are made side by side; the same ones for any number.
+    """
+
+    name: str = "spectral"
+    n_landmarks: int = 1000
+    n_nearest: int = 5
+    n_columns: int | None = None
+    threads: int = 1
+
+    def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
+        told: dict[str, Any] = {
+            "method": self.name,
+            "n_landmarks": self.n_landmarks,
+            "n_nearest": self.n_nearest,
+            "sigma": "mean, or the object's own",
+            "components": "bridged",
+        }
+        if self.n_columns is not None:
+            told["n_columns"] = self.n_columns
+        return told
+
+    def run(  # noqa: D102
+        self,
+        points: NDArray[np.float64],
+        n_clusters: Sequence[int | None],
+        rng: np.random.Generator,
+    ) -> list[Found]:
+        landmarks = self._landmarks(points, rng)
+        graph = self._graph(landmarks, points, rng)
+        shared = None if self.n_columns is None else graph.side(self.n_columns)
+        # All that is random is drawn before, in the order of the members.
+        draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
+
+        def member(draw: tuple[int, NDArray[np.int64], NDArray[np.uint64]]) -> Found:
+            model = graph.cut(*draw, shared)
+            return Found(model.label_tied(graph.found, graph.weights), model)
+
+        return in_threads(member, draws, self.threads)
+
+    def _landmarks(
+        self, points: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        n = len(points)
+        pool = points[some_objects(n, min(n, 10 * self.n_landmarks), rng)]
+        # If every object were a landmark, each would be tied to itself, and members would hardly differ.
+        p = min(self.n_landmarks, n, max(_FEW_LANDMARKS, n // 2))
+        starts = first_distinct(pool, rng.permutation(len(pool)), p)
+        return KMeansRecipe(max_iter=10).centers(pool, starts)
+
+    def _graph(
+        self, landmarks: NDArray[np.float64], points: NDArray[np.float64], rng: np.random.Generator
+    ) -> _Graph:
+        k = min(self.n_nearest, len(landmarks))
+        search = search_of(landmarks, k, rng)
+        found, squares = search.nearest(points, k)
+        sigma = float(np.sqrt(squares).mean())
+        return _Graph(search, found, tie_weights(squares, sigma), sigma)
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """The bipartite graph of objects and landmarks: each object's ties, and their scale sigma."""
+
+    search: Search
+    found: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    sigma: float
+
+    @property
+    def ties(self) -> sp.csr_array:
+        """The graph as a matrix (n_objects, n_landmarks)."""
+        n, k = self.found.shape
+        starts = np.arange(0, n * k + 1, k)
+        shape = (n, len(self.search.points))
+        return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
+
+    def drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw the objects on which the centres of a member are computed."""
+        n = len(self.found)
+        return some_objects(n, min(n, _ENOUGH), rng)
+
+    def cut(
+        self,
+        k: int,
+        sample: NDArray[np.int64],
+        start: NDArray[np.uint64],
+        shared: ClusterSide | None = None,
+    ) -> LandmarkCut:
+        """Cut it into k parts, by the k leading columns of an embedding that has more, if there is one."""
+        side = self.side(k) if shared is None else shared
+        loads = np.ascontiguousarray(side.loads[:, :k] * side.values[:k])
+        rows = self.ties[sample]
+        rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
+        centers = centers_of_rows(unit_rows(rows @ loads), k, start)
+        return LandmarkCut(self.search, self.found.shape[1], self.sigma, loads, centers)
+
+    def side(self, k: int) -> ClusterSide:
+        """Return the landmarks' side of the transfer cut: at most k triplets of the graph, its components tied."""
+        p = len(self.search.points)
+        shares = self.ties
+        shares.data = (self.weights / self.weights.sum(axis=1, keepdims=True)).ravel()
+        inner: Any = sp.csr_array(self.ties.T @ shares)
+        degrees: NDArray[np.float64] = np.bincount(
+            self.found.ravel(), self.weights.ravel(), minlength=p
+        ).astype(np.float64)
+        parts = connected_components(inner, directed=False)[1]
+        # A landmark without ties is in no graph.
+        used = np.flatnonzero(degrees > 0)
+        ends, squares = bridges(self.search.points[used], parts[used])
+        if len(ends):
+            # Each as an object that is tied to both. Eigenvalues are equal but for these: solved whole.
+            near = self.sigma**2
+            weights = np.maximum(near / (near + squares), _LEAST_TIE)
+            bound = np.zeros((len(ends), p))
+            np.put_along_axis(bound, used[ends], np.sqrt(0.5 * weights)[:, None], axis=1)
+            inner = inner.toarray() + bound.T @ bound
+            degrees += bound.T @ np.sqrt(2.0 * weights)
+        one = np.where(degrees > 0, 0, -1).astype(np.int64)
+        return transfer_cut_of_products(inner, degrees, k, lambda: one)
+
+
+SPECTRAL = Kind(
+    LandmarkSpectralRecipe(),
+    20,
+    labels_others=True,
+    help="on landmarks, for groups that are not round",
+    cited="spectral clustering on landmarks with random numbers of clusters",
+)

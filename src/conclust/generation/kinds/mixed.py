@@ -1,0 +1,140 @@
+"""The members of the mixed ensemble that are not k-means: linkage trees and spectral clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from conclust.generation.members import Found
+
+__all__ = ["TREES", "SpectralRecipe", "TreeRecipe", "cut"]
+
+Linkage: TypeAlias = Literal["single", "average", "ward", "centroid"]
+TREES: tuple[Linkage, ...] = ("single", "average", "ward", "centroid")
+_DIRECT = 1000  # objects up to which all of LAPACK's accuracy costs next to nothing
+
+
+@dataclass(frozen=True)
+class TreeRecipe:
+    """Agglomerative clustering on Euclidean distances: one tree, cut once per member."""
+
+    name: Linkage
+
+    def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
+        return {"method": self.name, "metric": "euclidean"}
+
+    def run(  # noqa: D102
+        self,
+        points: NDArray[np.float64],
+        n_clusters: Sequence[int | None],
+        rng: np.random.Generator,
+    ) -> list[Found]:
+        from scipy.cluster.hierarchy import linkage
+        from scipy.spatial.distance import pdist
+
+        # Not linkage(points): points may look like a matrix of distances, and SciPy would warn.
+        tree = linkage(pdist(points), method=self.name)
+        return [Found(cut(tree, k)) for k in n_clusters if k is not None]
+
+
+def cut(tree: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Return the k clusters that are left after the first n - k merges of a tree.
+
+    Parameters
+    ----------
+    tree : ndarray of shape (n - 1, 4)
+        Merges in the order they were made, as SciPy has them. Their heights play no part: centroid
+        linkage may merge at a lower height than before, and ties leave exactly k clusters too.
+    k : int
+        Clusters wanted, at most n.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Labels 0..k-1, in no particular order.
+    """
+    n = len(tree) + 1
+    merges = n - k
+    root = np.arange(n + merges)
+    for side in (0, 1):
+        root[tree[:merges, side].astype(np.int64)] = np.arange(n, n + merges)
+    while True:  # each pass doubles the distance looked ahead
+        above = root[root]
+        if np.array_equal(above, root):
+            return np.unique(root[:n], return_inverse=True)[1].astype(np.int64)
+        root = above
+
+
+@dataclass(frozen=True)
+class SpectralRecipe:
+    """Normalised spectral clustering of Ng, Jordan & Weiss (2001): one embedding for all members.
+
+    The affinity of two points is exp(-d^2 / (2 sigma^2)) with sigma^2 the median squared distance
+    (over the pairs that differ, if most do not).
+    """
+
+    name: str = "spectral"
+    n_init: int = 10
+
+    def parameters(self) -> dict[str, Any]:  # noqa: D102
+        return {"method": self.name, "n_init": self.n_init, "sigma2": "median"}
+
+    def run(  # noqa: D102
+        self,
+        points: NDArray[np.float64],
+        n_clusters: Sequence[int | None],
+        rng: np.random.Generator,
+    ) -> list[Found]:
+        from sklearn.cluster import KMeans
+
+        sizes = [k for k in n_clusters if k is not None]
+        vectors = _leading_vectors(_normalised_affinity(points), max(sizes), rng)
+        found = []
+        for k in sizes:
+            rows = vectors[:, :k]
+            length = np.linalg.norm(rows, axis=1, keepdims=True)
+            rows = rows / np.maximum(length, np.finfo(np.float64).tiny)
+            seed = int(rng.integers(2**31 - 1))
+            found.append(Found(KMeans(k, n_init=self.n_init, random_state=seed).fit(rows).labels_))
+        return found
+
+
+def _normalised_affinity(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.spatial.distance import pdist, squareform
+
+    squared = pdist(points, "sqeuclidean")
+    scale = float(np.median(squared))
+    if scale == 0 and squared.any():
+        scale = float(np.median(squared[squared > 0]))
+    if scale > 0:
+        squared /= -2 * scale
+    affinity = squareform(np.exp(squared, out=squared), checks=False)
+    # The affinity of an object with itself: an outlier without other affinities is a component of its own.
+    np.fill_diagonal(affinity, 1.0)
+    shrink = 1 / np.sqrt(affinity.sum(axis=1))
+    affinity *= shrink
+    affinity *= shrink[:, None]
+    return affinity
+
+
+def _leading_vectors(
+    matrix: NDArray[np.float64], k: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return the eigenvectors of the k largest eigenvalues, largest first."""
+    n = len(matrix)
+    start = rng.uniform(-1, 1, n)  # drawn in either case, so that the k-means seeds do not shift
+    if n > max(_DIRECT, 2 * k):
+        try:
+            values, vectors = eigsh(matrix, k, which="LA", v0=start, tol=1e-9)
+        except ArpackNoConvergence:  # leading eigenvalues that are nearly equal: solved whole
+            pass
+        else:
+            return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+    _, vectors = scipy.linalg.eigh(matrix, subset_by_index=(n - k, n - 1), overwrite_a=True)
+    return np.asarray(vectors[:, ::-1])

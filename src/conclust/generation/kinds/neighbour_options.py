@@ -1,0 +1,139 @@
+"""Users' options for members by neighbours, the resulting recipes, and their errors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from conclust._validation import check_int, check_option, check_real, refuse
+from conclust.exceptions import InputError
+from conclust.generation.kinds.communities import DensityRecipe, GraphRecipe, NeighbourRecipe
+from conclust.generation.kinds.searched import GivenGraph, Searches
+from conclust.generation.sizes import OWNER
+from conclust.neighbours.graph import Weights
+from conclust.neighbours.leiden import Quality
+from conclust.neighbours.search import Metric
+
+__all__ = ["check_neighbour_options", "neighbour_recipes", "read_graph"]
+
+_DEFAULTS = {
+    "n_neighbors": None,
+    "resolution": None,
+    "weights": "jaccard",
+    "quality": "modularity",
+    "metric": "euclidean",
+}
+_OF_DENSITY = ("metric",)
+# Weights of a tie in both directions may differ by rounding.
+_ROUNDING = 1e-5
+
+
+def check_neighbour_options(generator: Any, kinds: Sequence[Any], given: GivenGraph | None) -> None:
+    """Refuse values out of their range, and those that no member uses.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        Its parameters.
+    kinds : sequence
+        The kinds of members.
+    given : GivenGraph or None
+        The user's graph.
+    """
+    check_int(generator.n_neighbors, "n_neighbors", OWNER, none=True)
+    if generator.resolution is not None:
+        check_real(generator.resolution, "resolution", OWNER, low=0.0, closed="neither")
+    check_option(generator.weights, "weights", OWNER, Weights)
+    check_option(generator.quality, "quality", OWNER, Quality)
+    check_option(generator.metric, "metric", OWNER, Metric)
+    names = [kind for kind in kinds if isinstance(kind, str)]
+    for name, default in _DEFAULTS.items():
+        value = getattr(generator, name)
+        if value == default or "graph" in names or ("density" in names and name in _OF_DENSITY):
+            continue
+        users = "'graph' or 'density'" if name in _OF_DENSITY else "'graph'"
+        refuse(name, OWNER, f"{default!r} where no member is by {users}", value)
+    if generator.n_clusters is not None and generator.resolution is not None:
+        expected = "None with n_clusters, for which each member searches its resolution"
+        refuse("resolution", OWNER, expected, generator.resolution)
+    if given is None:
+        return
+    if "graph" not in names:
+        raise InputError(
+            f"{OWNER}.fit must be given no graph where no member is by 'graph': others are made of the points. "
+            f"Use method='graph'. Got method={generator.method!r} instead."
+        )
+    if generator.n_neighbors is not None:
+        expected = "None with a graph given to fit, which has its neighbours already"
+        refuse("n_neighbors", OWNER, expected, generator.n_neighbors)
+    if generator.sample_fraction != 1.0:
+        expected = "1.0 with a graph given to fit, which is clustered as a whole"
+        refuse("sample_fraction", OWNER, expected, generator.sample_fraction)
+    if generator.fit_on is not None:
+        expected = "None with a graph given to fit, which is clustered as a whole"
+        refuse("fit_on", OWNER, expected, generator.fit_on)
+
+
+def neighbour_recipes(
+    generator: Any, sample_seed: int, given: GivenGraph | None
+) -> dict[str, NeighbourRecipe]:
+    """Return the recipes of a fit, which share one search.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        Its parameters.
+    sample_seed : int
+        Seed of the objects on which members are fitted, if there are too many.
+    given : GivenGraph or None
+        The user's graph.
+    """
+    searches = Searches(generator.metric, sample_seed, generator.n_neighbors)
+    graph = GraphRecipe(
+        searches=searches,
+        n_neighbors=generator.n_neighbors,
+        resolution=generator.resolution,
+        weights=generator.weights,
+        quality=generator.quality,
+        given=given,
+    )
+    return {"graph": graph, "density": DensityRecipe(searches=searches)}
+
+
+def read_graph(graph: Any, n: int) -> GivenGraph:
+    """Return a graph of the user's, checked; ties of objects with themselves are left out."""
+    shape = getattr(graph, "shape", None)
+    if not sp.issparse(graph) or shape != (n, n):
+        got = f"a {type(graph).__name__}"
+        if shape is not None:
+            got += f" of the shape {tuple(shape)}"
+        raise InputError(
+            f"The graph given to {OWNER}.fit must be a sparse matrix of weights with a row and a column for each of "
+            f"{n} objects, such as adata.obsp['connectivities']. Got {got} instead."
+        )
+    sparse: Any = graph
+    matrix = sp.csr_array(sparse, dtype=np.float64)
+    matrix.sum_duplicates()
+    if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
+        raise InputError(
+            f"The graph given to {OWNER}.fit must have finite weights that are not negative."
+        )
+    apart = abs(matrix - matrix.T)
+    if apart.nnz and apart.max() > _ROUNDING * matrix.max():
+        raise InputError(
+            f"The graph given to {OWNER}.fit must be symmetric. Got a weight that differs by "
+            f"{apart.max():.3g} from that of the other direction: graph.maximum(graph.T) is symmetric."
+        )
+    both = sp.coo_array(0.5 * (matrix + matrix.T))
+    off = (both.row != both.col) & (both.data > 0)
+    whole = sp.csr_array((both.data[off], (both.row[off], both.col[off])), shape=(n, n))
+    whole.sort_indices()
+    starts, ends = whole.indptr.astype(np.int64), whole.indices.astype(np.int32)
+    digest = hashlib.sha256()
+    for part in (starts, ends, whole.data):
+        digest.update(part.tobytes())
+    return GivenGraph(starts, ends, whole.data, digest.hexdigest())

@@ -1,0 +1,75 @@
+"""What the `method` of a generator names: the kinds of members, of which each is a file."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from conclust.generation.kinds.communities import DENSITY, GRAPH
+from conclust.generation.kinds.landmarks import SPECTRAL
+from conclust.generation.kinds.multimetric import MULTIMETRIC
+from conclust.generation.kinds.spherical import SPHERICAL
+from conclust.generation.members import KMEANS, Kind
+
+__all__ = ["KINDS", "METHODS", "is_named", "kinds_of", "settings_for"]
+
+KINDS: dict[str, Kind] = {
+    kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, MULTIMETRIC, GRAPH, DENSITY)
+}
+# "auto" and "mixed" make members of several kinds.
+METHODS = ("auto", "kmeans", "mixed", *(name for name in KINDS if name != "kmeans"))
+
+# The kinds of an automatic ensemble and how many members each has. Settled by experiments/default.
+_SHARES = {"graph": 17, "spectral": 17, "density": 6}
+N_AUTOMATIC = sum(_SHARES.values())
+# Fewer objects have no graph of neighbours that shows more than their distances do.
+_FEW = 50
+
+
+def chosen_kinds(n: int) -> str | list[str]:
+    """Return the kinds of members of an automatic ensemble, in turn.
+
+    Members by communities of neighbour graphs, by spectral clustering and by density follow what the points
+    are near to; few points are clustered by k-means. The kinds are spread evenly, so that the first members of a
+    shorter ensemble have about the same shares.
+
+    Parameters
+    ----------
+    n : int
+        Number of objects.
+    """
+    if n < _FEW:
+        return "kmeans"
+    kinds: list[str] = []
+    for turn in range(1, N_AUTOMATIC + 1):
+        due = {
+            kind: share * turn / N_AUTOMATIC - kinds.count(kind) for kind, share in _SHARES.items()
+        }
+        kinds.append(max(due, key=lambda kind: due[kind]))
+    return kinds
+
+
+def settings_for(generator: Any, n: int, *, chosen: bool = True) -> Any:
+    """Return the generator's parameters with the kinds of members settled where its `method` is "auto".
+
+    chosen: whether `chosen_kinds` settles them; else all members are by "graph".
+    """
+    if not (isinstance(generator.method, str) and generator.method == "auto"):
+        return generator
+    settings = copy(generator)
+    settings.method = chosen_kinds(n) if chosen else "graph"
+    if generator.n_partitions is None:
+        settings.n_partitions = N_AUTOMATIC
+    return settings
+
+
+def kinds_of(method: Any) -> list[Any]:
+    """Return the kinds that a method lists, with or without their numbers of clusters."""
+    listed = method if isinstance(method, list | tuple) else [method]
+    return [entry[0] if isinstance(entry, list | tuple) and entry else entry for entry in listed]
+
+
+def is_named(method: Any) -> bool:
+    """Return whether all members are of built-in kinds."""
+    listed = method if isinstance(method, list | tuple) else [method]
+    return all(isinstance(entry, str) for entry in listed)

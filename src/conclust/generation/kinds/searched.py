@@ -1,0 +1,170 @@
+"""One search of neighbours for all members of a fit that see the same points."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import Forest
+from conclust._random import generator
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.generation.labelling.voting import VOTERS, NeighbourVote, vote, voters_of
+from conclust.generation.members import Found, draw
+from conclust.neighbours.density import density_forest
+from conclust.neighbours.graph import Weights, graph_of
+from conclust.neighbours.leiden import CommunityGraph, Quality
+from conclust.neighbours.search import Metric, Neighbours, PointIndex, comparable, neighbours_of
+
+__all__ = ["GivenGraph", "Searched", "Searches", "sizes_of_neighbourhoods"]
+
+# Maximum number of objects on which members are fitted: all others are labelled by the vote of their neighbours.
+_MOST_FITTED = 10_000
+_MOST_NEIGHBOURS = 40
+_FEW_NEIGHBOURS = 5
+_GRID = 8
+_OWNER = "EnsembleGenerator"
+
+
+def sizes_of_neighbourhoods(n: int) -> NDArray[np.int64]:
+    """Return the numbers of neighbours that members of n points choose from: a geometric grid."""
+    largest = max(1, int(min(_MOST_NEIGHBOURS, max(_FEW_NEIGHBOURS, 1.5 * sqrt(n)), n - 1)))
+    lowest = min(_FEW_NEIGHBOURS, largest)
+    return np.unique(np.rint(np.geomspace(lowest, largest, _GRID)).astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class GivenGraph:
+    """A user's graph of the objects: see `conclust.neighbours.NeighbourGraph`."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    digest: str
+
+
+class Searched:
+    """Points and their neighbours, with the graphs and forests made from them so far.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_features)
+        The points of the members.
+    metric : {"euclidean", "cosine"}
+        The distance.
+    sample_seed : int
+        Seed for drawing the objects that members are fitted on, where there are too many.
+    n_neighbors : int or None
+        Number of neighbours requested by members, if any.
+    """
+
+    def __init__(
+        self,
+        points: NDArray[np.float64],
+        metric: Metric,
+        sample_seed: int,
+        n_neighbors: int | None,
+    ) -> None:
+        self.points = points
+        self._metric = metric
+        self._sample_seed = sample_seed
+        self._n_neighbors = n_neighbors
+        self._compared = comparable(points, metric, _OWNER)
+        self._lock = threading.RLock()
+        self._made: dict[Any, Any] = {}
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbours of the distinct points that members are fitted on."""
+        return self._search[0]
+
+    @property
+    def _search(self) -> tuple[Neighbours, NDArray[np.float64]]:
+        return self._once("search", self._neighbours_and_points)  # type: ignore[no-any-return]
+
+    def _neighbours_and_points(self) -> tuple[Neighbours, NDArray[np.float64]]:
+        n = len(self.points)
+        sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
+        fitted = self._compared if sample is None else self._compared[sample]
+        wanted = int(sizes_of_neighbourhoods(len(fitted))[-1])
+        return neighbours_of(fitted, max(1, wanted, self._n_neighbors or 1))
+
+    def graph(self, k: int, weights: Weights, quality: Quality) -> CommunityGraph:
+        """Return the graph of the k nearest neighbours."""
+
+        def make() -> CommunityGraph:
+            made = graph_of(self.neighbours, k, weights)
+            masses = self.neighbours.rows.masses
+            return CommunityGraph.of(made.starts, made.ends, made.weights, masses, quality)
+
+        return self._once(("graph", k, weights, quality), make)  # type: ignore[no-any-return]
+
+    def forest(self, m: int) -> Forest:
+        """Return the spanning forest by core distances of the m-th neighbour."""
+        return self._once(("forest", m), lambda: density_forest(self.neighbours, m))  # type: ignore[no-any-return]
+
+    def found(self, labels: NDArray[np.int32]) -> Found:
+        """Return the labels of all points, given those of the distinct ones that were fitted, and the model."""
+        neighbours, points = self._search
+        index = self._once("index", lambda: voters_of(points))
+        model = self._model(labels, index)
+        if len(self.points) <= _MOST_FITTED:
+            return Found(labels[neighbours.rows.inverse], model)
+        found, squares = self._once("votes", lambda: index.nearest(self._compared, VOTERS))
+        return Found(vote(found, squares, labels[:, np.newaxis])[:, 0], model)
+
+    def found_on_all(self, labels: NDArray[np.int32]) -> Found:
+        """Return the labels of all points, as they are, and the model where no two points are equal."""
+        rows = self._once("rows", lambda: EqualRows.of(self._compared))
+        if len(rows) < len(labels):
+            return Found(labels, None)
+        index = self._once("all", lambda: voters_of(self._compared))
+        return Found(labels, self._model(labels, index))
+
+    def _model(self, labels: NDArray[np.int32], index: PointIndex) -> NeighbourVote:
+        return NeighbourVote(index.points, labels, self._metric == "cosine", index)
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+
+class Searches:
+    """The searches of a fit: members of the same points share one.
+
+    Parameters
+    ----------
+    metric : {"euclidean", "cosine"}
+        The distance.
+    sample_seed : int
+        Seed for drawing the objects that members are fitted on, where there are too many.
+    n_neighbors : int or None
+        Number of neighbours requested by members, if any.
+    """
+
+    def __init__(self, metric: Metric, sample_seed: int, n_neighbors: int | None) -> None:
+        self.metric = metric
+        self.sample_seed = sample_seed
+        self.n_neighbors = n_neighbors
+        self._lock = threading.Lock()
+        self._last: Searched | None = None
+
+    def of(self, points: NDArray[np.float64]) -> Searched:
+        """Return the search of these points; the last one is kept."""
+        with self._lock:
+            last = self._last
+            if last is None or not (last.points is points or np.array_equal(last.points, points)):
+                last = Searched(points, self.metric, self.sample_seed, self.n_neighbors)
+                self._last = last
+            return last
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave the points behind: each process searches for itself."""
+        return Searches, (self.metric, self.sample_seed, self.n_neighbors)

@@ -1,0 +1,210 @@
+"""Labels points by all members in one pass: blocks of points in, blocks of labels out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from conclust._threads import thread_count
+from conclust.generation.crew import Crew
+from conclust.generation.labelling.models import (
+    Centers,
+    Directions,
+    LandmarkCut,
+    Model,
+    refuse_without_direction,
+)
+from conclust.generation.labelling.nearest import CenterSets
+from conclust.generation.labelling.voting import NeighbourVote
+from conclust.generation.points import checked_points
+from conclust.generation.scaling import Scaler
+
+__all__ = ["Labelling", "over_chunks", "scaled"]
+
+_OWNER = "EnsembleGenerator"
+
+
+class Labelling:
+    """Labels blocks of points by many members: those with centres at once, cuts of one graph together.
+
+    It is a function of a block, ``labelling(block)``, that can be pickled and keeps nothing.
+
+    Parameters
+    ----------
+    models : sequence of Model
+        The model that labels the points for each member.
+    features : sequence of (sequence of int or None)
+        Columns used by each member; None: all.
+    d : int
+        Columns of the points.
+    dtype : dtype
+        Type of the labels, wide enough for all clusters.
+    scaler : MinMaxScaler, StandardScaler or None, default=None
+        The scaling of a call's points.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        features: Sequence[Sequence[int] | NDArray[np.int64] | None],
+        d: int,
+        dtype: Any,
+        scaler: Scaler | None = None,
+    ) -> None:
+        self._n_members = len(models)
+        self._d = d
+        self._dtype: np.dtype[Any] = np.dtype(dtype)
+        self._scaler = scaler
+        columns = [None if own is None else np.asarray(own, dtype=np.int64) for own in features]
+        near = [u for u, model in enumerate(models) if isinstance(model, Centers)]
+        every = np.arange(d)
+        self._sets: CenterSets | None = None
+        if near:
+            self._sets = CenterSets(
+                [models[u].centers for u in near],  # type: ignore[attr-defined]
+                [every if (own := columns[u]) is None else own for u in near],
+                near,
+            )
+        self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
+        # Cuts of one graph together: their ties are found once.
+        self._graphs: list[tuple[list[int], list[LandmarkCut], NDArray[np.int64] | None]] = []
+        self._votes: list[tuple[list[int], list[NeighbourVote], NDArray[np.int64] | None]] = []
+        for u, model in enumerate(models):
+            if isinstance(model, LandmarkCut):
+                self._add(u, model, columns[u])
+            elif isinstance(model, NeighbourVote):
+                self._add_vote(u, model, columns[u])
+            elif not isinstance(model, Centers):
+                raise TypeError(
+                    f"Nothing here labels points by a model of the kind {model.kind!r}."
+                )
+
+    def _add(self, u: int, model: LandmarkCut, columns: NDArray[np.int64] | None) -> None:
+        for members, cuts, _ in self._graphs:
+            if cuts[0].shares_ties(model):
+                members.append(u)
+                cuts.append(model)
+                return
+        self._graphs.append(([u], [model], columns))
+
+    def _add_vote(self, u: int, model: NeighbourVote, columns: NDArray[np.int64] | None) -> None:
+        for members, models, other in self._votes:
+            if _same(columns, other) and models[0].shares_points(model):
+                members.append(u)
+                models.append(model)
+                return
+        self._votes.append(([u], [model], columns))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns of the points, columns of the labels."""
+        return self._d, self._n_members
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the labels."""
+        return self._dtype
+
+    def __call__(self, block: Any) -> NDArray[Any]:
+        """Return the labels of a block of points as they come: unscaled, of any type of number."""
+        if len(block) == 0:
+            return np.empty((0, self._n_members), dtype=self._dtype)
+        points = checked_points(block, _OWNER)
+        return self.label(scaled(points, self._scaler), 1)
+
+    def label(self, points: NDArray[np.float64], n_jobs: int | None) -> NDArray[Any]:
+        """Return the labels of scaled points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d)
+            C-ordered and finite.
+        n_jobs : int or None
+            Number of threads, as for joblib.
+
+        Returns
+        -------
+        ndarray of shape (n, n_members)
+            Labels, one member per column.
+        """
+        labels = np.empty((len(points), self._n_members), dtype=self._dtype)
+        for own in self._directed:
+            refuse_without_direction(points if own is None else points[:, own])
+        threads = thread_count(effective_n_jobs(n_jobs), _OWNER)
+        if self._sets is not None:
+            self._sets.label(points, labels, threads)
+        for members, models, own in self._votes:
+            some = points if own is None else np.ascontiguousarray(points[:, own])
+            labels[:, members] = NeighbourVote.label_all(models, some, threads)
+        if self._graphs:
+            # As many parts of the points as leave no worker idle.
+            parts = -(-effective_n_jobs(n_jobs) // len(self._graphs))
+            step = max(1, -(-len(points) // parts))
+            work = [
+                (slice(start, start + step), *graph)
+                for start in range(0, len(points), step)
+                for graph in self._graphs
+            ]
+            with Crew(n_jobs, "threads", _OWNER) as crew:
+                for part, members, found in crew.run(partial(_label, points), work):
+                    labels[part, members] = found
+        return labels
+
+
+def _same(columns: NDArray[np.int64] | None, other: NDArray[np.int64] | None) -> bool:
+    if columns is None or other is None:
+        return columns is other
+    return np.array_equal(columns, other)
+
+
+def scaled(points: NDArray[np.float64], scaler: Scaler | None) -> NDArray[np.float64]:
+    """Return the points as a fitted scaler makes them; as they are without one."""
+    return points if scaler is None else np.ascontiguousarray(scaler.transform(points))
+
+
+def over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:
+    """Return a Dask array of the labels of a Dask array of points: nothing is read before they are needed."""
+    d, n_members = labelling.shape
+    if len(X.chunks[1]) > 1:  # the features of an object must be together
+        X = X.rechunk({1: d})
+    lazy: NDArray[Any] = X.map_blocks(
+        labelling,
+        dtype=labelling.dtype,
+        chunks=(X.chunks[0], (n_members,)),
+        meta=np.empty((0, n_members), dtype=labelling.dtype),
+    )
+    return lazy
+
+
+def _label(
+    points: NDArray[np.float64],
+    stopped: Callable[[], bool],
+    part: slice,
+    members: list[int],
+    cuts: list[LandmarkCut],
+    columns: NDArray[np.int64] | None,
+) -> tuple[slice, list[int], NDArray[np.int64]]:
+    """Return the labels of some of the points by the cuts of a graph.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        The points.
+    stopped : callable
+        Whether the work was interrupted.
+    part : slice
+        The points to be labelled.
+    members : list of int
+        The members' columns of the labels.
+    cuts : list of LandmarkCut
+        The members.
+    columns : ndarray of int64 or None
+        The features that they see; None: all.
+    """
+    some = points[part] if columns is None else np.ascontiguousarray(points[part, columns])
+    return part, members, LandmarkCut.label_all(cuts, some)

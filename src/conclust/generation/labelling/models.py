@@ -1,0 +1,350 @@
+"""Models with which members label points: by centres, or by a cut of landmarks.
+
+The label of a point never depends, in any bit, on which other points it comes with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import landmark_labels, nearest_landmarks
+from conclust.exceptions import InputError
+from conclust.generation.labelling.nearest import nearest_center
+from conclust.generation.labelling.voting import NeighbourVote
+
+__all__ = [
+    "MODELS",
+    "Centers",
+    "Directions",
+    "LandmarkCut",
+    "Model",
+    "Search",
+    "refuse_without_direction",
+    "tie_weights",
+]
+
+# Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
+_BLOCK = 1 << 17
+_COORDINATES = 1 << 18
+
+Layout = dict[str, tuple[str, int]]  # of each array the kind of dtype and the dimensions
+
+
+class Model(Protocol):
+    """The model of a member, which labels points."""
+
+    kind: ClassVar[str]
+    layout: ClassVar[Layout]
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the cluster of each point."""
+
+    def reordered(self, clusters: NDArray[np.int64]) -> Model:
+        """Return the model of only these clusters, in this order."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of the model, as described by `layout`."""
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
+        """Return the model from its `arrays`; None if they are invalid. Types are as in `layout`."""
+
+
+@dataclass(frozen=True)
+class Centers:
+    """Points go to the nearest centre.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features)
+        One centre per cluster.
+    """
+
+    centers: NDArray[np.float64]
+
+    kind: ClassVar[str] = "nearest"
+    layout: ClassVar[Layout] = {"centers": ("f", 2)}
+
+    @property
+    def n_clusters(self) -> int:  # noqa: D102  (the protocol's text)
+        return len(self.centers)
+
+    @property
+    def n_features(self) -> int:  # noqa: D102
+        return int(self.centers.shape[1])
+
+    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+        return nearest_center(points, self.centers)
+
+    def reordered(self, clusters: NDArray[np.int64]) -> Self:  # noqa: D102
+        return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102
+        return {"centers": self.centers}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
+        found = cls(arrays["centers"])
+        return found if found.centers.size and np.isfinite(found.centers).all() else None
+
+
+@dataclass(frozen=True)
+class Directions(Centers):
+    """Points go to the centre of length 1 with the largest cosine; a point without direction is refused."""
+
+    kind: ClassVar[str] = "directions"
+
+    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+        refuse_without_direction(points)
+        return super().label(points)
+
+
+def refuse_without_direction(points: NDArray[np.float64]) -> None:
+    """Raise the error for points without a cosine."""
+    without = int(np.count_nonzero(~points.any(axis=1)))
+    if without:
+        raise InputError(
+            f"Members of method='spherical' compare directions, and {without} of {len(points)} points have "
+            "none: all the features that a member sees are 0. Leave these points out, or use method='kmeans'."
+        )
+
+
+def _blocks(points: NDArray[np.float64]) -> Iterator[slice]:
+    n, d = points.shape
+    step = max(1, min(_BLOCK, _COORDINATES // d))
+    for start in range(0, n, step):
+        yield slice(start, start + step)
+
+
+@dataclass(frozen=True)
+class Search:
+    """Landmarks, and the search for the nearest of them.
+
+    Attributes
+    ----------
+    points : ndarray of shape (p, d)
+        The landmarks.
+    heads : ndarray of shape (g, d)
+        Centres of groups of them.
+    starts : ndarray of int64 of shape (g + 1,)
+        Where each group begins in `grouped`.
+    grouped : ndarray of int32 of shape (p,)
+        The landmarks, group by group.
+    around : ndarray of int32 of shape (p, c)
+        The landmarks nearest to each, itself among them: those that a point next to it looks at.
+    """
+
+    points: NDArray[np.float64]
+    heads: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    grouped: NDArray[np.int32]
+    around: NDArray[np.int32]
+
+    def nearest(
+        self, points: NDArray[np.float64], k: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the k landmarks nearest to each point, as far as they are found, and squared distances."""
+        found = np.empty((len(points), k), dtype=np.int32)
+        squares = np.empty((len(points), k))
+        for block in _blocks(points):
+            nearest_landmarks(
+                points[block],
+                self.points,
+                self.heads,
+                self.starts,
+                self.grouped,
+                self.around,
+                found[block],
+                squares[block],
+            )
+        return found, squares
+
+    def same_as(self, other: Search) -> bool:
+        """Return whether the other search has the same landmarks, by identity or content."""
+        return self is other or all(
+            np.array_equal(one, another)
+            for one, another in zip(vars(self).values(), vars(other).values(), strict=True)
+        )
+
+    def sound(self) -> bool:
+        """Return whether every number is in its range: the search itself checks none."""
+        p, d = self.points.shape
+        return (
+            p > 0
+            and d > 0
+            and self.heads.shape == (len(self.starts) - 1, d)
+            and bool((self.starts[:1] == 0).all() and (self.starts[-1:] == p).all())
+            and bool((np.diff(self.starts) > 0).all())
+            and self.grouped.shape == (p,)
+            and len(self.around) == p
+            and all(
+                bool((which >= 0).all() and (which < p).all())
+                for which in (self.grouped, self.around)
+            )
+            and bool(np.isfinite(self.points).all() and np.isfinite(self.heads).all())
+        )
+
+
+def tie_weights(squares: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """Turn squared distances (n, k) into exp(-d^2 / (2 s^2)); the array is overwritten.
+
+    s^2 is sigma^2, or the mean of the point's own d^2 where that is larger. So a point that is far from all landmarks
+    has weights of at least exp(-k / 2), too: no outlier is all but cut off from the graph.
+    """
+    widths = np.maximum(squares.mean(axis=1, keepdims=True), sigma**2)
+    np.divide(squares, np.where(widths > 0, -2.0 * widths, -1.0), out=squares)
+    return np.exp(squares, out=squares)
+
+
+@dataclass(frozen=True)
+class LandmarkCut:
+    """Points are placed by their landmarks: a cut of the graph of points and landmarks.
+
+    A point stands at the mean of its landmarks' places in the embedding, weighted by its ties and brought
+    to unit length, and goes to the nearest centre there. This does not depend on other points: new ones are
+    labelled like those of the cut.
+
+    Attributes
+    ----------
+    search : Search
+        The landmarks.
+    n_nearest : int
+        Number of landmarks to which a point is tied.
+    sigma : float
+        The scale of the ties: exp(-d^2 / (2 sigma^2)).
+    loads : ndarray of shape (p, r)
+        Places of the landmarks.
+    centers : ndarray of shape (n_clusters, r)
+        Centres of the clusters.
+    """
+
+    search: Search
+    n_nearest: int
+    sigma: float
+    loads: NDArray[np.float64]
+    centers: NDArray[np.float64]
+
+    kind: ClassVar[str] = "landmarks"
+    layout: ClassVar[Layout] = {
+        "points": ("f", 2),
+        "heads": ("f", 2),
+        "starts": ("i", 1),
+        "grouped": ("i", 1),
+        "around": ("i", 2),
+        "n_nearest": ("i", 1),
+        "sigma": ("f", 1),
+        "loads": ("f", 2),
+        "centers": ("f", 2),
+    }
+
+    @property
+    def n_clusters(self) -> int:  # noqa: D102
+        return len(self.centers)
+
+    @property
+    def n_features(self) -> int:  # noqa: D102
+        return int(self.search.points.shape[1])
+
+    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+        return self.label_all([self], points)[:, 0]
+
+    @staticmethod
+    def label_all(cuts: Sequence[LandmarkCut], points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the clusters of points (n, n_cuts) by cuts of one graph: its ties are found once."""
+        labels = np.empty((len(points), len(cuts)), dtype=np.int64)
+        one = cuts[0]
+        for block in _blocks(points):
+            found, squares = one.search.nearest(points[block], one.n_nearest)
+            weights = tie_weights(squares, one.sigma)
+            for column, cut in enumerate(cuts):
+                labels[block, column] = cut.label_tied(found, weights)
+        return labels
+
+    def shares_ties(self, other: LandmarkCut) -> bool:
+        """Return whether points are tied to the same landmarks by the other, by the same weights."""
+        ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
+        return ties and self.search.same_as(other.search)
+
+    def label_tied(
+        self, found: NDArray[np.int32], weights: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return the cluster of each point, given the landmarks that it is tied to and by what weights.
+
+        Parameters
+        ----------
+        found : ndarray of shape (n, n_nearest)
+            The landmarks.
+        weights : ndarray of shape (n, n_nearest)
+            The weights of the ties.
+        """
+        labels = np.empty(len(found), dtype=np.int64)
+        across = np.ascontiguousarray(self.centers.T)
+        half = 0.5 * (self.centers**2).sum(axis=1)
+        for start in range(0, len(found), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            landmark_labels(found[block], weights[block], self.loads, across, half, labels[block])
+        return labels
+
+    def reordered(self, clusters: NDArray[np.int64]) -> LandmarkCut:  # noqa: D102
+        return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102
+        search = self.search
+        return {
+            "points": search.points,
+            "heads": search.heads,
+            "starts": search.starts,
+            "grouped": search.grouped,
+            "around": search.around,
+            "n_nearest": np.array([self.n_nearest], dtype=np.int64),
+            "sigma": np.array([self.sigma]),
+            "loads": self.loads,
+            "centers": self.centers,
+        }
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
+        search = Search(
+            np.ascontiguousarray(arrays["points"], dtype=np.float64),
+            np.ascontiguousarray(arrays["heads"], dtype=np.float64),
+            np.ascontiguousarray(arrays["starts"], dtype=np.int64),
+            np.ascontiguousarray(arrays["grouped"], dtype=np.int32),
+            np.ascontiguousarray(arrays["around"], dtype=np.int32),
+        )
+        ties, sigma = arrays["n_nearest"], arrays["sigma"]
+        loads, centers = arrays["loads"], arrays["centers"]
+        fits = (
+            search.sound()
+            and ties.shape == (1,)
+            and 1 <= ties[0] <= search.around.shape[1]
+            and sigma.shape == (1,)
+            and bool(np.isfinite(sigma[0]) and sigma[0] >= 0)
+            and len(loads) == len(search.points)
+            and centers.shape[1] == loads.shape[1]
+            and centers.size > 0
+            and bool(np.isfinite(loads).all() and np.isfinite(centers).all())
+        )
+        if not fits:
+            return None
+        return cls(search, int(ties[0]), float(sigma[0]), loads, centers)
+
+
+MODELS: dict[str, type[Centers] | type[LandmarkCut] | type[NeighbourVote]] = {
+    "nearest": Centers,
+    "directions": Directions,
+    "landmarks": LandmarkCut,
+    "neighbours": NeighbourVote,
+}

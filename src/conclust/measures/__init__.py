@@ -1,0 +1,1 @@
+"""Measures of partitions: contingency tables, matching, comparison, agreement and losses (floor 2)."""

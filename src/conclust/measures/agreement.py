@@ -1,0 +1,251 @@
+"""How a partition agrees with the members of an ensemble, and these with each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
+
+from conclust._validation import check_option
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import over_clusters
+from conclust.exceptions import InputError, UnsupportedEnsembleError
+from conclust.measures.comparison import Average, mean_entropy, nmi_of
+from conclust.measures.contingency import read_labels, signed_codes, tabulate
+from conclust.measures.losses import all_losses
+from conclust.spectra.gram import gram_blocks
+
+__all__ = ["Measure", "anmi", "partition_similarities"]
+
+Measure: TypeAlias = Literal["nmi", "ari"]
+# "vi" is a distance: functions that want similarities do not take it.
+Comparison: TypeAlias = Literal["nmi", "ari", "vi"]
+
+# Maximum number of clusters times members in one pass.
+_CELLS = 1 << 22
+
+
+def anmi(
+    labels: ArrayLike, ensemble: Ensemble | ArrayLike, *, average: Average = "geometric"
+) -> float:
+    """Mean normalized mutual information of a partition with the members of an ensemble.
+
+    Parameters
+    ----------
+    labels : (n_samples,) array-like of int or str
+        The partition; objects missing from it are left out.
+    ensemble : Ensemble or (n_samples, n_partitions) array-like
+        The members. Each counts by its weight times the number of objects that it and `labels`
+        both observed.
+    average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
+        As for `normalized_mutual_information`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    InputError
+        If the lengths differ, a label is invalid, or no member shares an object with `labels`.
+    ParameterError
+        If `average` is none of these.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    References
+    ----------
+    A. Strehl, J. Ghosh: Cluster ensembles. JMLR 3, 2002.
+
+    Examples
+    --------
+    >>> from conclust.metrics import anmi
+    >>> anmi([0, 0, 1, 1], [[0, 0], [0, 1], [1, 0], [1, 1]])
+    0.5
+    """
+    check_option(average, "average", "anmi", Average)
+    members = _hard(ensemble, "anmi")
+    codes, names = read_labels(labels, "labels")
+    if codes.size != members.n_samples:
+        raise InputError(
+            f"The partition and the ensemble must be of the same objects. Got {codes.size} labels and "
+            f"an ensemble of {members.n_samples} objects."
+        )
+    weights = members.partition_weights
+    terms: list[float] = []
+    shares: list[float] = []
+    for u in range(members.n_partitions):
+        if weights[u] == 0:
+            continue
+        table = tabulate(codes, names, signed_codes(members.codes[:, u]), members.names[u])
+        if table is not None:
+            shares.append(float(weights[u]) * table.n_samples)
+            terms.append(shares[-1] * nmi_of(table, average))
+    if not shares:
+        raise InputError(
+            "No member of the ensemble (of positive weight) observed an object of 'labels'."
+        )
+    return min(1.0, math.fsum(terms) / math.fsum(shares))
+
+
+def partition_similarities(
+    ensemble: Ensemble | ArrayLike, *, measure: Comparison = "nmi", average: Average = "geometric"
+) -> NDArray[np.float64]:
+    """Compare all members of an ensemble with each other.
+
+    Parameters
+    ----------
+    ensemble : Ensemble or (n_samples, n_partitions) array-like
+        The members. Each two are compared on the objects that both observed; noise is a cluster
+        of one object. Weights play no part.
+    measure : {"nmi", "ari", "vi"}, default="nmi"
+        Normalized mutual information, adjusted Rand index, or variation of information: a distance, in bits, 0 for
+        equal partitions.
+    average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
+        For "nmi": as for `normalized_mutual_information`.
+
+    Returns
+    -------
+    (n_partitions, n_partitions) float64
+        Symmetric, with ones on the diagonal, for "vi" zeros; NaN for two members that share no object.
+
+    Raises
+    ------
+    ParameterError
+        If `measure` or `average` is none of these.
+    UnsupportedEnsembleError
+        If the members are soft.
+
+    Notes
+    -----
+    From the Gram matrix B'B, which holds the contingency tables of all pairs; for "vi" from these tables, one
+    after the other.
+
+    Examples
+    --------
+    >>> from conclust.metrics import partition_similarities
+    >>> partition_similarities([[0, 0], [0, 1], [1, 0], [1, 1]])
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    check_option(measure, "measure", "partition_similarities", Comparison)
+    check_option(average, "average", "partition_similarities", Average)
+    members = _hard(ensemble, "partition_similarities")
+    if measure == "vi":
+        return all_losses(members, "vi")
+    shared = members.shared_counts
+    found = _all_nmi(members, shared, average) if measure == "nmi" else _all_ari(members, shared)
+    found = np.where(shared > 0, found, np.nan)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _hard(ensemble: Ensemble | ArrayLike, owner: str) -> Ensemble:
+    members = as_ensemble(ensemble)
+    if members.is_soft:
+        raise UnsupportedEnsembleError(
+            f"{owner} compares hard partitions. Got an ensemble of soft memberships: compare two "
+            "memberships with js_divergence, or pass Ensemble(ensemble.labels), their most probable "
+            "clusters."
+        )
+    return members
+
+
+def _per_pair(
+    members: Ensemble, value: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Sum a value of each cell of the Gram matrix over each block (u, v)."""
+    m = members.n_partitions
+    partition_of = members.column_partitions
+    found = np.zeros((m, m))
+    for block in gram_blocks(members):
+        first, gram = block.partitions.start, block.gram
+        rows = np.repeat(partition_of[block.rows] - first, np.diff(gram.indptr))
+        some = block.partitions.stop - first
+        cells = rows * m + partition_of[gram.indices]
+        flat = np.bincount(cells, weights=value(gram.data), minlength=some * m)
+        found[block.partitions] = flat.reshape(some, m)
+    return found
+
+
+def _per_member(
+    members: Ensemble,
+    shared: NDArray[np.float64],
+    value: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Sum a value over the clusters of each member, for every other member (m, m).
+
+    `value` receives the sizes of the clusters among the objects that the other member observed, and the
+    number of objects that both observed. The result is (m, 1) where nothing is missing.
+    """
+    offsets, m = members.offsets, members.n_partitions
+    width = m if members.has_missing else 1
+    sizes = _sizes_of(members)
+    found = np.empty((m, width))
+    room, first = max(1, _CELLS // width), 0
+    while first < m:
+        last = int(np.searchsorted(offsets, offsets[first] + room, "right")) - 1
+        last = min(m, max(first + 1, last))
+        own = offsets[first : last + 1]
+        rows = slice(int(own[0]), int(own[-1]))
+        cells = value(sizes(rows), over_clusters(shared[first:last, :width], own))
+        total = rows.stop - rows.start
+        blocks = sp.csr_array(
+            (np.ones(total), np.arange(total), own - own[0]), shape=(last - first, total)
+        )
+        found[first:last] = blocks @ cells
+        first = last
+    return found
+
+
+def _sizes_of(members: Ensemble) -> Callable[[slice], NDArray[np.float64]]:
+    """Return a function of clusters that gives their sizes among the objects that each member observed."""
+    if not members.has_missing:
+        return lambda rows: members.cluster_sizes[rows, None]
+    if not members.is_held:
+        return lambda rows: members.observed_sizes[rows]
+    # With many clusters, the sizes are not stored all at once.
+    clusters = sp.csr_array(members.indicator.T)
+    present = members.present.astype(np.float64)
+    return lambda rows: np.asarray(clusters[rows] @ present)
+
+
+def _all_nmi(
+    members: Ensemble, shared: NDArray[np.float64], average: Average
+) -> NDArray[np.float64]:
+    # Noise objects, being clusters of one, enter by log n alone: 1 log 1 = 0.
+    n: NDArray[np.float64] = np.maximum(shared, 1.0)
+    own = (
+        np.log(n) - _per_member(members, shared, lambda size, _: np.asarray(xlogy(size, size))) / n
+    )
+    other = own.T
+    joint = _per_pair(members, lambda gram: np.asarray(xlogy(gram, gram))) / n
+    mutual = own + other - (np.log(n) - joint)
+    single = _per_member(members, shared, lambda size, all_: (size == all_).astype(np.float64)) > 0
+    single = single | (shared <= 1)
+    trivial = single | single.T
+    mean = np.where(
+        trivial, 1.0, mean_entropy(np.maximum(own, 0.0), np.maximum(other, 0.0), average)
+    )
+    found = np.clip(mutual / mean, 0.0, 1.0)
+    found[trivial] = 0.0
+    found[single & single.T] = 1.0
+    return (found + found.T) / 2
+
+
+def _all_ari(members: Ensemble, shared: NDArray[np.float64]) -> NDArray[np.float64]:
+    both = _per_pair(members, lambda gram: gram * (gram - 1) / 2)
+    own = _per_member(members, shared, lambda size, _: size * (size - 1) / 2)
+    n_pairs = shared * (shared - 1) / 2
+    # 0 / 0: both members are one cluster, or both all single objects.
+    none, all_pairs = own == 0, own == n_pairs
+    same = (none & none.T) | (all_pairs & all_pairs.T)
+    expected = own * own.T / np.maximum(n_pairs, 1.0)
+    most = (own + own.T) / 2
+    return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))

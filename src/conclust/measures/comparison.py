@@ -1,0 +1,623 @@
+"""Measures of agreement between two partitions, and between two memberships.
+
+All measures of hard partitions are read from one contingency table (``contingency.py``): objects
+that either side did not observe are left out, and a noise object is a cluster of one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlogy
+
+from conclust._validation import check_option
+from conclust.exceptions import InputError
+from conclust.measures.contingency import Contingency, contingency
+from conclust.measures.matching import assign, best_matching
+from conclust.membership import check_membership
+
+__all__ = [
+    "PairConfusion",
+    "adjusted_rand_index",
+    "class_f1",
+    "consistency_index",
+    "element_centric_similarity",
+    "js_divergence",
+    "mirkin_distance",
+    "normalized_mutual_info_score",
+    "normalized_mutual_information",
+    "pair_confusion",
+    "pairwise_f1",
+    "pairwise_precision",
+    "pairwise_recall",
+    "rand_index",
+    "variation_of_information",
+]
+
+# Means of two entropies, see mean_entropy.
+Average: TypeAlias = Literal["geometric", "arithmetic", "max", "min"]
+
+
+def consistency_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Share of the objects in matched clusters: the consistency index H, or clustering accuracy.
+
+    Clusters are matched one to one so that matched clusters share the most objects (the assignment
+    problem, solved exactly; the numbers of clusters may differ).
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; the order does not matter. Objects missing from either (-1, NaN, None)
+        are left out, a noise object (-2) is a cluster of one.
+
+    Returns
+    -------
+    float
+        In (0, 1]; 1 for equal partitions.
+
+    Raises
+    ------
+    InputError
+        If the two differ in length, are not 1-D, have fewer than two objects, hold values that are no
+        labels, or share no object.
+
+    References
+    ----------
+    A. L. N. Fred: Finding consistent clusters in data partitions. MCS 2001.
+
+    Examples
+    --------
+    >>> from conclust.metrics import consistency_index
+    >>> consistency_index([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1])
+    0.6666666666666666
+    """
+    table = contingency(labels_true, labels_pred)
+    if table.identical:
+        return 1.0
+    rows, columns = best_matching(table)
+    # Cells are in row-major order: a matched pair without a cell shares no object.
+    key = rows * table.shape[1] + columns
+    cells = table.rows * table.shape[1] + table.columns
+    place = np.minimum(np.searchsorted(cells, key), cells.size - 1)
+    found = np.where(cells[place] == key, table.counts[place], 0)
+    return int(found.sum()) / table.n_samples
+
+
+@dataclass(frozen=True)
+class PairConfusion:
+    """The unordered pairs of objects, by whether each of two partitions puts them together.
+
+    Attributes
+    ----------
+    both : int
+        Pairs together in both partitions (true positives).
+    only_true : int
+        Pairs together in `labels_true` alone (false negatives).
+    only_pred : int
+        Pairs together in `labels_pred` alone (false positives).
+    neither : int
+        Pairs apart in both (true negatives).
+    """
+
+    both: int
+    only_true: int
+    only_pred: int
+    neither: int
+
+    @property
+    def n_pairs(self) -> int:
+        """All pairs, n (n - 1) / 2."""
+        return self.both + self.only_true + self.only_pred + self.neither
+
+    @property
+    def precision(self) -> float:
+        """Share of the pairs together in `labels_pred` that are together in `labels_true`; 1 if there are none."""
+        return _ratio(self.both, self.both + self.only_pred, empty=1.0)
+
+    @property
+    def recall(self) -> float:
+        """Share of the pairs together in `labels_true` that are together in `labels_pred`; 1 if there are none."""
+        return _ratio(self.both, self.both + self.only_true, empty=1.0)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall; 1 if no pair is together in either."""
+        return _ratio(2 * self.both, 2 * self.both + self.only_true + self.only_pred, empty=1.0)
+
+
+def pair_confusion(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairConfusion:
+    """Count the pairs of objects that two partitions put together and apart.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    PairConfusion
+        Exact integers, with ``precision``, ``recall`` and ``f1``.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    Examples
+    --------
+    >>> from conclust.metrics import pair_confusion
+    >>> pair_confusion([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1])
+    PairConfusion(both=2, only_true=1, only_pred=4, neither=8)
+    """
+    return _pairs(contingency(labels_true, labels_pred))
+
+
+def rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Share of the pairs of objects on which two partitions agree.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 where there is no pair.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    References
+    ----------
+    W. M. Rand: Objective criteria for the evaluation of clustering methods. JASA 66, 1971.
+
+    Examples
+    --------
+    >>> from conclust.metrics import rand_index
+    >>> rand_index([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1])
+    0.6666666666666666
+    """
+    pairs = pair_confusion(labels_true, labels_pred)
+    return _ratio(pairs.both + pairs.neither, pairs.n_pairs, empty=1.0)
+
+
+def adjusted_rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Rand index corrected for chance: 0 is expected of random partitions of the same sizes.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        At most 1, and negative where the agreement is below chance. 1 for two partitions into one
+        cluster, and for two into single objects.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    References
+    ----------
+    L. Hubert, P. Arabie: Comparing partitions. Journal of Classification 2, 1985.
+
+    Examples
+    --------
+    >>> from conclust.metrics import adjusted_rand_index
+    >>> round(adjusted_rand_index([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.242424
+    """
+    pairs = pair_confusion(labels_true, labels_pred)
+    # (both - ab/n) / ((a + b)/2 - ab/n), times 2n: Python's whole numbers, of any size.
+    a, b = pairs.both + pairs.only_true, pairs.both + pairs.only_pred
+    expected = 2 * a * b
+    return _ratio(
+        2 * pairs.both * pairs.n_pairs - expected, (a + b) * pairs.n_pairs - expected, 1.0
+    )
+
+
+def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """F1 measure over pairs of objects: harmonic mean of pairwise precision and recall.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 where no pair is together in either partition.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    Examples
+    --------
+    >>> from conclust.metrics import pairwise_f1
+    >>> round(pairwise_f1([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.444444
+    """
+    return pair_confusion(labels_true, labels_pred).f1
+
+
+def pairwise_precision(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Share of the pairs together in `labels_pred` that are together in `labels_true`.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 where no pair is together in `labels_pred`.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    Examples
+    --------
+    >>> from conclust.metrics import pairwise_precision
+    >>> round(pairwise_precision([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.333333
+    """
+    return pair_confusion(labels_true, labels_pred).precision
+
+
+def pairwise_recall(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Share of the pairs together in `labels_true` that are together in `labels_pred`.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 where no pair is together in `labels_true`.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    Examples
+    --------
+    >>> from conclust.metrics import pairwise_recall
+    >>> round(pairwise_recall([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.666667
+    """
+    return pair_confusion(labels_true, labels_pred).recall
+
+
+def class_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """F measure over classes: every class against the cluster that fits it best.
+
+    ``sum_l n_l / n max_k 2 n_kl / (n_k + n_l)`` over the classes l of `labels_true`; several
+    classes may choose the same cluster k, so the measure is not symmetric.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The classes and the clusters; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        In (0, 1]; 1 for equal partitions.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    Examples
+    --------
+    >>> from conclust.metrics import class_f1
+    >>> round(class_f1([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.666667
+    """
+    table = contingency(labels_true, labels_pred)
+    sizes = table.row_sizes[table.rows] + table.column_sizes[table.columns]
+    best = np.zeros(table.shape[0])
+    np.maximum.at(best, table.rows, 2.0 * table.counts / sizes)
+    return min(1.0, math.fsum((table.row_sizes * best).tolist()) / table.n_samples)
+
+
+def mirkin_distance(labels_true: ArrayLike, labels_pred: ArrayLike) -> int:
+    """Count the pairs of objects that one partition puts together and the other apart.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    int
+        Unordered pairs, from 0 to n (n - 1) / 2: the number of pairs times one minus the Rand
+        index. Mirkin's own distance counts ordered pairs, which is twice this.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    Examples
+    --------
+    >>> from conclust.metrics import mirkin_distance
+    >>> mirkin_distance([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1])
+    5
+    """
+    pairs = pair_confusion(labels_true, labels_pred)
+    return pairs.only_true + pairs.only_pred
+
+
+def variation_of_information(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Information, in bits, lost and gained between two partitions (variation of information).
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        H(A|B) + H(B|A) in bits (logarithms to base 2): a metric, 0 for equal partitions and at
+        most log2(n).
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    References
+    ----------
+    M. Meila: Comparing clusterings: an information based distance. Journal of Multivariate
+    Analysis 98, 2007.
+
+    Examples
+    --------
+    >>> from conclust.metrics import variation_of_information
+    >>> variation_of_information([0, 0, 1, 1], [0, 1, 0, 1])
+    2.0
+    """
+    table = contingency(labels_true, labels_pred)
+    # Logarithms of ratios of counts: exactly 0 for equal partitions.
+    inside = np.log2(table.counts / table.row_sizes[table.rows])
+    inside += np.log2(table.counts / table.column_sizes[table.columns])
+    return max(0.0, -math.fsum((table.counts * inside).tolist()) / table.n_samples)
+
+
+def element_centric_similarity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+    """Mean over the objects of the similarity of their clusters in two partitions.
+
+    For an object whose clusters have a and b objects, m of them in both, it is m / max(a, b): the element-centric
+    similarity of two hard partitions, whatever its parameter alpha.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+
+    Returns
+    -------
+    float
+        In (0, 1]; 1 for equal partitions.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+
+    References
+    ----------
+    A. J. Gates, I. B. Wood, W. P. Hetrick and Y.-Y. Ahn: Element-centric clustering comparison unifies overlaps and
+    hierarchy. Scientific Reports 9, 2019.
+
+    Examples
+    --------
+    >>> from conclust.metrics import element_centric_similarity
+    >>> round(element_centric_similarity([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.555556
+    """
+    table = contingency(labels_true, labels_pred)
+    larger = np.maximum(table.row_sizes[table.rows], table.column_sizes[table.columns])
+    return float((table.counts.astype(np.float64) ** 2 / larger).sum()) / table.n_samples
+
+
+def normalized_mutual_information(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "geometric"
+) -> float:
+    """Mutual information of two partitions over a mean of their entropies.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+    average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
+        The mean of the two entropies. "geometric": as in Strehl and Ghosh. "arithmetic": the default
+        of scikit-learn's ``normalized_mutual_info_score``.
+
+    Returns
+    -------
+    float
+        In [0, 1]. 0 where a partition has a single cluster, unless both have: then 1.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+    ParameterError
+        If `average` is none of these.
+
+    References
+    ----------
+    A. Strehl, J. Ghosh: Cluster ensembles. JMLR 3, 2002.
+
+    Examples
+    --------
+    >>> from conclust.metrics import normalized_mutual_information
+    >>> round(normalized_mutual_information([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.529541
+    """
+    check_option(average, "average", "normalized_mutual_information", Average)
+    return nmi_of(contingency(labels_true, labels_pred), average)
+
+
+def normalized_mutual_info_score(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, average_method: Average = "arithmetic"
+) -> float:
+    """Mutual information of two partitions, by scikit-learn's name, parameter and default.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions. Unlike in scikit-learn objects missing from either are left out.
+    average_method : {"arithmetic", "geometric", "max", "min"}, default="arithmetic"
+        As `average` of `normalized_mutual_information`, where the default is "geometric".
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+    ParameterError
+        If `average_method` is none of these.
+
+    Examples
+    --------
+    >>> from conclust.metrics import normalized_mutual_info_score
+    >>> round(normalized_mutual_info_score([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.515804
+    """
+    check_option(average_method, "average_method", "normalized_mutual_info_score", Average)
+    return nmi_of(contingency(labels_true, labels_pred), average_method)
+
+
+def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
+    """Mean Jensen-Shannon divergence, in bits, of two soft memberships: the criterion J.
+
+    ``J = 1/n min_P sum_i JS(z_i || P y_i)`` over all matchings P of the clusters. The divergence is
+    a sum over clusters, so the best matching is an assignment problem, and is found exactly.
+
+    Parameters
+    ----------
+    Z : (n_samples, n_clusters) array-like of float
+        Probabilities of the clusters for every object; rows sum to 1.
+    Y : (n_samples, n_clusters_y) array-like of float
+        The same of another solution. The numbers of clusters may differ: the smaller is filled up
+        with clusters of probability 0.
+
+    Returns
+    -------
+    float
+        In [0, 1]: 0 for memberships that are equal up to the order of the clusters.
+
+    Raises
+    ------
+    InputError
+        If the numbers of objects differ or the rows are not probabilities.
+
+    References
+    ----------
+    A. Lourenco et al.: Probabilistic consensus clustering using evidence accumulation. Machine
+    Learning 98, 2015, section 7. The logarithm must be to base 2 for the bound of 1 given there.
+
+    Examples
+    --------
+    >>> from conclust.metrics import js_divergence
+    >>> js_divergence([[1.0, 0.0]], [[0.0, 1.0]])
+    0.0
+    >>> round(js_divergence([[1.0, 0.0]], [[0.5, 0.5]]), 6)
+    0.311278
+    """
+    z, y = check_membership(Z, "Z"), check_membership(Y, "Y")
+    if z.shape[0] != y.shape[0]:
+        raise InputError(
+            "Two memberships are compared object by object and must have as many rows. Got "
+            f"{z.shape[0]} in 'Z' and {y.shape[0]} in 'Y'."
+        )
+    bits = math.log2(math.e)
+    columns_z, columns_y = np.ascontiguousarray(z.T), np.ascontiguousarray(y.T)
+    # JS of a and b in one cluster: (a log a + b log b) / 2 - m log m with m = (a + b) / 2; where
+    # the other side has no such cluster, m = a / 2 leaves a / 2 bits.
+    size = max(columns_z.shape[0], columns_y.shape[0])
+    cost = np.zeros((size, size))
+    cost[: columns_z.shape[0]] += columns_z.sum(axis=1)[:, np.newaxis] / 2
+    cost[:, : columns_y.shape[0]] += columns_y.sum(axis=1) / 2
+    own_z, own_y = xlogy(columns_z, columns_z), xlogy(columns_y, columns_y)
+    for k, a in enumerate(columns_z):
+        for j, b in enumerate(columns_y):
+            middle = (a + b) / 2
+            apart = (own_z[k] + own_y[j]) / 2 - xlogy(middle, middle)
+            cost[k, j] = bits * max(0.0, float(apart.sum()))
+    return min(1.0, math.fsum(cost[np.arange(size), assign(-cost)].tolist()) / len(z))
+
+
+def _pairs(table: Contingency) -> PairConfusion:
+    both, together_true, together_pred = (
+        # Below n^2, which fits int64 up to n = 3e9. Later products are of Python's ints.
+        int((sizes * (sizes - 1) // 2).sum())
+        for sizes in (table.counts, table.row_sizes, table.column_sizes)
+    )
+    n_pairs = table.n_samples * (table.n_samples - 1) // 2
+    return PairConfusion(
+        both=both,
+        only_true=together_true - both,
+        only_pred=together_pred - both,
+        neither=n_pairs - together_true - together_pred + both,
+    )
+
+
+def _ratio(part: int, whole: int, empty: float) -> float:
+    return part / whole if whole else empty
+
+
+def nmi_of(table: Contingency, average: Average) -> float:
+    """Return the normalized mutual information of the two partitions of a table."""
+    if table.identical:
+        return 1.0
+    if 1 in table.shape:
+        return 0.0
+    n = table.n_samples
+    expected = table.row_sizes[table.rows].astype(np.float64)
+    expected *= table.column_sizes[table.columns]
+    mutual = math.fsum((table.counts * np.log(table.counts * float(n) / expected)).tolist()) / n
+    entropies = [
+        -math.fsum((sizes * np.log(sizes / n)).tolist()) / n
+        for sizes in (table.row_sizes, table.column_sizes)
+    ]
+    mean = float(mean_entropy(entropies[0], entropies[1], average))
+    return min(1.0, max(0.0, mutual / mean))
+
+
+def mean_entropy(a: Any, b: Any, average: Average) -> Any:
+    """Return the mean that normalizes the mutual information."""
+    if average == "geometric":
+        return np.sqrt(a * b)
+    if average == "arithmetic":
+        return (a + b) / 2
+    return np.maximum(a, b) if average == "max" else np.minimum(a, b)

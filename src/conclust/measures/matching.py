@@ -1,0 +1,482 @@
+"""Correspondence of the clusters of two partitions: the assignment problem."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+from conclust._arrays.containers import identifiers
+from conclust.ensemble.labels import MISSING, NOISE
+from conclust.exceptions import InputError
+from conclust.measures.contingency import Contingency, contingency, read_labels
+
+__all__ = [
+    "ClusterNames",
+    "assign",
+    "best_matching",
+    "labels_like",
+    "match",
+    "names_from",
+    "relabel",
+]
+
+DENSE_CELLS = 2**22
+
+
+def best_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Match clusters one to one so that matched clusters share the most objects.
+
+    Parameters
+    ----------
+    table : Contingency
+        The contingency table of two partitions.
+
+    Returns
+    -------
+    rows, columns : (n_matched,) int64
+        Matched clusters, rows in increasing order. Small tables are matched in full,
+        n_matched = min(n_rows, n_columns), even where a pair has no object in common; very large
+        ones only where it has.
+
+    Notes
+    -----
+    Exact: the rectangular assignment of scipy on the dense table up to 4 million cells, its
+    sparse form on the cells that are not empty beyond.
+
+    Examples
+    --------
+    >>> from conclust.measures.contingency import contingency
+    >>> from conclust.measures.matching import best_matching
+    >>> rows, columns = best_matching(contingency([0, 0, 1, 1, 1], [0, 1, 1, 1, 1]))
+    >>> rows, columns
+    (array([0, 1]), array([0, 1]))
+    """
+    if table.shape[0] * table.shape[1] <= DENSE_CELLS:
+        return _largest_sum(table.table)
+    return _sparse_matching(table)
+
+
+def assign(benefit: ArrayLike) -> NDArray[np.int64]:
+    """Assign a different column to every row so that the sum of benefits is maximal.
+
+    Parameters
+    ----------
+    benefit : (n_rows, n_columns) array-like of float
+        Benefit of giving row r column c; may be negative.
+
+    Returns
+    -------
+    (n_rows,) int64
+        The column of each row; -1 for the rows left over where there are more rows than columns.
+
+    Examples
+    --------
+    >>> from conclust.measures.matching import assign
+    >>> assign([[3.0, 2.0], [2.0, 0.0], [1.0, 0.0]])
+    array([ 1,  0, -1])
+    """
+    table = np.asarray(benefit, dtype=np.float64)
+    rows, columns = _largest_sum(table)
+    found = np.full(table.shape[0], -1, dtype=np.int64)
+    found[rows] = columns
+    return found
+
+
+def _largest_sum(benefit: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from scipy.optimize import linear_sum_assignment  # imported only when clusters are matched
+
+    rows, columns = linear_sum_assignment(benefit, maximize=True)
+    return rows.astype(np.int64), columns.astype(np.int64)
+
+
+def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    n_rows, n_columns = table.shape
+    # If several clusters lie within one cluster of the other side, only the largest can be matched with it.
+    kept = _worth_matching(table.rows, table.columns, table.counts, n_rows)
+    kept &= _worth_matching(table.columns, table.rows, table.counts, n_columns)
+    rows, columns, counts = table.rows[kept], table.columns[kept], table.counts[kept]
+    used, position = np.unique(rows, return_inverse=True)
+    # The sparse solver matches every row, so each row gets a column of its own that stands for "none".
+    # Weights must not be zero, so they are shifted by one.
+    own = np.arange(used.size)
+    weights = csr_array(
+        (
+            np.concatenate([counts + 1.0, np.ones(used.size)]),
+            (np.concatenate([position, own]), np.concatenate([columns, n_columns + own])),
+        ),
+        shape=(used.size, n_columns + used.size),
+    )
+    # SciPy 1.13 takes 32-bit indices only, and does not narrow wider ones itself.
+    weights.indptr, weights.indices = (
+        weights.indptr.astype(np.int32),
+        weights.indices.astype(np.int32),
+    )
+    matched, partner = min_weight_full_bipartite_matching(weights, maximize=True)
+    real = partner < n_columns
+    return used[matched[real]], partner[real].astype(np.int64)
+
+
+def _worth_matching(
+    clusters: NDArray[np.int64], partners: NDArray[np.int64], counts: NDArray[np.int64], n: int
+) -> NDArray[np.bool_]:
+    inside: NDArray[np.bool_] = np.bincount(clusters, minlength=n)[clusters] == 1
+    index = np.flatnonzero(inside)
+    order = index[np.lexsort((clusters[index], -counts[index], partners[index]))]
+    first = np.ones(order.size, dtype=bool)
+    first[1:] = partners[order][1:] != partners[order][:-1]
+    worth: NDArray[np.bool_] = ~inside
+    worth[order[first]] = True
+    return worth
+
+
+def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
+    """Find the label of a reference partition that corresponds to each label of another.
+
+    The correspondence is one to one and gives the most objects the name that they have in the
+    reference (the assignment problem on the contingency table). Every name of the reference is
+    assigned, if necessary to a cluster that shares no object with it. Where `labels` has more
+    clusters than `reference`, the clusters left over get new names: the integers after the largest
+    of the reference, or ``"new 1"``, ``"new 2"``, ... where its names are not integers.
+
+    Parameters
+    ----------
+    reference : (n_samples,) array-like
+        The partition that gives the names.
+    labels : (n_samples,) array-like
+        Partition to be renamed. Objects missing (-1, NaN, None) from either are ignored; noise (-2) has no name and
+        no correspondence.
+
+    Returns
+    -------
+    dict
+        The new name of every label of `labels`, in order of first appearance.
+
+    Raises
+    ------
+    InputError
+        If the two differ in length, are empty, not 1-D, hold values that are no labels, or share no
+        object.
+
+    Examples
+    --------
+    >>> from conclust.measures.matching import match
+    >>> match(["a", "a", "b", "b", "b"], [7, 7, 5, 5, 6])
+    {7: 'a', 5: 'b', 6: 'new 1'}
+    """
+    table = contingency(reference, labels)
+    _, names = read_labels(labels, "labels")
+    # All names: the table lacks clusters without an object that both partitions observed.
+    _, known = read_labels(reference, "reference")
+    found: dict[Hashable, Hashable] = {}
+    for row, column in zip(*best_matching(_without_noise(table)), strict=True):
+        found[table.column_labels[column]] = table.row_labels[row]
+    taken = set(found.values())
+    free = [name for name in known if name not in taken]
+    fresh = _new_names(known)
+    for name in names:
+        if name not in found:
+            found[name] = free.pop(0) if free else next(fresh)
+    return {name: found[name] for name in names}
+
+
+def relabel(reference: ArrayLike, labels: ArrayLike) -> NDArray[Any]:
+    """Rename the clusters of a partition after the ones of a reference that they correspond to.
+
+    Parameters
+    ----------
+    reference : (n_samples,) array-like
+        The partition that gives the names.
+    labels : (n_samples,) array-like
+        The partition to be renamed; see :func:`match`.
+
+    Returns
+    -------
+    (n_samples,) array
+        int64 where the names of the reference are integers, else object. Missing objects are -1
+        (None among names that are not integers), noise is -2.
+
+    Raises
+    ------
+    InputError
+        As for :func:`match`.
+
+    Examples
+    --------
+    >>> from conclust.measures.matching import relabel
+    >>> relabel([0, 0, 1, 1, 2], [5, 5, 9, 5, -1])
+    array([ 0,  0,  1,  0, -1])
+    """
+    found = match(reference, labels)
+    codes, names = read_labels(labels, "labels")
+    new = [found[name] for name in names]
+    whole = all(isinstance(name, int) for name in new)
+    # positions -2 and -1 of the lookup are the codes of noise and of missing
+    lookup = np.empty(len(new) + 2, dtype=np.int64 if whole else object)
+    lookup[: len(new)] = new
+    lookup[NOISE] = NOISE
+    lookup[MISSING] = MISSING if whole else None
+    return lookup[codes]
+
+
+def labels_like(
+    previous: ArrayLike,
+    labels: ArrayLike,
+    *,
+    ids: ArrayLike | None = None,
+    previous_ids: ArrayLike | None = None,
+    first_new: int | None = None,
+) -> NDArray[np.int64]:
+    """Give clusters the numbers that they had before; new clusters get new numbers.
+
+    For a clustering that is repeated while objects come and go. A cluster keeps the number of
+    the previous cluster with which it shares most, one to one (the assignment problem); they must share at least
+    half of the smaller of the two. All others are new: a number whose cluster is gone is not used again.
+
+    Parameters
+    ----------
+    previous : (n_samples,) or (n_previous,) array-like of int
+        Numbers of the clusters before, at least 0. -1, NaN, None: the object is new, or was in none.
+    labels : (n_samples,) array-like
+        The clusters now, numbers or names. Objects missing (-1, NaN, None) stay -1, noise stays -2.
+    ids : (n_samples,) array-like of hashable, default=None
+        Identifiers of the objects of `labels`. None: `previous` has the same objects in the same order.
+    previous_ids : (n_previous,) array-like of hashable, default=None
+        Identifiers of the objects of `previous`; together with `ids`.
+    first_new : int, default=None
+        Smallest number for new clusters; larger than all of `previous`. None: the largest of `previous` and 1.
+        Where clusters may have gone in runs before the previous one, give the largest number ever used, and 1.
+
+    Returns
+    -------
+    (n_samples,) ndarray of int64
+        The partition of `labels`, with other numbers. New clusters are numbered by first appearance.
+
+    Raises
+    ------
+    InputError
+        If numbers of `previous` are not whole or negative, lengths differ, identifiers occur twice, or
+        `first_new` is in use.
+
+    See Also
+    --------
+    relabel : The same with names, where each name of the reference is given away.
+    conclust.to_frame : A frame with these numbers, in the names of the memberships too.
+
+    Examples
+    --------
+    >>> from conclust.metrics import labels_like
+    >>> labels_like([4, 4, 4, 7, 7, 7, -1, -1], [1, 1, 1, 0, 0, 0, 2, 2])
+    array([4, 4, 4, 7, 7, 7, 8, 8])
+    >>> labels_like([4, 4, 7], ["x", "y", "x"], ids=["c", "d", "a"], previous_ids=["a", "b", "d"])
+    array([4, 7, 4])
+    """
+    before = _numbers_before(previous, labels, ids, previous_ids)
+    codes, names = read_labels(labels, "labels")
+    used = np.unique(before[before >= 0])
+    fresh = int(used[-1]) + 1 if len(used) else 0
+    if first_new is not None:
+        if not isinstance(first_new, int | np.integer) or first_new < fresh:
+            raise InputError(
+                f"'first_new' must be a whole number from {fresh} on, above all numbers of 'previous'. Got "
+                f"{first_new!r} instead."
+            )
+        fresh = int(first_new)
+    n_clusters = len(names)
+    numbers = np.full(n_clusters, -1, dtype=np.int64)
+    if len(used) and n_clusters:
+        both = (codes >= 0) & (before >= 0)
+        place = np.searchsorted(used, before[both])
+        table = np.zeros((len(used), n_clusters), dtype=np.int64)
+        np.add.at(table, (place, codes[both]), 1)
+        old_sizes = np.bincount(np.searchsorted(used, before[before >= 0]), minlength=len(used))
+        sizes = np.bincount(codes[codes >= 0], minlength=n_clusters)
+        lasting = 2 * table >= np.minimum(old_sizes[:, None], sizes[None, :])
+        rows, columns = _largest_sum(np.where(lasting, table, 0))
+        kept = lasting[rows, columns] & (table[rows, columns] > 0)
+        numbers[columns[kept]] = used[rows[kept]]
+    new = numbers < 0
+    numbers[new] = fresh + np.arange(int(new.sum()))
+    found = codes.copy()
+    found[codes >= 0] = numbers[codes[codes >= 0]]
+    return found
+
+
+def _numbers_before(
+    previous: ArrayLike, labels: ArrayLike, ids: ArrayLike | None, previous_ids: ArrayLike | None
+) -> NDArray[np.int64]:
+    """Return the previous number of each current object; -1 if it had none."""
+    codes, names = read_labels(previous, "previous")
+    if not all(isinstance(name, int) for name in names):
+        raise InputError(
+            "'previous' must hold whole numbers. For names use conclust.metrics.relabel, which gives away the names of "
+            "a reference."
+        )
+    numbers = np.where(codes >= 0, np.array([*names, 0, 0], dtype=np.int64)[codes], -1)
+    n = len(read_labels(labels, "labels")[0])
+    if (ids is None) != (previous_ids is None):
+        raise InputError("'ids' and 'previous_ids' go together: give both, or none.")
+    if ids is None or previous_ids is None:
+        if len(numbers) != n:
+            raise InputError(
+                f"'previous' and 'labels' must be of the same objects. Got {len(numbers)} and {n}. Objects that come or "
+                "go are matched by 'ids' and 'previous_ids'."
+            )
+        return numbers
+    now, then = (
+        _identifiers(ids, "ids", n),
+        _identifiers(previous_ids, "previous_ids", len(numbers)),
+    )
+    number_of = dict(zip(then, numbers.tolist(), strict=True))
+    return np.array([number_of.get(one, -1) for one in now], dtype=np.int64)
+
+
+def _identifiers(ids: Any, name: str, n: int) -> list[Any]:
+    found = identifiers(ids, name)
+    if len(found) != n:
+        raise InputError(f"{name!r} must be one identifier an object, {n}. Got {len(found)}.")
+    if len(set(found)) < n:
+        raise InputError(f"{name!r} must be different. {n - len(set(found))} of them occur again.")
+    return found
+
+
+@dataclass(frozen=True)
+class ClusterNames:
+    """Names of clusters after classes, with the shares that justify them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        A name for each cluster, no two alike.
+    shares : ndarray of shape (n_clusters,)
+        Share of the class that gives the name among the objects of the cluster that have a class; NaN where
+        none has.
+    ties : tuple of tuple of str
+        For each cluster the classes with the largest share, where there are several; the first of them gives
+        the name. Empty for most.
+    labels : ndarray of object of shape (n_samples,)
+        The name for each object; None for one in no cluster.
+    """
+
+    names: tuple[str, ...]
+    shares: NDArray[np.float64]
+    ties: tuple[tuple[str, ...], ...]
+    labels: NDArray[Any]
+
+
+def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
+    """Name clusters after the classes that have the largest share in them.
+
+    A consensus has new labels. This gives them meaningful names: those of an annotation, of known classes, or of
+    one of the partitions. :func:`match` gives each name away once, so that
+    some clusters have names of classes that they hardly hold; here clusters of the same class are numbered.
+
+    Parameters
+    ----------
+    labels : (n_samples,) array-like
+        The clusters. Objects missing (-1, NaN, None) or noise (-2) are in none.
+    classes : (n_samples,) array-like
+        The classes; objects without one, or noise, count for nothing.
+
+    Returns
+    -------
+    ClusterNames
+        A name for each cluster, in rising order of the labels (in order of first appearance where these are
+        not all whole numbers). Of clusters with one class that with the most objects of it has its name, the
+        others "name 2", "name 3", ... A cluster without an object of any class is "cluster k".
+
+    Raises
+    ------
+    InputError
+        If the two differ in length, are empty, not 1-D, or hold values that are no labels.
+
+    Examples
+    --------
+    >>> from conclust.metrics import names_from
+    >>> named = names_from([0, 0, 0, 1, 1, 2, 2], ["T", "T", "B", "B", "B", "T", "NK"])
+    >>> named.names
+    ('T', 'B', 'T 2')
+    >>> named.shares.round(2), named.ties
+    (array([0.67, 1.  , 0.5 ]), ((), (), ('T', 'NK')))
+    """
+    codes, clusters = read_labels(labels, "labels")
+    groups, known = read_labels(classes, "classes")
+    if codes.size != groups.size:
+        raise InputError(
+            f"Labels and classes must be of the same objects. Got {codes.size} labels and {groups.size} classes."
+        )
+    if all(isinstance(cluster, int) for cluster in clusters):
+        order = np.argsort(np.array(clusters, dtype=np.int64))
+    else:
+        order = np.arange(len(clusters))
+    place = np.argsort(order)
+    both = (codes >= 0) & (groups >= 0)
+    m = max(1, len(known))
+    table = np.bincount(place[codes[both]] * m + groups[both], minlength=len(clusters) * m)
+    table = table.reshape(len(clusters), m)
+    most, total = table.max(axis=1), table.sum(axis=1)
+    texts = [str(name) for name in known]
+    ties = tuple(
+        tuple(texts[c] for c in np.flatnonzero(row == top))
+        if top and (row == top).sum() > 1
+        else ()
+        for row, top in zip(table, most, strict=True)
+    )
+    shares = np.full(len(clusters), np.nan)
+    np.divide(most, total, out=shares, where=total > 0)
+    names = _numbered(table, texts, [str(clusters[c]) for c in order])
+    named = np.array([*names, None, None], dtype=object)
+    numbers = np.where(codes >= 0, place[np.maximum(codes, 0)] if len(place) else 0, len(clusters))
+    return ClusterNames(names, shares, ties, named[numbers])
+
+
+def _numbered(table: NDArray[np.int64], texts: list[str], clusters: list[str]) -> tuple[str, ...]:
+    """Return the class of each row with the largest count, numbered where several rows have the same."""
+    best, most = table.argmax(axis=1), table.max(axis=1)
+    names = [f"cluster {cluster}" for cluster in clusters]
+    used = {texts[c] for c in best[most > 0]}
+    seen: set[int] = set()
+    for k in np.argsort(-most, kind="stable").tolist():
+        if not most[k]:
+            continue
+        text = texts[best[k]]
+        if best[k] in seen:
+            text = next(t for i in count(2) if (t := f"{text} {i}") not in used)
+        seen.add(best[k])
+        used.add(text)
+        names[k] = text
+    return tuple(names)
+
+
+def _without_noise(table: Contingency) -> Contingency:
+    """Return the table with the cells of noise emptied: noise corresponds to nothing."""
+    row_noise = np.array([name == NOISE for name in table.row_labels])
+    column_noise = np.array([name == NOISE for name in table.column_labels])
+    if not (row_noise.any() or column_noise.any()):
+        return table
+    # Noise stands behind all clusters (contingency), so that dropping it moves no position.
+    n_rows, n_columns = int((~row_noise).sum()), int((~column_noise).sum())
+    kept = (table.rows < n_rows) & (table.columns < n_columns)
+    return Contingency(
+        rows=table.rows[kept],
+        columns=table.columns[kept],
+        counts=table.counts[kept],
+        row_sizes=table.row_sizes[:n_rows],
+        column_sizes=table.column_sizes[:n_columns],
+        row_labels=table.row_labels[:n_rows],
+        column_labels=table.column_labels[:n_columns],
+        n_samples=table.n_samples,
+    )
+
+
+def _new_names(known: tuple[Hashable, ...]) -> Any:
+    whole = [name for name in known if isinstance(name, int)]
+    if len(whole) == len(known):
+        return count(max(whole, default=-1) + 1)
+    return (name for i in count(1) if (name := f"new {i}") not in known)

@@ -1,0 +1,1 @@
+"""What all pictures share: axes, style, strips of clusters, orders, and what can be drawn."""

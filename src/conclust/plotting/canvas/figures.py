@@ -1,0 +1,278 @@
+"""Axes to draw in, and the common parts of heatmaps: an image, its scale, strips of clusters."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._validation import check_option, check_real, missing_extra
+from conclust.plotting.canvas.strips import Strip
+from conclust.plotting.canvas.style import (
+    CM,
+    COLOURS,
+    COLUMN,
+    NO_CLUSTER,
+    NO_EVIDENCE,
+    PAGE,
+    cluster_colours,
+    ink_on,
+    look,
+    made_here,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "apart_from_pyplot",
+    "axes",
+    "colour_bar",
+    "draw_strips",
+    "explain_no_evidence",
+    "paper_axes",
+    "show_image",
+]
+
+_SILENT = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
+_WIDTH, _GAP = 0.16, 0.06  # inches of a strip, and before it
+
+
+def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return `ax`, or new axes: of pyplot's current figure where pyplot is in use, else of a figure of their own."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        missing_extra("matplotlib", "plot", "Plotting")
+    if ax is not None:
+        return ax
+    new: Any = _figure_of_pyplot if _pyplot_in_use() and not _APART.get() else Figure
+    return new(figsize=size, dpi=200, layout="constrained").add_subplot()  # type: ignore[no-any-return]
+
+
+_APART: ContextVar[bool] = ContextVar("apart", default=False)
+_last: weakref.ref[Any] | None = None  # the figure that pyplot holds for us and does not show
+
+
+@contextmanager
+def apart_from_pyplot() -> Iterator[None]:
+    """Make figures that pyplot does not manage, for pages that save and discard them."""
+    token = _APART.set(True)
+    try:
+        yield
+    finally:
+        _APART.reset(token)
+
+
+def _figure_of_pyplot(**options: Any) -> Any:
+    """Return a new current figure of pyplot: ``plt.savefig`` and ``plt.gcf`` are then about it.
+
+    A figure of pyplot stays alive until it is closed. Where figures are not shown, so that users have no reason to
+    close them, pyplot lets go of the last picture when the next one is made: its axes and figure can still
+    be saved, and a script of many pictures holds one.
+    """
+    global _last
+    import matplotlib
+    from matplotlib import pyplot
+
+    silent = matplotlib.get_backend().lower() in _SILENT
+    before = None if _last is None else _last()
+    if silent and before is not None:
+        pyplot.close(before)
+    figure = pyplot.figure(**options)
+    _last = weakref.ref(figure) if silent else None
+    return figure
+
+
+def paper_axes(width: str | float = "column", height: float | None = None) -> Axes:
+    """Make axes of the width of a paper's column or page, in the look of all pictures.
+
+    Parameters
+    ----------
+    width : {"column", "page"} or float, default="column"
+        8.5 or 17.5 cm, or a number of centimetres.
+    height : float, default=None
+        Centimetres. None: three quarters of the width, 10 at most.
+
+    Returns
+    -------
+    Axes
+        Axes to pass to a picture as ``ax``; ``ax.figure.savefig(path)`` writes it.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    ParameterError
+        If a size is not positive, or `width` neither of these words.
+
+    Examples
+    --------
+    >>> from conclust.plotting import membership_bars, paper_axes
+    >>> ax = membership_bars([[0.9, 0.1], [0.2, 0.8]], ax=paper_axes("page", 5))
+    >>> (2.54 * ax.figure.get_size_inches()).round(1)
+    array([17.5,  5. ])
+    """
+    if isinstance(width, str):
+        check_option(width, "width", "paper_axes", ("column", "page"))
+        across = COLUMN if width == "column" else PAGE
+    else:
+        across = CM * check_real(width, "width", "paper_axes", low=1.0, high=200.0)
+    tall = min(0.75 * across, 10 * CM)
+    if height is not None:
+        tall = CM * check_real(height, "height", "paper_axes", low=1.0, high=200.0)
+    with look():
+        made = axes(None, (across, tall))
+    made_here(made.figure)
+    return made
+
+
+def _pyplot_in_use() -> bool:
+    """Return whether the program has imported pyplot, or is a notebook that shows its figures."""
+    if "matplotlib.pyplot" in sys.modules:
+        return True
+    if "ipykernel" not in sys.modules:
+        return False
+    import matplotlib
+
+    return matplotlib.get_backend().lower() not in _SILENT
+
+
+def show_image(
+    ax: Axes, picture: NDArray[np.float64], extent: tuple[float, float, float, float], aspect: Any
+) -> Any:
+    """Draw values between 0 and 1; NaN has its own colour."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("conclust", COLOURS).with_extremes(bad=NO_EVIDENCE)
+    image = ax.imshow(
+        np.ma.masked_invalid(picture),
+        cmap=colours,
+        vmin=0.0,
+        vmax=1.0,
+        extent=extent,
+        aspect=aspect,
+        interpolation="nearest",
+    )
+    for spine in ax.spines.values():
+        spine.set_color("#999999")
+        spine.set_linewidth(0.8)
+    ax.tick_params(color="#999999")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+    return image
+
+
+def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> None:
+    """Draw the scale of the image, right of its strips."""
+    ticks = [0, 0.25, 0.5, 0.75, 1]
+    # A constrained layout makes room for the strips by itself.
+    free = ax.figure.get_layout_engine() is None
+    pad = 0.03 + free * strips * (_GAP + _WIDTH) / _inches(ax, 0)
+    bar = ax.figure.colorbar(image, ax=ax, pad=pad, aspect=aspect, ticks=ticks, format="%g")
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+
+
+def explain_no_evidence(ax: Axes) -> None:
+    """Add the meaning of the colour of NaN."""
+    from matplotlib.patches import Patch
+
+    ax.legend(
+        handles=[Patch(facecolor=NO_EVIDENCE, label="never in one partition together")],
+        loc="upper right",
+        bbox_to_anchor=(1.0, -0.11),
+        frameon=False,
+        borderaxespad=0.0,
+    )
+
+
+def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> float:
+    """Draw strips of clusters right of a heatmap, and above; return the points they take above."""
+    for s, strip in enumerate(strips):
+        palette = _palette(strip)
+        n = len(strip.colours)
+        for axis in (0, 1) if above else (0,):
+            gap, width = (inches / _inches(ax, axis) for inches in (_GAP, _WIDTH))
+            begin = 1.0 + s * (gap + width) + gap
+            place = (begin, 0.0, width, 1.0) if axis == 0 else (0.0, begin, 1.0, width)
+            beside = ax.inset_axes(place)
+            beside.set_label("clusters")
+            pixels = palette[strip.colours]
+            beside.imshow(
+                pixels[:, np.newaxis] if axis == 0 else pixels[np.newaxis],
+                extent=(0, 1, n, 0) if axis == 0 else (0, n, 1, 0),
+                aspect="auto",
+                interpolation="nearest",
+            )
+            beside.set_axis_off()
+            _name_runs(beside, strip, n, axis)
+            if strip.name and axis == int(above):
+                _name_strip(beside, strip.name, axis)
+    return 72.0 * (_GAP + _WIDTH) * len(strips) if above else 0.0
+
+
+def _inches(ax: Axes, axis: int) -> float:
+    """Return the width (axis 0) or height of axes; before the layout, so that it is about right."""
+    return float((ax.bbox.width, ax.bbox.height)[axis] / ax.figure.dpi)
+
+
+def _palette(strip: Strip) -> NDArray[np.float64]:
+    """Return a colour for each number; the last one is for objects without a cluster."""
+    from matplotlib.colors import to_rgb
+
+    number = int(strip.colours.max(initial=0)) + 1
+    return np.vstack([cluster_colours(number), to_rgb(NO_CLUSTER)])
+
+
+def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> None:
+    """Write the name of each cluster into its longest run, where it fits."""
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(strip.colours)) + 1, [n]])
+    lengths = np.diff(edges)
+    room = 0.9 * 72.0 * _inches(beside, 1 - axis) / n  # typographic points per object
+    for colour in np.unique(strip.colours):
+        if colour < 0:
+            continue
+        runs = np.flatnonzero(strip.colours[edges[:-1]] == colour)
+        run = runs[np.argmax(lengths[runs])]
+        name = strip.names[colour]
+        if lengths[run] * room < 3.6 * len(name) + 3.0:
+            continue
+        middle = edges[run] + lengths[run] / 2
+        beside.text(
+            0.5 if axis == 0 else middle,
+            middle if axis == 0 else 0.5,
+            name,
+            ha="center",
+            va="center",
+            rotation=90 if axis == 0 and len(name) > 2 else 0,
+            fontsize=6.5,
+            color=ink_on(_palette(strip)[colour]),
+            parse_math=False,
+        )
+
+
+def _name_strip(beside: Axes, name: str, axis: int) -> None:
+    if axis == 1:
+        x, y, ha, va, turn = -0.008, 0.5, "right", "center", 0
+    else:
+        x, y, ha, va, turn = 0.5, -0.008, "center", "top", 90
+    beside.text(
+        x,
+        y,
+        name,
+        transform=beside.transAxes,
+        ha=ha,
+        va=va,
+        rotation=turn,
+        fontsize=7,
+        color="#555555",
+        parse_math=False,
+    )

@@ -1,0 +1,191 @@
+"""Reads inputs of pictures in one form: ensembles, labels, models, evidence and matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._arrays.containers import plain_array
+from conclust._sklearn import check_is_fitted
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.evidence import DenseEvidence, coassociation, frequencies
+from conclust.exceptions import InputError
+from conclust.membership import check_membership
+
+__all__ = ["Pairs", "read_membership", "read_pairs"]
+
+# Columns of a matrix of blocks by clusters that are dense at a time.
+_CLUSTERS_AT_ONCE = 1 << 13
+
+Chosen = NDArray[np.int64] | None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Shares of pairs, formed for the objects that are drawn only, or as means of blocks of objects."""
+
+    n_samples: int
+    of: Callable[[Chosen], NDArray[np.float64]]
+    blocks: Callable[[NDArray[np.int64], int], NDArray[np.float64]] | None = None
+    what: str = "share of partitions that join a pair"
+    labels: Any = None
+
+
+def read_pairs(given: Any, owner: str) -> Pairs:
+    """Read an ensemble, labels, a fitted model, evidence, or a matrix of shares or counts."""
+    if hasattr(given, "fit"):
+        return _pairs_of_model(given, owner)
+    if isinstance(given, Ensemble):
+        return _pairs_of_ensemble(given)
+    if isinstance(given, DenseEvidence):
+        return _pairs_of_matrix(frequencies(*given))
+    array = plain_array(given, f"What {owner} shows")
+    if _is_matrix(array):
+        return _pairs_of_matrix(_check_shares(array))
+    if array.dtype.kind == "f" and array.ndim == 2 and array.shape[0] != array.shape[1]:
+        known = array[np.isfinite(array)]
+        if (known != np.floor(known)).any():
+            raise InputError(
+                f"{owner} takes an Ensemble, labels (n_samples, n_partitions), a fitted model or a "
+                "square matrix of shares (n_samples, n_samples). Got numbers that are no labels, in "
+                f"an array of shape {array.shape}."
+            )
+    return _pairs_of_ensemble(as_ensemble(given))
+
+
+def read_membership(given: Any, owner: str) -> NDArray[np.float64]:
+    """Read rows of probabilities, given as an array or as a fitted model."""
+    if not hasattr(given, "fit"):
+        return check_membership(given)
+    check_is_fitted(given)
+    membership = getattr(given, "membership_", None)
+    if membership is None:
+        raise InputError(
+            f"{owner} shows probabilities, and {_name(given)} gives labels only. Take a method with "
+            "memberships (conclust.methods() says which), or coassociation_heatmap(ensemble, "
+            "labels=model)."
+        )
+    return check_membership(membership)
+
+
+def _pairs_of_model(model: Any, owner: str) -> Pairs:
+    check_is_fitted(model)
+    ensemble = getattr(model, "ensemble_", None)
+    if isinstance(ensemble, Ensemble):
+        found = _pairs_of_ensemble(ensemble)
+        return Pairs(found.n_samples, found.of, found.blocks, found.what, model.labels_)
+    membership = getattr(model, "membership_", None)
+    if membership is None:
+        raise InputError(
+            f"{owner} needs the ensemble beside {_name(model)}, which keeps none and gives no "
+            "memberships: coassociation_heatmap(ensemble, labels=model)."
+        )
+    rows = np.asarray(membership, dtype=np.float64)
+
+    def of(chosen: Chosen) -> NDArray[np.float64]:
+        some = rows if chosen is None else rows[chosen]
+        return np.clip(some @ some.T, 0.0, 1.0)
+
+    what = f"probability of one cluster, by {_name(model)}"
+    return Pairs(len(rows), of, None, what, model.labels_)
+
+
+def _pairs_of_ensemble(ensemble: Ensemble) -> Pairs:
+    def of(chosen: Chosen) -> NDArray[np.float64]:
+        some = ensemble if chosen is None else _some(ensemble, chosen)
+        return coassociation(some, normalize=True, max_dense=None)
+
+    def blocks(order: NDArray[np.int64], pixels: int) -> NDArray[np.float64]:
+        return mean_shares(ensemble, order, pixels)
+
+    return Pairs(ensemble.n_samples, of, blocks)
+
+
+def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> NDArray[np.float64]:
+    """Average the shares over blocks of objects without forming a pair: c over N, summed over each block.
+
+    Where labels are missing, pairs weigh by how many partitions observed them.
+    """
+    n = ensemble.n_samples
+    edges = np.arange(min(n, pixels) + 1) * n // min(n, pixels)
+    block = np.empty(n, dtype=np.int64)
+    block[order] = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+    S = sp.csr_array((np.ones(n), (block, np.arange(n))), shape=(len(edges) - 1, n))
+    weights, per_cluster = ensemble.partition_weights, ensemble.column_weights
+    shared = sp.csr_array(S @ ensemble.indicator)
+    together = np.zeros((len(edges) - 1,) * 2)
+    for first in range(0, shared.shape[1], _CLUSTERS_AT_ONCE):
+        columns = slice(first, first + _CLUSTERS_AT_ONCE)
+        part = shared[:, columns].toarray()
+        together += (part * per_cluster[columns]) @ part.T
+    if ensemble.has_missing:
+        observed = np.asarray(S @ ensemble.present.astype(np.float32), dtype=np.float64)
+        both = (observed * weights) @ observed.T
+    else:
+        sizes = np.diff(edges).astype(np.float64)
+        both = np.outer(sizes, sizes) * weights.sum()
+    means = np.full(together.shape, np.nan)
+    np.divide(together, both, out=means, where=both > 0)
+    return np.asarray(np.minimum(means, 1.0))
+
+
+def _some(ensemble: Ensemble, chosen: NDArray[np.int64]) -> Ensemble:
+    """Take the objects, less the partitions that observed none of them."""
+    observed = ensemble.present[chosen].any(axis=0)
+    return ensemble.subset(samples=chosen, partitions=None if observed.all() else observed)
+
+
+def _pairs_of_matrix(shares: NDArray[np.float64]) -> Pairs:
+    return Pairs(
+        len(shares), lambda chosen: shares if chosen is None else shares[np.ix_(chosen, chosen)]
+    )
+
+
+def _is_matrix(array: NDArray[Any]) -> bool:
+    """Return whether an array holds shares or counts of pairs rather than labels: symmetric, or not integers."""
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind not in "biuf":
+        return False
+    if not array.size:
+        return False
+    if np.allclose(array, array.T, equal_nan=True):
+        return True
+    return array.dtype.kind == "f" and bool((array != np.floor(array)).any())
+
+
+def _check_shares(matrix: NDArray[Any]) -> NDArray[np.float64]:
+    shares = matrix.astype(np.float64)
+    if not np.allclose(shares, shares.T, equal_nan=True):
+        raise InputError("Expected a symmetric matrix. Got one with M[i, j] != M[j, i].")
+    known = shares[~np.isnan(shares)]
+    if known.size and known.min() < 0:
+        raise InputError(
+            f"Expected shares between 0 and 1, or counts. Got values from {known.min():g} to "
+            f"{known.max():g} instead."
+        )
+    if known.size and known.max() > 1 + 1e-9:
+        shares = _shares_of_counts(shares, known)
+    return np.minimum(shares, 1.0)
+
+
+def _shares_of_counts(
+    counts: NDArray[np.float64], known: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide the counts of a complete ensemble by the number of partitions, which is their diagonal."""
+    own = np.diag(counts)
+    if (own == own[0]).all() and own[0] == known.max() and (known == np.floor(known)).all():
+        return np.asarray(counts / own[0])
+    raise InputError(
+        "Expected shares between 0 and 1, or the counts of an ensemble without missing labels, with "
+        f"the number of partitions on the diagonal. Got values from {known.min():g} to "
+        f"{known.max():g} instead: give the labels, their evidence (conclust.evidence.evidence) or "
+        "coassociation(labels, normalize=True)."
+    )
+
+
+def _name(model: Any) -> str:
+    return type(model).__name__

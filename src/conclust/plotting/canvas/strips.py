@@ -1,0 +1,77 @@
+"""Strips of clusters or known classes beside a heatmap: colours and names of the objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._arrays.containers import plain_array
+from conclust._sklearn import check_is_fitted
+from conclust.exceptions import InputError
+from conclust.measures.matching import assign
+
+__all__ = ["Strip", "read_strips"]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One strip: a number of a colour for each object (-1: none), and the name of each number."""
+
+    name: str
+    colours: NDArray[np.int64]
+    names: dict[int, str]
+
+    def of(self, objects: NDArray[np.int64]) -> Strip:
+        """Return the strip of some objects, in their order."""
+        return replace(self, colours=self.colours[objects])
+
+
+def read_strips(labels: Any, n: int, owner: str) -> list[Strip]:
+    """Read `labels`: None, one label an object, a fitted model, or a dict of names to such."""
+    if labels is None:
+        return []
+    given = labels if isinstance(labels, dict) else {"": labels}
+    strips = [_strip(str(name), value, n, owner) for name, value in given.items()]
+    return [strips[0], *(_like(strip, strips[0]) for strip in strips[1:])] if strips else []
+
+
+def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
+    if hasattr(given, "fit"):
+        check_is_fitted(given)
+        given = given.labels_
+    values = plain_array(given, "'labels'")
+    if values.shape != (n,):
+        raise InputError(
+            f"The 'labels' of {owner} must be one label for each of the {n} objects, a fitted model or "
+            f"a dict of names to such. Got an array of shape {values.shape} instead."
+        )
+    if values.dtype.kind in "biuf":
+        known = values >= 0  # NaN and negative ones are no clusters
+        found, numbers = np.unique(values[known], return_inverse=True)
+        names = [f"{value:g}" for value in found]
+    else:
+        known = np.array([value is not None and value == value for value in values])
+        found, numbers = np.unique(values[known].astype(str), return_inverse=True)
+        names = [str(value) for value in found]
+    colours = np.full(n, -1, dtype=np.int64)
+    colours[known] = numbers
+    return Strip(name, colours, dict(enumerate(names)))
+
+
+def _like(strip: Strip, first: Strip) -> Strip:
+    """Give each cluster the colour of the cluster of the first strip that shares most objects with it."""
+    mine, theirs = len(strip.names), len(first.names)
+    both = (strip.colours >= 0) & (first.colours >= 0)
+    table = np.bincount(
+        strip.colours[both] * theirs + first.colours[both], minlength=mine * theirs
+    ).reshape(mine, theirs)
+    colour = assign(table)
+    free = theirs
+    for k in np.flatnonzero(colour < 0):
+        colour[k] = free
+        free += 1
+    colours = np.where(strip.colours < 0, -1, colour[strip.colours])
+    return Strip(strip.name, colours, {int(colour[k]): name for k, name in strip.names.items()})

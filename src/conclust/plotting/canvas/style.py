@@ -1,0 +1,184 @@
+"""The common style of all pictures: widths, fonts, lines, and colours that are safe for the colour-blind."""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._validation import missing_extra
+from conclust.exceptions import InputError
+
+__all__ = [
+    "CM",
+    "COLOURS",
+    "COLUMN",
+    "DASHES",
+    "GREY",
+    "INK",
+    "MARKERS",
+    "NO_CLUSTER",
+    "NO_EVIDENCE",
+    "PAGE",
+    "PALE",
+    "cluster_colours",
+    "drawn_in_style",
+    "ink_on",
+    "look",
+    "made_here",
+]
+
+CM = 1.0 / 2.54
+COLUMN, PAGE = 8.5 * CM, 17.5 * CM  # inches: one column of a paper, and both
+
+INK = "#222222"
+GREY = "#7a7f83"
+PALE = "#e3e7e9"
+NO_CLUSTER = "#c4c9cc"
+NO_EVIDENCE = "#f0d9c8"
+# Steadily darker, so that it reads in grey print and to the colour-blind.
+COLOURS = ("#fafcfb", "#d5ebe4", "#8fcdc2", "#439fab", "#276691", "#1d2f62", "#0b0f2b")
+# Of clusters: far from each other to the colour-blind too (a test says how far), after Okabe and Ito's
+# palette; neighbours differ in lightness, for grey print.
+_CLUSTERS = (
+    "#e69f00",
+    "#0072b2",
+    "#009e73",
+    "#5b3a8c",
+    "#56b4e9",
+    "#b3421a",
+    "#cc79a7",
+    "#f0e442",
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Any, ...] = (
+    "solid",
+    (0, (5, 1.5)),
+    (0, (2.5, 1.2)),
+    (0, (1, 1)),
+    (0, (6, 1.2, 1, 1.2)),
+)
+
+_LOOK: dict[str, Any] = {
+    "font.size": 7.5,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 7.5,
+    "xtick.labelsize": 6.5,
+    "ytick.labelsize": 6.5,
+    "legend.fontsize": 6.5,
+    "legend.title_fontsize": 6.5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "axes.titlepad": 5.0,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": "#555555",
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "text.color": INK,
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4.0,
+    "grid.color": PALE,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "savefig.bbox": None,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+}
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw in the style of conclust's pictures, including your own axes.
+
+    A picture that makes its own figure has this look by itself; one that is drawn into axes given to it
+    has theirs. Make the axes and draw inside of this for the same look: letters of 6.5 to 8 points and
+    thin lines, for figures of 8.5 or 17.5 cm.
+
+    Yields
+    ------
+    None
+        The settings of matplotlib are restored afterwards.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from conclust import plotting
+    >>> with plotting.look():
+    ...     left, right = Figure(figsize=(6.9, 3), layout="constrained").subplots(1, 2)
+    ...     ax = plotting.membership_bars([[0.9, 0.1], [0.2, 0.8]], ax=left)
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        missing_extra("matplotlib", "plot", "Plotting")
+    settings: Any = _LOOK
+    with matplotlib.rc_context(settings):
+        yield
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+# Figures that conclust made: later drawings into them have the look too.
+_OURS: WeakSet[Any] = WeakSet()
+
+
+def made_here(figure: Any) -> None:
+    """Record that a figure has the style."""
+    _OURS.add(figure)
+
+
+def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
+    """Give a function that draws the look, unless it draws into axes that the user made."""
+
+    @wraps(picture)
+    def draw(*args: P.args, **kwargs: P.kwargs) -> R:
+        ax: Any = kwargs.get("ax")
+        if ax is not None and not hasattr(ax, "figure"):
+            raise InputError(f"'ax' must be axes of matplotlib. Got {type(ax).__name__} instead.")
+        if ax is not None and ax.figure not in _OURS:
+            return picture(*args, **kwargs)
+        with look():
+            return picture(*args, **kwargs)
+
+    return draw
+
+
+def cluster_colours(n: int) -> NDArray[np.float64]:
+    """Return a colour for each of n clusters (n, 3): the first eight are safe for the colour-blind."""
+    from matplotlib.colors import to_rgb
+
+    more = [
+        colorsys.hls_to_rgb((0.07 + 0.618034 * k) % 1.0, (0.35, 0.6, 0.75)[k % 3], 0.55)
+        for k in range(n - len(_CLUSTERS))
+    ]
+    return np.array([*map(to_rgb, _CLUSTERS[:n]), *more]).reshape(n, 3)
+
+
+def ink_on(colour: Any) -> str:
+    """Return the text colour that is legible on another colour."""
+    from matplotlib.colors import to_rgb
+
+    return "#ffffff" if float(np.dot(to_rgb(colour), (0.3, 0.6, 0.1))) < 0.55 else INK

@@ -1,0 +1,65 @@
+"""The objects of tables and pictures: all of them, or a sample of a large result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.results.result import Reported
+
+__all__ = ["MOST_DRAWN", "drawn_text", "sample_of"]
+
+MOST_DRAWN = 100_000
+"""Maximum number of objects that tables and pictures are made from."""
+_FEW = 100  # clusters up to this size are sampled whole
+
+
+def sample_of(found: Reported) -> Reported:
+    """Return the result of at most about 100,000 objects, evenly spaced within each cluster.
+
+    Clusters keep their numbers and nearly their shares; those of at most 100 objects are kept whole. Objects keep
+    their names or numbers.
+    """
+    if found.n_samples <= MOST_DRAWN or found.judged is None:
+        return found
+    judged = found.judged
+    at = _spaced(found.labels)
+    if judged.members.has_missing:
+        # Every partition keeps an object that it observed.
+        present = judged.members.present
+        unseen = np.flatnonzero(~present[at].any(axis=0))
+        at = np.union1d(at, present[:, unseen].argmax(axis=0))
+    part = replace(
+        judged,
+        labels=judged.labels[at],
+        members=judged.members.subset(at),
+        membership=None if judged.membership is None else judged.membership[at],
+    )
+    return replace(
+        found,
+        labels=found.labels[at],
+        judged=part,
+        points=None if found.points is None else found.points[at],
+        names=[str(i) if found.names is None else found.names[i] for i in at.tolist()],
+    )
+
+
+def drawn_text(drawn: Reported, n_samples: int) -> str:
+    """Return a sentence that names the sample; empty if there is none."""
+    if drawn.n_samples == n_samples:
+        return ""
+    return f" Computed from a sample of {drawn.n_samples:,} of the {n_samples:,} objects, evenly spaced within each cluster."
+
+
+def _spaced(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indices of the sample, in increasing order."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels - labels.min()))
+    drawn = []
+    for members in np.split(order, ends[:-1]):
+        size = len(members)
+        wanted = max(min(size, _FEW), round(size * MOST_DRAWN / len(labels)))
+        drawn.append(members[np.arange(wanted) * size // max(wanted, 1)])
+    return np.sort(np.concatenate(drawn))

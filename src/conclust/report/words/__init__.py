@@ -1,0 +1,1 @@
+"""Sentences of the report: the decision, its reasons, pictures in words, citations."""

@@ -1,0 +1,199 @@
+"""Pictures in words: how to read each kind, and what this one shows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.plotting import Bars, ClusterGraph, Curve
+
+__all__ = ["READ", "of_bars", "of_curve", "of_graph"]
+
+_BAND = (
+    "The grey band holds nine tenths of the references, which have no clusters; the ring is the number "
+    "chosen, bars are standard errors."
+)
+
+READ = {
+    "rcsi": (
+        "More stable than without clusters?",
+        "Height: how much more stable the clusters are than in clouds without clusters, on a logarithmic "
+        f"scale. Look for a point far above the grey band. {_BAND} If the curve stays in the band, there "
+        "is nothing but one cloud.",
+    ),
+    "pac": (
+        "Ambiguous pairs",
+        "Height: the share of pairs of objects that are neither nearly always together nor nearly always "
+        "apart. Low is stable, but the curve falls with K by itself: read it beside the references, not "
+        "alone. The ring is the number chosen.",
+    ),
+    "sharp": (
+        "Within against between",
+        "Height: the difference between the rates of being together within and between clusters. The highest point "
+        "is the number chosen (the ring); bars are standard errors.",
+    ),
+    "cdf": (
+        "Distribution of the consensus",
+        "A curve for each number of clusters: the share of pairs that are together at most this often. Stable "
+        "clusters have a curve that is flat in the middle and steps at 0 and 1: pairs are always together "
+        "or never.",
+    ),
+    "delta": (
+        "Growth of the area",
+        "Growth of the area under the distribution function with each further cluster. Shown because "
+        "other programs show it; it is a poor criterion for the choice.",
+    ),
+    "flow": (
+        "How clusters split",
+        "A row of circles for each number of clusters, as large as the clusters. Lines show where objects "
+        "go when one more cluster is allowed. Real clusters have one line to each; if objects "
+        "come from several, the number is too large.",
+    ),
+    "tracking": (
+        "The cluster of every object, over K",
+        "A row for each number of clusters, a thin column for each object. A cluster that persists keeps its "
+        "colour; a column that often changes colour belongs to no cluster with certainty.",
+    ),
+    "support": (
+        "Support of each number of clusters",
+        "Height: the lifetime of this number of clusters in the co-association tree, less the extent to which fine "
+        "clusterings cut across their borders, and less if clusters are uneven. The highest point is the best "
+        "supported number; the ring is the number of this result.",
+    ),
+    "tree": (
+        "Dendrogram",
+        "Objects that are often together join low down. In the shaded band the tree has the chosen number "
+        "of clusters: the higher the band, the longer they live.",
+    ),
+    "supported_tree": (
+        "Splits of the tree, and which hold",
+        "From the top down, each cluster splits in two; the height of a split is the share of clusterings that keep its "
+        "two parts apart. Solid: the border between the parts holds. Dashed: it does not, and the two parts are better treated as "
+        "one cluster. p is adjusted for the number of splits (Holm). Below: the lowest parts, as wide as they have "
+        "objects, in the colour of the cluster that they are in where borders hold.",
+    ),
+    "heatmap": (
+        "How often pairs are together",
+        "Objects from top to bottom and from left to right, with those that belong together next to each other. Dark: "
+        "the clusterings put both together. Dark squares on the diagonal with pale surroundings are clear "
+        "clusters; shading between two squares marks objects that belong to both. The strips name the clusters.",
+    ),
+    "embedding_points": (
+        "Objects in two dimensions",
+        "The points, along the two directions in which they vary most (or as they are, where they have two "
+        "features). Colours and marks are clusters; pale objects are uncertain. Two dimensions may hide "
+        "gaps that exist in more.",
+    ),
+    "embedding_members": (
+        "Objects as the clusterings see them",
+        "Objects that the clusterings put together are close to each other; the axes are not the features. "
+        "Colours and marks are clusters; pale objects are uncertain.",
+    ),
+    "graph": (
+        "Overlap between clusters",
+        "Circles are clusters; their areas show sizes. The number on a line, near a cluster: how often an "
+        "object drawn from that cluster falls into the other one when it is drawn again. Thick lines join "
+        "clusters that are hard to distinguish.",
+    ),
+    "bars": (
+        "Membership of every object",
+        "A thin bar for each object, by cluster, the most certain first; colours are the shares of the clusters. "
+        "One colour from bottom to top: certain. Several: between clusters.",
+    ),
+    "silhouette": (
+        "Silhouettes",
+        "A bar for each object, by cluster, the longest first. Long: the clusterings put it with its own "
+        "cluster and not with the next. To the left: more with another cluster. Numbers: mean of each "
+        "cluster, and its objects.",
+    ),
+    **{
+        f"way_{number + 1}": (
+            f"The {word} way",
+            f"Co-association in the clusterings of the {word} way alone, sorted by the clusters "
+            "of the consensus. Dark squares off the diagonal: clusters that these clusterings put together. Squares "
+            "that fall apart: clusters that they split.",
+        )
+        for number, word in enumerate(("first", "second", "third"))
+    },
+    "map": (
+        "Similarity of the clusterings",
+        "Clusterings from top to bottom and from left to right, similar ones next to each other. Dark squares: they "
+        "agree. A pale line is a clustering that agrees with no other.",
+    ),
+    "weights": (
+        "Weights of the clusterings",
+        "Bars: the weight of each clustering in the consensus, largest first. The dashed line is where "
+        "all weights would be equal.",
+    ),
+    "trace": (
+        "How the search went",
+        "The objective at each step. A curve that has become flat has found its minimum (or maximum).",
+    ),
+}
+
+
+def of_curve(curve: Curve) -> str:
+    """Return a criterion over K in words: every value.
+
+    Parameters
+    ----------
+    curve : Curve
+        Data of the picture.
+
+    Returns
+    -------
+    str
+        A sentence or two.
+    """
+    text = f"{curve.criterion} for each number of clusters: {_each(curve, curve.values)}."
+    if len(curve.null):
+        means = _each(curve, curve.null.mean(axis=0))
+        text += f" Mean of {len(curve.null)} references: {means}."
+    return text
+
+
+def _each(curve: Curve, values: NDArray[np.float64]) -> str:
+    return ", ".join(
+        f"{k}: {value:.3g}" if np.isfinite(value) else f"{k}: none"
+        for k, value in zip(curve.k.tolist(), values.tolist(), strict=True)
+    )
+
+
+def of_bars(bars: Bars) -> str:
+    """Return silhouettes in words: the mean of each cluster.
+
+    Parameters
+    ----------
+    bars : Bars
+        Data of the picture.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    means = ", ".join(
+        f"{k}: {bars.values[bars.clusters == k].mean():.2f}" for k in np.unique(bars.clusters)[:40]
+    )
+    return f"Mean silhouette of each cluster: {means}. Of all objects: {bars.values.mean():.2f}."
+
+
+def of_graph(graph: ClusterGraph) -> str:
+    """Return the graph of clusters in words: the largest overlaps.
+
+    Parameters
+    ----------
+    graph : ClusterGraph
+        Data of the picture.
+
+    Returns
+    -------
+    str
+        A sentence.
+    """
+    overlap = graph.overlap.copy()
+    np.fill_diagonal(overlap, 0.0)
+    order = np.argsort(-overlap, axis=None)[:5]
+    pairs = [np.unravel_index(at, overlap.shape) for at in order.tolist()]
+    told = ", ".join(f"{a} into {b}: {overlap[a, b]:.2f}" for a, b in pairs if overlap[a, b] > 0)
+    return f"The largest overlaps of clusters: {told or 'none'}."

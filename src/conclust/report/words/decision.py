@@ -1,0 +1,147 @@
+"""The decision in one sentence: the number of clusters, with p and the number of references, or the reason for its absence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from conclust.confidence.borders.headline import at_level, held_of
+from conclust.report.borders import border_words
+from conclust.results.result import Reported
+from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
+
+__all__ = ["count", "decision_of", "p_text", "references"]
+
+_LABELS_ONLY = "labels alone give no reference without clusters to compare with"
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it needs one."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def references(selection: Any) -> str:
+    """Return the references of the p-value in words: "99 rotations"."""
+    several = REFERENCES.get(selection.settings.get("null") or "", "references")
+    return count(selection.n_references, several.removesuffix("s"))
+
+
+def p_text(selection: Any) -> str:
+    """Return "p = 0.01, 99 rotations"; a gap that no reference reached has p < 1 / (R + 1), never 0."""
+    least = 1.0 / (selection.n_references + 1)
+    p = selection.p_value
+    said = f"p = {p:.3g}" if p > 0 else f"p < {least:.3g}"
+    return f"{said}, {references(selection)}"
+
+
+def decision_of(found: Reported) -> dict[str, Any]:
+    """Return the decision, as a sentence and as numbers.
+
+    Parameters
+    ----------
+    found : Reported
+        Result to report.
+
+    Returns
+    -------
+    dict
+        The sentence and its parts; None for absent ones.
+    """
+    selection, K = found.selection, found.n_clusters
+    tested = selection is not None and not math.isnan(selection.p_value)
+    by, sentence, why_no_p = _reasons(found, tested)
+    borders = border_words(found)
+    if borders:
+        sentence = f"{sentence.partition('; no p-value: ')[0].removesuffix('.')}; {borders}."
+    doubts = list(selection.doubts) if selection is not None else []
+    if selection is not None and selection.n_clusters != K:
+        doubts.insert(
+            0,
+            f"The selection says {count(selection.n_clusters, 'cluster')}, and this result has {K}.",
+        )
+    return {
+        "sentence": sentence,
+        "by": by,
+        "reason": None if selection is None else selection.reason,
+        "clusters": K,
+        "objects": found.n_samples,
+        "objects_in_no_cluster": int((found.labels < 0).sum()),
+        "asked_for": found.record.asked_for,
+        "p_value": selection.p_value if tested else None,
+        "references": selection.n_references if tested else None,
+        "null": selection.settings.get("null") if tested else None,
+        "why_no_p": why_no_p,
+        "borders": borders or None,
+        "alternatives": [] if selection is None else list(selection.alternatives),
+        "doubts": doubts,
+    }
+
+
+def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
+    """Return how the number was decided, the sentence, and why there is no p-value."""
+    selection, K, record = found.selection, found.n_clusters, found.record
+    head = f"{count(K, 'cluster')} in {count(found.n_samples, 'object')}"
+    agree = selection is not None and selection.n_clusters == K
+    if tested and agree and K == 1:
+        settings = selection.settings
+        if selection.p_value <= settings.get("alpha", 0.0):
+            return "p-value", f"{head}: {selection.reason.partition(': ')[2]}", None
+        alike = without_clusters(settings.get("null"), settings.get("n_categories", 0))
+        more = f"no number of clusters is more stable than in {alike}"
+        return "p-value", f"{head}: {more} ({p_text(selection)}).", None
+    if tested and agree:
+        settings = selection.settings
+        null = "one cloud with one mode"
+        if settings.get("null") != "unimodal":
+            null = "one Gaussian cloud"
+        if settings.get("n_categories"):
+            null += " with independent categories"
+        said = f"{head}: {null} is rejected ({p_text(selection)}){_of_borders(found)}."
+        return "p-value", said, None
+    if selection is not None and agree:
+        why = _why_untested(selection)
+        if K == 1:
+            return "criterion", f"{head}: {NO_CONTRAST}; no p-value: {why}.", why
+        return "criterion", f"{head}, by the sharp score; no p-value: {why}.", why
+    if tested:
+        said = f"of one cluster {p_text(selection)}"
+        return "asked for", f"{head}, the number requested; {said}.", None
+    if record.asked_for is not None and record.method is not None:
+        if record.method.n_clusters == "upper bound" and record.asked_for != K:
+            how = f"of at most {record.asked_for} that were allowed"
+        else:
+            how = "the number requested"
+        why = "the number was given, not tested"
+        return "asked for", f"{head}, {how}; no p-value: {why}.", why
+    why = _LABELS_ONLY
+    if record.command == "cluster" or found.points is not None:
+        ask = "-k auto" if record.command else 'n_clusters="auto"'
+        why = f"no test against a single cluster was run ({ask} does it)"
+    if record.method is None:
+        return "given", f"{head}, as given; no p-value: {why}.", why
+    if record.number_by == "points" and record.reason is not None:
+        explained = record.reason.partition(": ")[2].rstrip(".")
+        return "borders", f"{head}: {explained}; no p-value: {why}.", why
+    if record.supports or K == 1:
+        how = "chosen by agreement between the clusterings"
+        if K == 1 and record.method.estimator == "AutoConsensus":
+            how = "because no number of clusters has support in the clusterings"
+        return "support", f"{head}, {how}; no p-value: {why}.", why
+    return "method", f"{head}, as {record.method.estimator} finds; no p-value: {why}.", why
+
+
+def _of_borders(found: Reported) -> str:
+    """Return the selection's statement on borders, if those of the result were not tested separately."""
+    selection = found.selection
+    if found.borders is not None or not selection.n_borders:
+        return ""
+    level = selection.settings.get("alpha", 0.05)
+    if selection.n_held:
+        return f"; {held_of(selection.n_held, selection.n_borders, level)}"
+    return f", but no border holds {at_level(level)}"
+
+
+def _why_untested(selection: Any) -> str:
+    if "n_features" in selection.settings:
+        return "no references without clusters were requested"
+    return _LABELS_ONLY

@@ -1,0 +1,272 @@
+"""Why this number of clusters: the criteria over K, or the support of the clusterings."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from conclust.report.pictures import Gallery
+from conclust.report.tables import column, numbers, table
+from conclust.report.words.decision import count, p_text, references
+from conclust.results.result import Reported
+
+__all__ = ["why_section"]
+
+# Columns of the table of a selection: the criteria that decide, and the ones that are only reported.
+_DECIDING = (
+    (
+        "pac",
+        "PAC",
+        3,
+        "Share of ambiguous pairs: neither nearly always together nor nearly always apart (Șenbabaoğlu "
+        "et al. 2014). It also falls with K without clusters: compare it with the references.",
+    ),
+    (
+        "rcsi",
+        "RCSI",
+        3,
+        "Relative cluster stability (John et al. 2020): mean log PAC of the references less log PAC of the "
+        "points. The largest decides K, unless at several next to no pair is ambiguous: then the most of these.",
+    ),
+    (
+        "sharp",
+        "Sharp",
+        1,
+        "Sharp score (Bodinier et al. 2023): how far the rates of being together within and between "
+        "clusters differ, in units of chance. The second vote; it decides where there are no references.",
+    ),
+    (
+        "mean_ari",
+        "Mean ARI",
+        3,
+        "Mean adjusted Rand index of two resamples on the objects that both drew.",
+    ),
+    ("smallest_cluster", "Smallest", 0, "Objects of the smallest cluster."),
+    (
+        "min_cluster_consensus",
+        "Loosest",
+        3,
+        "Cluster consensus of the loosest cluster: mean co-association of its pairs.",
+    ),
+)
+_REPORTED = (
+    (
+        "rpac",
+        "rPAC",
+        3,
+        "MultiK's: ambiguous pairs as a share of those that are ever together.",
+    ),
+    ("delta", "Delta area", 3, "Relative growth of the area under the distribution function."),
+    (
+        "prediction_strength",
+        "Pred. strength",
+        3,
+        "Share of the pairs of the worst cluster that the centres of another half of the objects keep "
+        "together (Tibshirani and Walther 2005).",
+    ),
+    ("silhouette_consensus", "Silhouette", 3, "Mean silhouette, distances 1 less the consensus."),
+    ("lifetime", "Lifetime", 3, "Lifetime of K clusters in the tree of the consensus."),
+    (
+        "cophenetic",
+        "Cophenetic",
+        3,
+        "Correlation of that tree's heights with 1 less the consensus.",
+    ),
+    (
+        "apac",
+        "aPAC",
+        3,
+        "cola's aPAC: area under the distribution function of the determinacy of pairs.",
+    ),
+    (
+        "concordance",
+        "Concordance",
+        3,
+        "cola's: mean share of labels of resamples that are the consensus'.",
+    ),
+    ("bic", "BIC", 1, "Bayesian information criterion of a mixture model."),
+    ("pcc_clusters", "PCC keeps", 0, "Clusters that PCC keeps, allowed K."),
+    ("eigengap", "Eigengap", 3, "Gap after the K-th eigenvalue of the consensus."),
+)
+
+
+def why_section(found: Reported, gallery: Gallery) -> dict[str, Any]:
+    """Return the section on the reason for the number of clusters.
+
+    Parameters
+    ----------
+    found : Reported
+        Result to report.
+    gallery : Gallery
+        Makes the pictures.
+
+    Returns
+    -------
+    dict
+        A section.
+    """
+    title = "Why one cluster" if found.n_clusters == 1 else "Why this number of clusters"
+    if found.selection is not None:
+        blocks = _by_selection(found)
+    elif found.record.supports:
+        blocks = _by_support(found)
+    else:
+        blocks = [{"kind": "text", "text": _by_none(found)}]
+    pictures = gallery.of_number(found)
+    return {"id": "why", "title": title, "blocks": [*blocks, pictures]}
+
+
+def _by_selection(found: Reported) -> list[dict[str, Any]]:
+    selection = found.selection
+    blocks: list[dict[str, Any]] = [{"kind": "text", "text": selection.reason}]
+    if not math.isnan(selection.p_value):
+        text = (
+            f"The p-value ({p_text(selection)}) is the share of data sets, the points among them, with "
+            "clusters at least as stable as the clusters of the points, at any K: the largest studentised gap "
+            f"of log PAC over all K, compared with {references(selection)}. "
+        )
+        if found.n_clusters == 1 and selection.p_value <= selection.settings.get("alpha", 0.0):
+            text += (
+                "It is small: the points are more stable than one Gaussian. But no border holds between these clusters, "
+                "and another single cloud is as stable: flat (a box) or skewed (exponential), of the same covariance."
+            )
+        elif found.n_clusters == 1:
+            text += (
+                "It is not small: a cloud without clusters would be as stable. That is no "
+                "proof that there are none; weak clusters need more objects or fewer useless features."
+            )
+        else:
+            text += (
+                "A small one says: more stable than one Gaussian cloud. A flat or a skewed cloud is that too; hence a second "
+                "question: whether a border between the clusters holds, or else flat and skewed clouds are less stable."
+            )
+        blocks.append({"kind": "text", "text": text})
+    else:
+        text = "There is no p-value: whether there is more than one cluster was not tested. "
+        if found.n_clusters > 1:
+            text += "The number with the largest sharp score was taken."
+        else:
+            text += "One cluster is the answer because pairs do not differ, whatever the number."
+        blocks.append({"kind": "text", "text": text})
+    if selection.doubts:
+        blocks.append(
+            {"kind": "list", "title": "What speaks against it", "items": list(selection.doubts)}
+        )
+    if selection.alternatives:
+        near = ", ".join(map(str, selection.alternatives))
+        text = f"Within one standard error of the best: {near} clusters."
+        blocks.append({"kind": "text", "text": text})
+    deciding = _table(selection, _DECIDING, "Criteria that decide, for each number of clusters")
+    others = _table(selection, _REPORTED, "Criteria that are reported only")
+    blocks.append(deciding)
+    blocks.append({"kind": "more", "title": "Other criteria", "blocks": [others]})
+    return blocks
+
+
+def _table(
+    selection: Any, criteria: tuple[tuple[str, str, int, str], ...], caption: str
+) -> dict[str, Any]:
+    """Return criteria, a row for each number tried, with standard errors."""
+    columns = [column("k", "K", "The number of clusters that was tried.")]
+    cells: list[Any] = [selection.k.tolist()]
+    for name, title, digits, how in criteria:
+        values = selection.table.get(name)
+        if values is None or not np.isfinite(values).any():
+            continue
+        errors = selection.table.get(f"{name}_se")
+        if errors is None or not np.isfinite(errors).any():
+            columns.append(column(name, title, how, digits=digits))
+            cells.append(numbers(values))
+            continue
+        columns.append(
+            column(name, title, how + " After ±: its standard error.", kind="spread", digits=digits)
+        )
+        pairs = zip(numbers(values), numbers(errors), strict=True)
+        cells.append([list(pair) for pair in pairs])
+    found = table(caption, columns, cells, first=40)
+    return {**found, "stressed": selection.n_clusters}
+
+
+def _by_support(found: Reported) -> list[dict[str, Any]]:
+    record, K = found.record, found.n_clusters
+    best = max(record.supports, key=lambda support: support.support)
+    measure = (
+        "the lifetime of K clusters in the co-association tree (Fred and Jain 2005), less the extent to which "
+        "fine clusterings cut across their borders, relative to chance, and less if clusters are uneven"
+    )
+    if record.number_by == "points" and record.reason is not None:
+        text = (
+            f"The points chose the number. {record.reason} A border has a valley where fewer points lie between two "
+            "clusters than at the peaks beside it: half of the points place valley and peaks, the other half is "
+            f"counted. Below is what the clusterings alone support: {measure}."
+        )
+    elif record.asked_for is not None:
+        text = (
+            f"The number was given. The support of a number by the clusterings alone is {measure}; they support "
+            f"{best.n_clusters} most ({best.support:.2f})."
+        )
+    elif K == 1:
+        text = (
+            f"The number comes from the clusterings alone (AutoConsensus): {measure}. The largest support, "
+            f"{best.support:.2f} for {best.n_clusters}, is too small for clusters: fine clusterings cut "
+            "through every border."
+        )
+    else:
+        text = (
+            f"The number comes from the clusterings alone (AutoConsensus): {measure}. {count(K, 'cluster')} have "
+            f"the largest support, {best.support:.2f}."
+        )
+    supports = sorted(record.supports, key=lambda support: support.n_clusters)
+    columns = [
+        column("k", "K", "Number of clusters."),
+        column(
+            "support",
+            "Support",
+            "Lifetime less straddling; reduced if evenness is below 3/4.",
+            digits=3,
+        ),
+        column(
+            "lifetime",
+            "Lifetime",
+            "Range of heights, from 0 to 1, over which the tree has K clusters.",
+            digits=3,
+        ),
+        column(
+            "straddling",
+            "Straddled",
+            "Extent to which fine clusterings cut across the borders; 1 by chance.",
+            digits=3,
+        ),
+        column("even", "Even", "Evenness of the sizes: 1 if they are equal.", digits=3),
+    ]
+    cells = [
+        [s.n_clusters for s in supports],
+        numbers([s.support for s in supports]),
+        numbers([s.lifetime for s in supports]),
+        numbers([s.straddling for s in supports]),
+        numbers([s.evenness for s in supports]),
+    ]
+    found_table = table("Support of each number of clusters", columns, cells, first=12)
+    return [{"kind": "text", "text": text}, {**found_table, "stressed": K}]
+
+
+def _by_none(found: Reported) -> str:
+    record, K = found.record, found.n_clusters
+    select = (
+        "To estimate the number of clusters from the points, with a p-value: conclust select points.csv "
+        "(conclust.selection.choose)."
+    )
+    if record.asked_for is not None and record.method is not None:
+        if record.method.n_clusters == "upper bound":
+            return (
+                f"At most {record.asked_for} clusters were allowed; {record.method.estimator} needed {K}. "
+                + select
+            )
+        return f"The number, {record.asked_for}, was given. {select}"
+    if record.method is None:
+        return f"The clusters were given as labels. {select}"
+    if K == 1:
+        return f"Finer clusterings cut through every border: no number of clusters has support. {select}"
+    return f"{record.method.estimator} finds the number by itself. {select}"

@@ -1,0 +1,151 @@
+"""A consensus as columns of a data frame, in the user's library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._sklearn import check_is_fitted
+from conclust._validation import refuse, shown
+from conclust.confidence import confidences
+from conclust.exceptions import InputError, MissingExtraError
+from conclust.measures.matching import labels_like as lasting_labels
+
+__all__ = ["to_frame"]
+
+
+def to_frame(
+    model: Any,
+    index: Any = None,
+    *,
+    ensemble: Any = None,
+    prefix: str = "",
+    labels_like: Any = None,
+) -> Any:
+    """Return labels, confidence and memberships of a fitted consensus as a data frame.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A consensus method, or a `conclust.ConsensusClustering`.
+    index : data frame, polars Series, or array-like of shape (n_samples,), default=None
+        The objects. A data frame of pandas, or one that behaves so (a GeoDataFrame keeps its geometry), or of polars:
+        the columns are added to it, in a new frame of its kind. A Series of polars: it is the first column of a
+        frame of polars. An Index or array: the index of a frame of pandas. None: pandas, numbered from 0.
+    ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
+        The partitions, for the confidence of a method without memberships; a `conclust.ConsensusClustering`
+        keeps them.
+    prefix : str, default=""
+        Prefix of the column names.
+    labels_like : array-like of int of shape (n_samples,), default=None
+        Numbers of the clusters before, -1 for new objects: clusters keep them, in the column "label" and in the names
+        of the memberships (:func:`conclust.metrics.labels_like`). None: the numbers of the model.
+
+    Returns
+    -------
+    DataFrame
+        The columns that the command line writes: "label", -1 for an object in no cluster; "confidence"
+        (:func:`conclust.confidence.confidences`), where there are memberships or an ensemble; "cluster_0",
+        "cluster_1", ..., where there are memberships.
+
+    Raises
+    ------
+    InputError
+        If there are not as many objects as labels, or a column has the name of one to be added.
+    MissingExtraError
+        If pandas is not installed, and is needed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import conclust as cc
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> model = cc.EAC(2).fit(labels)
+    >>> cc.to_frame(model, ["ann", "ben", "cat", "dan"], ensemble=labels).round(2)
+         label  confidence
+    ann      0        0.89
+    ben      0        0.89
+    cat      1        0.78
+    dan      1        1.00
+    >>> cc.to_frame(model, pd.DataFrame({"town": ["Ulm", "Ulm", "Bonn", "Bonn"]}))
+       town  label
+    0   Ulm      0
+    1   Ulm      0
+    2  Bonn      1
+    3  Bonn      1
+    """
+    check_is_fitted(model)
+    if not isinstance(prefix, str):
+        refuse("prefix", "to_frame", "a str", prefix)
+    found = _columns(model, ensemble, labels_like)
+    columns = {f"{prefix}{name}": values for name, values in found.items()}
+    n = len(next(iter(columns.values())))
+    if index is not None:
+        _check(index, n, columns)
+    if type(index).__module__.split(".")[0] == "polars":
+        import polars as pl
+
+        frame = index if hasattr(index, "hstack") else index.to_frame()
+        return frame.hstack([pl.Series(name, values) for name, values in columns.items()])
+    if hasattr(index, "assign"):
+        return index.assign(**columns)
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtraError(
+            "to_frame needs pandas, or a frame of polars as 'index'. Install it with: pip install pandas"
+        ) from error
+    if index is not None and not isinstance(index, pd.Index):
+        index = pd.Index(index)
+    return pd.DataFrame(columns, index=index)
+
+
+def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]]:
+    labels = np.asarray(model.labels_)
+    shown_labels = labels if previous is None else lasting_labels(previous, labels)
+    found: dict[str, NDArray[Any]] = {"label": shown_labels}
+    membership = getattr(model, "membership_", None)
+    if membership is not None:
+        rows = np.asarray(membership)
+        own = np.take_along_axis(rows, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+        found["confidence"] = np.where(labels >= 0, own, np.nan)
+        numbers = _numbers(labels, shown_labels, rows.shape[1])
+        return found | {f"cluster_{k}": rows[:, column] for column, k in enumerate(numbers)}
+    if ensemble is not None or hasattr(model, "ensemble_"):
+        found["confidence"] = confidences(model, ensemble)
+    return found
+
+
+def _numbers(labels: NDArray[Any], shown_labels: NDArray[Any], n_columns: int) -> list[int]:
+    """Return the number of each column of a membership: that of its objects, above all of them if it has none."""
+    numbers = np.full(n_columns, -1, dtype=np.int64)
+    numbers[labels[labels >= 0]] = shown_labels[labels >= 0]
+    empty = numbers < 0
+    numbers[empty] = numbers.max(initial=-1) + 1 + np.arange(int(empty.sum()))
+    return [int(number) for number in numbers]
+
+
+def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
+    """Refuse objects of another number, and frames that have such columns."""
+    if hasattr(index, "collect"):
+        raise InputError(
+            "to_frame takes no lazy frame: the number of its rows is not known. Collect it."
+        )
+    if isinstance(index, str | bytes) or np.ndim(index) == 0:
+        raise InputError(
+            "The 'index' of to_frame must be a frame, an index or a list of names. Got "
+            f"{shown(index)} instead."
+        )
+    if len(index) != n:
+        raise InputError(
+            f"The 'index' of to_frame must be of the objects of the model. Got {len(index)} rows, and there are "
+            f"{n} labels."
+        )
+    there = list(getattr(index, "columns", [])) or [getattr(index, "name", None)]
+    taken = [name for name in columns if name in there]
+    if taken:
+        raise InputError(
+            f"The frame has columns {taken} already. Give to_frame a 'prefix' for the new ones."
+        )

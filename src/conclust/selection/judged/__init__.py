@@ -1,0 +1,1 @@
+"""Criteria of the resamples for each number of clusters, and their table."""

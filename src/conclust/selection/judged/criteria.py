@@ -1,0 +1,283 @@
+"""The criteria of the resamples of one K, each with its standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.confidence.objects import silhouettes
+from conclust.consensus.linkage import lifetimes
+from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import MISSING, indicator_of, over_partitions
+from conclust.evidence import evidence, frequencies
+from conclust.measures.agreement import partition_similarities
+from conclust.measures.comparison import adjusted_rand_index, consistency_index
+from conclust.selection.judged.pairs import PairCounts
+
+__all__ = [
+    "Matrices",
+    "SharpCounts",
+    "cluster_consensus",
+    "cluster_sums",
+    "concordance",
+    "error_of_mean",
+    "groups_of",
+    "jackknife",
+    "lifetime",
+    "matrix_criteria",
+    "mean_ari",
+    "mean_of",
+    "pair_criteria",
+    "sharp_counts",
+    "sharp_score",
+    "upper",
+]
+
+# Number of groups of resamples, left out in turn for standard errors.
+_GROUPS = 10
+
+
+def groups_of(n_resamples: int) -> list[NDArray[np.int64]]:
+    """Return the resamples of each group of the jackknife; none where there is a single resample."""
+    if n_resamples < 2:
+        return []
+    count = min(_GROUPS, n_resamples)
+    return [np.arange(g, n_resamples, count) for g in range(count)]
+
+
+def jackknife(left_out: NDArray[np.float64]) -> float:
+    """Return the standard error from the values with one group of equal size left out each."""
+    count = len(left_out)
+    if count < 2 or not np.isfinite(left_out).all():
+        return float("nan")
+    return float(np.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum()))
+
+
+def pair_criteria(counts: PairCounts, window: tuple[Fraction, Fraction]) -> dict[str, float]:
+    """Return the criteria of the distribution of c / N over pairs."""
+    pac = counts.pac(window)
+    together = 1.0 - counts.n_apart / counts.n_pairs
+    return {
+        "pac": pac,
+        # If no pair was ever together, no pair is ambiguous.
+        "rpac": pac / together if together > 0 else 0.0,
+        "area": counts.area,
+        "apac": counts.apac,
+    }
+
+
+@dataclass(frozen=True)
+class SharpCounts:
+    """Pairs within and between the clusters of a partition: together and observed, by each resample.
+
+    Attributes
+    ----------
+    together_within, observed_within, together, observed : ndarray of shape (n_partitions,)
+        Counts of the pairs within clusters, and of all pairs.
+    """
+
+    together_within: NDArray[np.int64]
+    observed_within: NDArray[np.int64]
+    together: NDArray[np.int64]
+    observed: NDArray[np.int64]
+
+
+def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
+    """Count from contingency tables, without a matrix of pairs. Objects labelled -1 take no part."""
+    placed = labels >= 0
+    within = np.zeros((len(labels), int(labels.max()) + 1))
+    within[placed, labels[placed]] = 1.0
+    table = indicator_of(ensemble.codes, ensemble.offsets).T @ within
+    observed = ensemble.present.T.astype(np.float64) @ within
+
+    def pairs(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        return sizes * (sizes - 1.0) / 2.0
+
+    def per_partition(cells: NDArray[np.float64]) -> NDArray[np.int64]:
+        return _whole(over_partitions(cells, ensemble.offsets))
+
+    return SharpCounts(
+        per_partition(pairs(table).sum(axis=1)),
+        _whole(pairs(observed).sum(axis=1)),
+        per_partition(pairs(table.sum(axis=1))),
+        _whole(pairs(observed.sum(axis=1))),
+    )
+
+
+def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.rint(values).astype(np.int64)
+
+
+def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(None)) -> float:
+    """Return the difference between the rates of being together within and between clusters.
+
+    The statistic of a test of two proportions, over pairs and resamples (Bodinier et al.,
+    Bioinformatics 39:btad635, 2023). NaN where a rate is of nothing.
+    """
+    x_w, n_w = int(counts.together_within[kept].sum()), int(counts.observed_within[kept].sum())
+    x, n = int(counts.together[kept].sum()), int(counts.observed[kept].sum())
+    x_b, n_b = x - x_w, n - n_w
+    if n_w == 0 or n_b == 0 or x in (0, n):
+        return float("nan")
+    p0 = x / n
+    apart = x_w / n_w - x_b / n_b
+    return float(apart / np.sqrt(p0 * (1.0 - p0) * (1.0 / n_w + 1.0 / n_b)))
+
+
+def mean_ari(ensemble: Ensemble, labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    """Return the adjusted Rand index of each two resamples on their common objects, or of each with labels."""
+    if labels is None:
+        return partition_similarities(ensemble, measure="ari")
+    return per_resample(ensemble, labels, adjusted_rand_index)
+
+
+def upper(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the entries of a symmetric matrix, each pair once."""
+    return matrix[np.triu_indices(len(matrix), 1)]
+
+
+def mean_of(values: NDArray[np.float64]) -> float:
+    """Return the mean of the finite values; NaN if there are none."""
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def error_of_mean(values: NDArray[np.float64]) -> float:
+    """Return the standard error of `mean_of`; NaN for fewer than two values."""
+    known = values[np.isfinite(values)]
+    return float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else float("nan")
+
+
+def concordance(ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return, for each resample, the share of its objects that are in the matched consensus cluster."""
+    return per_resample(ensemble, labels, consistency_index)
+
+
+def per_resample(
+    ensemble: Ensemble,
+    labels: NDArray[np.int64],
+    measure: Callable[[NDArray[np.int64], NDArray[np.int64]], float],
+) -> NDArray[np.float64]:
+    """Compare the labels with each resample, on the objects that have both; NaN where none has."""
+    found = np.full(ensemble.n_partitions, np.nan)
+    for u, column in enumerate(ensemble.labels.T):
+        if ((labels >= 0) & (column != MISSING)).any():
+            found[u] = measure(labels, column)
+    return found
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """The evidence of all pairs of some objects, and their clusters in the consensus.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,)
+        Their consensus, from 0 on.
+    heights : ndarray of shape (n (n - 1) / 2,)
+        The heights at which their dendrogram joins pairs.
+    counts, copresence : ndarray of shape (n, n)
+        c and N.
+    """
+
+    labels: NDArray[np.int64]
+    heights: NDArray[np.float64]
+    counts: NDArray[Any]
+    copresence: NDArray[Any]
+
+    @classmethod
+    def of(
+        cls,
+        ensemble: Ensemble,
+        labels: NDArray[np.int64],
+        tree: NDArray[np.float64],
+        n_jobs: int,
+    ) -> Matrices:
+        """Count the pairs of all objects of the ensemble, which are the leaves of the tree."""
+        from scipy.cluster.hierarchy import cophenet
+
+        c, N = evidence(ensemble, max_dense=None, n_jobs=n_jobs)
+        return cls(labels, cophenet(tree), c, N)
+
+    def of_some(self, at: NDArray[np.int64]) -> Matrices:
+        """Return the same of some of the objects."""
+        from scipy.spatial.distance import squareform
+
+        square = np.ix_(at, at)
+        heights = squareform(squareform(self.heights)[square], checks=False)
+        return Matrices(self.labels[at], heights, self.counts[square], self.copresence[square])
+
+    def without(self, left_out: NDArray[np.int64]) -> Matrices:
+        """Return the same without some resamples, given as their labels of the objects."""
+        observed = (left_out != -1).any(axis=0)
+        if not observed.any():
+            return self
+        c, N = evidence(Ensemble(left_out[:, observed]), dtype=self.counts.dtype, max_dense=None)
+        return Matrices(self.labels, self.heights, self.counts - c, self.copresence - N)
+
+
+def matrix_criteria(matrices: Matrices) -> dict[str, float]:
+    """Return the criteria that need all pairs of some objects."""
+    M = frequencies(matrices.counts, matrices.copresence)
+    labels = matrices.labels
+    sums, known = cluster_sums(M, labels)
+    means = np.full(sums.shape, np.nan)
+    np.divide(sums, known, out=means, where=known > 0)
+    several = sums.shape[1] > 1
+    return {
+        "silhouette_consensus": float(silhouettes(means, labels).mean()) if several else np.nan,
+        "cophenetic": _cophenetic(M, matrices.heights),
+        "min_cluster_consensus": float(cluster_consensus(sums, known, labels).min()),
+    }
+
+
+def cluster_sums(
+    M: NDArray[np.float64], labels: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sum of M over the other objects of each cluster, and their number, for each object.
+
+    M is NaN for pairs that no resample observed: they are left out.
+    """
+    within = np.zeros((len(labels), int(labels.max()) + 1))
+    within[np.arange(len(labels)), labels] = 1.0
+    known = np.isfinite(M)
+    if known.all():
+        own = np.diag(M)[:, None] * within
+        return M @ within - own, within.sum(axis=0) - within
+    np.fill_diagonal(known, False)
+    return np.where(known, M, 0.0) @ within, known.astype(np.float64) @ within
+
+
+def cluster_consensus(
+    sums: NDArray[np.float64], counts: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the mean of M over the pairs of each cluster from `cluster_sums`; 1 where there is none."""
+    own = np.arange(sums.shape[1]) == labels[:, None]
+    total = np.bincount(labels, weights=sums[own])
+    pairs = np.bincount(labels, weights=counts[own])
+    return np.where(pairs > 0, total / np.maximum(pairs, 1.0), 1.0)
+
+
+def _cophenetic(M: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
+    """Return the correlation of 1 - M with the heights at which the tree joins pairs."""
+    from scipy.spatial.distance import squareform
+
+    together = squareform(M, checks=False)
+    known = np.isfinite(together)
+    if not known.all():
+        together, heights = together[known], heights[known]
+    if len(together) < 2 or np.ptp(together) == 0 or np.ptp(heights) == 0:
+        return float("nan")
+    apart, joined = together.mean() - together, heights - heights.mean()
+    return float(apart @ joined / np.sqrt((apart @ apart) * (joined @ joined)))
+
+
+def lifetime(tree: NDArray[np.float64], k: int) -> float:
+    """Return the lifetime of k clusters in the tree; NaN where it has fewer leaves than k."""
+    lives = lifetimes(tree)
+    return float(lives[k - 2]) if 2 <= k < len(lives) + 2 else float("nan")

@@ -1,0 +1,184 @@
+"""Counts of pairs that were together c times out of N, for all pairs or a sample."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._kernels import pair_table
+from conclust._validation import refuse
+from conclust.ensemble import Ensemble
+from conclust.evidence import coassociation_blocks, pair_counts
+from conclust.evidence.dense import unsigned
+
+__all__ = ["PairCounts", "check_window", "count_all", "count_some", "sample_of_pairs", "table_of"]
+
+
+def check_window(value: Any, owner: str, name: str = "window") -> tuple[Fraction, Fraction]:
+    """Return the two ends of a window of PAC as fractions, so that comparisons are of whole numbers."""
+    try:
+        ends = tuple(Fraction(float(end)).limit_denominator(10**6) for end in value)
+    except (TypeError, ValueError, OverflowError):
+        ends = ()
+    if len(ends) != 2 or not 0 <= ends[0] < ends[1] <= 1:
+        refuse(name, owner, "two numbers, 0 <= u1 < u2 <= 1", value)
+    return ends[0], ends[1]
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Pairs of objects by their evidence, as returned by :func:`conclust.selection.pair_distribution`.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_partitions + 1, n_partitions + 1)
+        Entry [N, c]: pairs that N partitions observed and c put together.
+    sampled : bool
+        Whether the pairs are a random sample.
+
+    Attributes
+    ----------
+    table : ndarray of shape (n_partitions + 1, n_partitions + 1)
+        Entry [N, c]: pairs that N partitions observed and c put together.
+    sampled : bool
+        Whether the pairs are a random sample.
+    """
+
+    table: NDArray[np.int64]
+    sampled: bool
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of pairs with evidence."""
+        return int(self.table[1:].sum())
+
+    def pac(
+        self,
+        window: tuple[Fraction, Fraction] | tuple[float, float] = (0.1, 0.9),
+        *,
+        strict: bool = False,
+    ) -> float:
+        """Return the share of pairs that are ambiguous: together in some partitions and not in others.
+
+        Parameters
+        ----------
+        window : tuple of two floats, default=(0.1, 0.9)
+            A pair is ambiguous if it is together in a share above the first and up to the second.
+        strict : bool, default=False
+            Whether the share must be below the second.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        ParameterError
+            If the window is not two numbers, 0 <= u1 < u2 <= 1.
+        """
+        low, high = check_window(window, "pac")
+        return self._between(low, high, strict) / self.n_pairs
+
+    def _between(self, low: Fraction, high: Fraction, strict: bool) -> int:
+        N, c = np.indices(self.table.shape)
+        within = low.denominator * c > low.numerator * N
+        scaled, end = high.denominator * c, high.numerator * N
+        within &= (scaled < end) if strict else (scaled <= end)
+        return int(self.table[within & (N > 0)].sum())
+
+    @cached_property
+    def n_apart(self) -> int:
+        """Number of pairs that no resample put together."""
+        return int(self.table[1:, 0].sum())
+
+    @cached_property
+    def _values(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The distinct shares c / N, increasing, and the number of pairs with each."""
+        N, c = np.nonzero(self.table)
+        N, c = N[N > 0], c[N > 0]
+        # Equal fractions are one value: 1/2 and 2/4.
+        divisor = np.gcd(N, c)
+        values, at = np.unique((c // divisor) / (N // divisor), return_inverse=True)
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, at, self.table[N, c])
+        return values, counts
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of c / N."""
+        values, counts = self._values
+        return math.fsum(values * counts) / self.n_pairs
+
+    @property
+    def area(self) -> float:
+        """The area under the distribution function from 0 to 1: 1 less the mean."""
+        return 1.0 - self.mean
+
+    @property
+    def apac(self) -> float:
+        """The area (cola's aPAC) under the distribution function of 2 max(M, 1 - M) - 1."""
+        values, counts = self._values
+        return 2.0 - 2.0 * math.fsum(np.maximum(values, 1.0 - values) * counts) / self.n_pairs
+
+    def cdf(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the distinct shares c / N, increasing, and the share of pairs up to each.
+
+        Returns
+        -------
+        tuple of ndarray
+            Both of one length.
+        """
+        values, counts = self._values
+        return values, np.cumsum(counts) / self.n_pairs
+
+
+def count_all(ensemble: Ensemble, n_jobs: int | None) -> PairCounts:
+    """Count all pairs, block of rows by block of rows."""
+    table = _empty(ensemble.n_partitions)
+    for rows, c, N in coassociation_blocks(ensemble, n_jobs=n_jobs):
+        pair_table(unsigned(c), unsigned(N), rows.start, table)
+    return PairCounts(table, sampled=False)
+
+
+def table_of(counts: NDArray[Any], copresence: NDArray[Any], n_partitions: int) -> PairCounts:
+    """Count the pairs of matrices c and N of all objects."""
+    table = _empty(n_partitions)
+    pair_table(unsigned(counts), unsigned(copresence), 0, table)
+    return PairCounts(table, sampled=False)
+
+
+def _empty(n_partitions: int) -> NDArray[np.int64]:
+    return np.zeros((n_partitions + 1, n_partitions + 1), dtype=np.int64)
+
+
+def sample_of_pairs(
+    n: int, size: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw `size` of the n (n - 1) / 2 pairs without replacement: i < j, i increasing."""
+    total = n * (n - 1) // 2
+    at = np.sort(rng.choice(total, size=min(size, total), replace=False, shuffle=False))
+    # The pairs of j are numbered from j (j - 1) / 2 on, by i.
+    j = np.floor((1.0 + np.sqrt(1.0 + 8.0 * at)) / 2.0).astype(np.int64)
+    j -= j * (j - 1) // 2 > at
+    j += (j + 1) * j // 2 <= at
+    i = at - j * (j - 1) // 2
+    order = np.lexsort((j, i))
+    return i[order], j[order]
+
+
+def count_some(
+    ensemble: Ensemble, pairs: tuple[NDArray[np.int64], NDArray[np.int64]], n_jobs: int | None
+) -> PairCounts:
+    """Count the pairs of a sample."""
+    c, N = pair_counts(ensemble, *pairs, n_jobs=n_jobs)
+    m = ensemble.n_partitions
+    key = N.astype(np.int64) * (m + 1) + c
+    table = np.bincount(key, minlength=(m + 1) ** 2).reshape(m + 1, m + 1)
+    return PairCounts(table, sampled=True)

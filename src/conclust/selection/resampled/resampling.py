@@ -1,0 +1,120 @@
+"""Resampled clusterings of one data set, for each number of clusters: the ensembles judged here.
+
+The draws and the seeds are made once and serve every data set of the same number of objects: so a
+statistic of the resamples is a function of the points alone, and references are compared with the real
+points on the same draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust._random import spawn_generators, spawn_seeds, spawn_sequences
+from conclust._validation import refuse
+from conclust.generation import EnsembleGenerator
+from conclust.generation.members import sole_parameter
+from conclust.generation.runs import MOST_CLUSTERS, draw_objects, run_kmeans
+
+__all__ = ["ClustererResamples", "KMeansResamples", "Resamples", "check_clusterer", "drawn_size"]
+
+
+class Resamples(Protocol):
+    """Draws and seeds for data sets of one number of objects."""
+
+    def labels(
+        self, points: NDArray[np.float64], n_clusters: int, *, threads: int, real: bool = False
+    ) -> NDArray[Any]:
+        """Cluster every draw of the points; one column per draw, -1 for objects that were not drawn.
+
+        `real`: whether the points are the user's, so that their clusterings are cached.
+        """
+
+
+def drawn_size(n: int, fraction: float) -> int:
+    """Return the number of objects in a resample."""
+    return max(2, round(fraction * n))
+
+
+@dataclass(frozen=True)
+class KMeansResamples:
+    """k-means from greedy k-means++, one start per draw."""
+
+    drawn: NDArray[np.int32]
+    seeds: dict[int, NDArray[np.uint64]]
+
+    @classmethod
+    def draw(
+        cls,
+        n: int,
+        ks: Sequence[int],
+        n_resamples: int,
+        fraction: float,
+        root: np.random.SeedSequence,
+    ) -> KMeansResamples:
+        """Draw the objects of each resample, the same for all K, and the seeds of the runs."""
+        first, *others = spawn_sequences(root, 1 + max(ks))
+        drawn = draw_objects(n, drawn_size(n, fraction), spawn_generators(first, n_resamples))
+        seeds = {k: np.array(spawn_seeds(others[k - 1], n_resamples), dtype=np.uint64) for k in ks}
+        return cls(drawn, seeds)
+
+    def labels(  # noqa: D102  (the protocol's text)
+        self, points: NDArray[np.float64], n_clusters: int, *, threads: int, real: bool = False
+    ) -> NDArray[Any]:
+        seeds = self.seeds[n_clusters]
+        return run_kmeans(points, n_clusters, self.drawn, seeds, threads=threads).labels
+
+
+@dataclass(frozen=True)
+class ClustererResamples:
+    """A user's clusterer, run by the generator of ensembles.
+
+    The objects that a member draws depend on its seed only, not on K.
+    """
+
+    clusterer: Any
+    n_resamples: int
+    fraction: float
+    seed: int
+    cache_dir: str | PathLike[str] | None
+
+    def labels(  # noqa: D102
+        self, points: NDArray[np.float64], n_clusters: int, *, threads: int, real: bool = False
+    ) -> NDArray[Any]:
+        generator = EnsembleGenerator(
+            self.clusterer,
+            n_partitions=self.n_resamples,
+            n_clusters=n_clusters,
+            sample_fraction=self.fraction,
+            scale=None,
+            random_state=self.seed,
+            n_jobs=threads,
+            cache_dir=self.cache_dir if real else None,
+        )
+        return generator.fit_transform(points)
+
+
+def check_clusterer(clusterer: Any, ks: Sequence[int], owner: str) -> None:
+    """Refuse a clusterer that cannot be given a number of clusters."""
+    if isinstance(clusterer, str) and clusterer == "kmeans":
+        if max(ks) > MOST_CLUSTERS:
+            refuse("k", owner, f"of numbers up to {MOST_CLUSTERS}", max(ks))
+        return
+    usable = (
+        hasattr(clusterer, "fit_predict")
+        and hasattr(clusterer, "get_params")
+        and not isinstance(clusterer, type)
+        and sole_parameter(clusterer, "n_clusters") != ""
+    )
+    if not usable:
+        refuse(
+            "clusterer",
+            owner,
+            "'kmeans' or a scikit-learn clusterer (an instance) with a parameter 'n_clusters'",
+            clusterer,
+        )

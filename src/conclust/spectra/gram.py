@@ -1,0 +1,78 @@
+"""B'B (T, T), the contingency tables of all pairs of partitions, without holding it where it is large.
+
+A thousand partitions of a hundred objects have a B'B of 10 million numbers from 0.1 million labels. Up
+to a size it is ``Ensemble.gram``, counted once and kept; beyond it is read a block at a time, or as
+products with B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import Derived
+
+__all__ = ["GramBlock", "gram_blocks", "is_held", "scaled_gram_norm"]
+
+# Maximum number of entries of B'B in memory, whole or as a block.
+_ENTRIES = 1 << 24
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class GramBlock:
+    """The rows of B'B that belong to some partitions.
+
+    Attributes
+    ----------
+    partitions : slice
+        Partitions to read.
+    rows : slice
+        Rows of their clusters.
+    gram : csr_array of shape (rows, T)
+        The rows.
+    """
+
+    partitions: slice
+    rows: slice
+    gram: sp.csr_array
+
+
+def is_held(ensemble: Derived) -> bool:
+    """Return whether ``Ensemble.gram`` is small enough to be stored; for labels in blocks it always is."""
+    return bool(ensemble.gram_entries <= _ENTRIES) or not ensemble.is_held
+
+
+def gram_blocks(ensemble: Derived, mass: NDArray[np.float64] | None = None) -> Iterator[GramBlock]:
+    """Yield B'B, or B' diag(mass) B, by the rows of whole partitions: all at once if it is small."""
+    offsets, m = ensemble.offsets, ensemble.n_partitions
+    total = int(offsets[-1])
+    if mass is None and is_held(ensemble):
+        yield GramBlock(slice(0, m), slice(0, total), ensemble.gram)
+        return
+    B = ensemble.indicator
+    other = B if mass is None else sp.csr_array(B.multiply(mass[:, np.newaxis]))
+    transposed = sp.csr_array(B.T)
+    room = total if is_held(ensemble) else max(1, _BLOCK // total)
+    first = 0
+    while first < m:
+        last = int(np.searchsorted(offsets, offsets[first] + room, "right")) - 1
+        last = min(m, max(first + 1, last))
+        rows = slice(int(offsets[first]), int(offsets[last]))
+        yield GramBlock(slice(first, last), rows, sp.csr_array(transposed[rows] @ other))
+        first = last
+
+
+def scaled_gram_norm(ensemble: Ensemble, scale: NDArray[np.float64]) -> float:
+    """Return the squared norm of diag(scale) B'B diag(scale)."""
+    total = 0.0
+    columns = sp.diags_array(scale)
+    for block in gram_blocks(ensemble):
+        scaled = sp.csr_array(sp.diags_array(scale[block.rows]) @ block.gram @ columns)
+        total += float((scaled.data**2).sum())
+    return total

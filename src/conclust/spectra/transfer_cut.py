@@ -1,0 +1,603 @@
+"""Spectral embeddings: of the bipartite graph of objects and clusters, and of any graph.
+
+The bipartite graph B (n objects, T clusters) is never made square in n. With degrees
+D_x = diag(B 1) and D_y = diag(B' 1), the singular vectors of S = D_x^-1/2 B D_y^-1/2 come from the
+transfer cut: the eigenvectors V of S'S = D_y^-1/2 B' D_x^-1 B D_y^-1/2, which is T x T, give the
+left ones as U = S V / sigma. A graph B W, where W mixes clusters, is read as the two matrices, and the
+B of an ensemble from its labels (`bipartite.py`).
+
+Where the graph falls into components, 1 is a singular value as often as there are components, and any
+rotation of its vectors will do. Each component is then solved by itself: vectors are 0 outside of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
+
+from conclust._progress import rounds
+from conclust.exceptions import InputError
+from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
+
+__all__ = [
+    "BipartiteSpectrum",
+    "ClusterSide",
+    "bipartite_spectrum",
+    "components_of",
+    "graph_embedding",
+    "is_sparse",
+    "leading_eigenvectors",
+    "numbered_components",
+    "spectrum_of_products",
+    "transfer_cut",
+    "transfer_cut_of_products",
+    "unit_rows",
+]
+
+# Matrices up to this size are solved whole; Lanczos finds a few eigenvectors of larger ones.
+_WHOLE = 1_500
+# The same for sparse matrices.
+_SMALL = 200
+# Maximum size of matrices solved whole if Lanczos does not converge: 72 MB.
+_WHOLE_AT_LAST = 3_000
+# Maximum number of clusters for which S'S is made for it.
+_HELD = 4_096
+# Directions with a smaller singular value are rounding errors.
+_RANK = 1e-6
+# A second eigenvalue above this may be 1: the graph may fall into components.
+_ONE = 1.0 - 1e-5
+# Relative difference below which numbers are equal up to rounding.
+_DIGITS = 9
+# Blocks of vectors that are multiplied with products, at most, and the error that ends them.
+_BLOCKS = 8
+_CLOSE = 1e-2
+
+
+@dataclass(frozen=True)
+class BipartiteSpectrum:
+    """Leading singular triplets of S = D_x^-1/2 B D_y^-1/2.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Singular values, falling; the first is 1. Zero ones are left out.
+    objects : ndarray of shape (n, r)
+        Left singular vectors U; 0 for objects in no cluster.
+    clusters : ndarray of shape (T, r)
+        Right singular vectors V; 0 for clusters without weight.
+    """
+
+    values: NDArray[np.float64]
+    objects: NDArray[np.float64]
+    clusters: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClusterSide:
+    """Result of the transfer cut before objects are embedded, which can be done in blocks.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Singular values, falling.
+    clusters : ndarray of shape (T, r)
+        Right singular vectors V.
+    loads : ndarray of shape (T, r)
+        ``W D_y^-1/2 V / values``: the left ones are ``D_x^-1/2 B loads``.
+    components : ndarray of int64 of shape (T,)
+        The component of the graph that each cluster is in, -1 for clusters without weight; 0 for all where
+        there is one.
+    component_of : ndarray of int64 of shape (r,)
+        The component that each triplet belongs to.
+    """
+
+    values: NDArray[np.float64]
+    clusters: NDArray[np.float64]
+    loads: NDArray[np.float64]
+    components: NDArray[np.int64]
+    component_of: NDArray[np.int64]
+
+    @property
+    def n_components(self) -> int:
+        """Number of components."""
+        return int(self.components.max()) + 1
+
+
+def bipartite_spectrum(
+    B: sp.csr_array | Edges, k: int, *, mixing: sp.csr_array | None = None
+) -> BipartiteSpectrum:
+    """Find the k leading singular triplets of the degree-normalised B by the transfer cut.
+
+    Parameters
+    ----------
+    B : csr_array of shape (n, T) or Edges
+        Non-negative weights of objects and clusters.
+    k : int
+        Number of triplets; fewer if the rank is lower.
+    mixing : csr_array of shape (T, T), default=None
+        W, symmetric and non-negative: the graph is B W in place of B, and never made where it has
+        more objects than clusters.
+
+    Returns
+    -------
+    BipartiteSpectrum
+        The triplets.
+
+    Notes
+    -----
+    Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels", CVPR 2012 (the transfer cut).
+    """
+    edges = _edges(B)
+    found = transfer_cut(edges, k, mixing=mixing)
+    x = _inverse_root(edges.times(_mixing(mixing)(np.ones(edges.shape[1]))))
+    objects = edges.rows(found.loads, slice(0, edges.shape[0])) * x[:, None]
+    return BipartiteSpectrum(found.values, objects, found.clusters)
+
+
+def transfer_cut(
+    B: sp.csr_array | Edges, k: int, *, mixing: sp.csr_array | None = None
+) -> ClusterSide:
+    """Find the clusters' side of `bipartite_spectrum`, so that objects can be embedded in blocks.
+
+    Parameters
+    ----------
+    B : csr_array of shape (n, T) or Edges
+        Non-negative weights of objects and clusters.
+    k : int
+        Number of triplets; fewer if the rank is lower.
+    mixing : csr_array of shape (T, T), default=None
+        W, if the graph is B W.
+
+    Returns
+    -------
+    ClusterSide
+        The triplets, of each component of the graph by itself.
+    """
+    edges = _edges(B)
+    mixed = _mixing(mixing)
+    object_degrees = edges.times(mixed(np.ones(edges.shape[1])))
+    y = _inverse_root(mixed(edges.sums()))
+    graph = _Normalized(edges, mixing, _inverse_root(object_degrees), y)
+    E = graph.inner() if edges.shape[1] <= _HELD else None
+    leading = _leading_of_products(graph, k) if E is None else _leading(E, k)
+    return _side(leading, graph, E, k, lambda: components_of(edges, mixing))
+
+
+def transfer_cut_of_products(
+    inner: NDArray[np.float64] | sp.csr_array,
+    degrees: NDArray[np.float64],
+    k: int,
+    components: Callable[[], NDArray[np.int64]],
+) -> ClusterSide:
+    """Find the same from sums over the objects, which are read in blocks.
+
+    Parameters
+    ----------
+    inner : ndarray or csr_array of shape (T, T)
+        B' D_x^-1 B. A sparse one says that few triplets of many are wanted of a connected graph: Lanczos finds them
+        in a fraction of the time.
+    degrees : ndarray of shape (T,)
+        Degrees of the clusters: B' 1.
+    k : int
+        Number of triplets; fewer if the rank is lower.
+    components : callable
+        Finds the component that each cluster is in, as `components_of` numbers them; called only where
+        the graph may fall into several.
+
+    Returns
+    -------
+    ClusterSide
+        The triplets, of each component of the graph by itself.
+    """
+    y = _inverse_root(degrees)
+    graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
+    if isinstance(inner, sp.csr_array):
+        scaled = sp.csr_array(sp.diags_array(y) @ inner @ sp.diags_array(y))
+        leading = _leading_sparse(scaled, k)
+        if leading is not None:
+            return _side(leading, graph, None, k, lambda: np.where(y > 0, 0, -1))
+        dense: NDArray[np.float64] = inner.toarray()
+    else:
+        dense = inner
+    E = dense * y[:, None] * y
+    E = 0.5 * (E + E.T)
+    return _side(_leading(E, k), graph, E, k, components)
+
+
+def _leading_sparse(
+    E: sp.csr_array, k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the k largest eigenvalues and their vectors; None where solving the whole is as quick, or surer."""
+    n = E.shape[0]
+    if n < _SMALL or 4 * k > n:
+        return None
+    start = np.random.default_rng(n).standard_normal(n)
+    try:
+        values, vectors = eigsh(E, k, which="LA", v0=start, ncv=2 * k + 30, maxiter=50, tol=1e-6)
+    except ArpackNoConvergence:
+        return None
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _side(
+    leading: tuple[NDArray[np.float64], NDArray[np.float64]],
+    graph: _Normalized,
+    E: NDArray[np.float64] | None,
+    k: int,
+    find_components: Callable[[], NDArray[np.int64]],
+) -> ClusterSide:
+    """Return the clusters' side from the leading eigenvectors, or from those of each component."""
+    eigenvalues, V = leading
+    y = graph.y
+    components = np.where(y > 0, 0, -1)
+    component_of = np.zeros(len(eigenvalues), dtype=np.int64)
+    if len(eigenvalues) > 1 and eigenvalues[1] > _ONE:
+        components = find_components()
+        if components.max() > 0:
+            eigenvalues, V, component_of = _leading_of_components(graph, E, components, k)
+    values = np.sqrt(np.maximum(eigenvalues, 0.0))
+    kept = values > _RANK
+    values, V = np.minimum(values[kept], 1.0), np.ascontiguousarray(V[:, kept])
+    loads = _mixing(graph.mixing)(V * (y[:, None] / values))
+    return ClusterSide(values, V, loads, components, component_of[kept])
+
+
+def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -> NDArray[np.int64]:
+    """Return the connected component of the graph that each cluster is in.
+
+    Parameters
+    ----------
+    B : csr_array of shape (n, T) or Edges
+        Non-negative weights of objects and clusters.
+    mixing : csr_array of shape (T, T), default=None
+        W, if the graph is B W.
+
+    Returns
+    -------
+    ndarray of int64 of shape (T,)
+        Those of the largest weight first, of equal ones those with larger clusters, then the first to
+        appear; -1 for clusters without weight.
+    """
+    edges = _edges(B)
+    T = edges.shape[1]
+    links = sp.csr_array((T, T))
+    for block in edges.blocks():
+        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))[block.data > 0]
+        ends = block.indices[block.data > 0]
+        # The clusters of an object as a chain.
+        chained = rows[1:] == rows[:-1]
+        joined = (np.ones(np.count_nonzero(chained)), (ends[:-1][chained], ends[1:][chained]))
+        links = links + sp.coo_array(joined, shape=(T, T)).tocsr()
+    if mixing is not None:
+        links = links + mixing
+    return numbered_components(links, _mixing(mixing)(edges.sums()))
+
+
+def numbered_components(links: sp.csr_array, weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Number the components of the clusters' graph.
+
+    Parameters
+    ----------
+    links : csr_array of shape (T, T)
+        Entries join clusters.
+    weight : ndarray of shape (T,)
+        Degrees of the clusters.
+
+    Returns
+    -------
+    ndarray of int64 of shape (T,)
+        As `components_of`.
+    """
+    found = connected_components(links, directed=False)[1].astype(np.int64)
+    some = weight > 0
+    _, first, inverse = np.unique(found[some], return_index=True, return_inverse=True)
+    shares = weight[some] / weight.sum()
+    sizes, squares = np.bincount(inverse, shares), np.bincount(inverse, shares**2)
+    order = np.lexsort((first, -squares.round(_DIGITS), -sizes.round(_DIGITS)))
+    found[~some] = -1
+    found[some] = np.argsort(order)[inverse]
+    return found
+
+
+def leading_eigenvectors(
+    product: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int, k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the k largest eigenvalues, falling, and their vectors, of a symmetric matrix.
+
+    Parameters
+    ----------
+    product : callable
+        Multiplies the matrix by a vector.
+    n : int
+        Its size; up to 1,500 the matrix is made.
+    k : int
+        Number of vectors, at most n.
+    """
+    if n <= _WHOLE:
+        E = np.column_stack([product(unit) for unit in np.eye(n)])
+        return _leading(0.5 * (E + E.T), k)
+    operator = LinearOperator((n, n), matvec=lambda v: product(v.ravel()), dtype=float)
+    return _lanczos(operator, n, k, np.random.default_rng(n).standard_normal(n))
+
+
+def spectrum_of_products(
+    forth: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    back: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    start: NDArray[np.float64],
+    k: int,
+) -> BipartiteSpectrum:
+    """Find the triplets of `bipartite_spectrum` for a graph A that is known by its products only.
+
+    Products of several columns at once are cheaper than one after the other: a block of vectors is
+    multiplied with S'S again and again, and the triplets are the best of all that was spanned (block
+    Lanczos with full orthogonalisation), until their residuals are below 1e-2, which is enough to divide objects.
+
+    Parameters
+    ----------
+    forth, back : callable
+        The products A V of V (T, w), and A' U of U (n, w).
+    start : ndarray of shape (T, w)
+        Start of the iteration, w >= k: right singular vectors of a graph that resembles A.
+    k : int
+        Number of triplets; fewer if the rank is lower.
+
+    Returns
+    -------
+    BipartiteSpectrum
+        The triplets.
+    """
+    T = len(start)
+    x = _inverse_root(np.maximum(forth(np.ones((T, 1)))[:, 0], 0.0))
+    y = _inverse_root(np.maximum(back((x > 0).astype(np.float64)[:, None])[:, 0], 0.0))
+    # The first triplet is known: the roots of the degrees.
+    trivial = np.divide(1.0, y, out=np.zeros(T), where=y > 0)[:, None]
+    block = _orthonormal(np.hstack([trivial, start * (y > 0)[:, None]]), None)
+    bases: list[NDArray[np.float64]] = []
+    images: list[NDArray[np.float64]] = []
+    across: list[NDArray[np.float64]] = []
+    values, combined = np.empty(0), np.empty((0, 0))
+    while block.shape[1]:
+        rounds("blocks of vectors", len(bases), _BLOCKS)
+        S_block = forth(block * y[:, None]) * x[:, None]
+        bases.append(block)
+        across.append(S_block)
+        images.append(back(S_block * x[:, None]) * y[:, None])
+        Q, EQ = np.hstack(bases), np.hstack(images)
+        H = Q.T @ EQ
+        values, combined = _leading(0.5 * (H + H.T), k)
+        errors = EQ @ combined - (Q @ combined) * values
+        worst = float(np.sqrt((errors**2).sum(axis=0)).max())
+        if worst <= _CLOSE or len(bases) == _BLOCKS:
+            break
+        block = _orthonormal(images[-1], Q)
+    roots = np.sqrt(np.maximum(values, 0.0))
+    kept = roots > _RANK
+    roots, combined = roots[kept], combined[:, kept]
+    objects = np.hstack(across) @ combined / roots
+    return BipartiteSpectrum(np.minimum(roots, 1.0), objects, np.hstack(bases) @ combined)
+
+
+def _orthonormal(
+    vectors: NDArray[np.float64], others: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return an orthonormal basis of vectors, less what others span; directions that vanish are left out."""
+    scale = np.sqrt((vectors**2).sum(axis=0)).max(initial=0.0)
+    if others is not None:
+        for _ in range(2):  # once leaves rounding errors
+            vectors = vectors - others @ (others.T @ vectors)
+    U, sizes, _ = scipy.linalg.svd(vectors, full_matrices=False)
+    return np.ascontiguousarray(U[:, sizes > 1e-10 * max(scale, 1e-300)])
+
+
+def graph_embedding(
+    W: Any, k: int, rng: np.random.Generator, *, loops: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return the k leading eigenvectors of D^-1/2 W D^-1/2, as rows of unit length.
+
+    Parameters
+    ----------
+    W : ndarray or csr_array of shape (n, n)
+        Symmetric, non-negative, with at least one edge. Isolated vertices are rows of zeros.
+    k : int
+        Dimensions, at most n.
+    rng : Generator
+        Draws the start vector of Lanczos.
+    loops : ndarray of shape (n,), default=None
+        Added to the diagonal of W, and twice to the degrees: regularises the cut of vertices of
+        low degree (T. Cour, S. Yu and J. Shi's program for normalised cuts, which adds 1/2).
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The embedding of Ng, Jordan and Weiss (NIPS 2001).
+    """
+    degrees = np.asarray(W.sum(axis=1)).ravel()
+    n = len(degrees)
+    added = np.zeros(n) if loops is None else loops
+    root = _inverse_root(degrees + 2.0 * added)
+    own = root * added * root
+    if n <= _WHOLE:
+        dense = W.toarray() if is_sparse(W) else W
+        E = dense * root[:, None] * root + np.diag(own)
+        return unit_rows(_leading(0.5 * (E + E.T), k)[1])
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        v = v.ravel()
+        return np.asarray(root * (W @ (root * v)) + own * v)
+
+    operator = LinearOperator((n, n), matvec=product, dtype=float)
+    return unit_rows(_lanczos(operator, n, k, rng.standard_normal(n))[1])
+
+
+def is_sparse(W: Any) -> bool:
+    """Whether a graph is sparse: a plain bool, so that types are not narrowed to less than it is."""
+    return bool(sp.issparse(W))
+
+
+def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the k largest eigenvalues, falling, and their vectors."""
+    n = len(E)
+    k = min(k, n)
+    if n <= _WHOLE or 4 * k > n:
+        return _dense(E, k)
+    return _lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
+
+
+def _dense(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the same by LAPACK."""
+    n = len(E)
+    values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
+    if len(values) < k:
+        # LAPACK's search for a part of the spectrum can find nothing where many eigenvalues
+        # are equal: a complete graph, blocks that are all but cut apart.
+        values, vectors = (found[..., n - k :] for found in scipy.linalg.eigh(E))
+    return values[::-1], vectors[:, ::-1]
+
+
+@dataclass(frozen=True)
+class _Normalized:
+    """S = D_x^-1/2 B W D_y^-1/2: x and y are the roots."""
+
+    edges: Edges
+    mixing: sp.csr_array | None
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+    def inner(self) -> NDArray[np.float64]:
+        """Return S'S (T, T)."""
+        mixed = _mixing(self.mixing)
+        E = mixed(mixed(self.edges.inner(self.x * self.x)).T).T * self.y[:, None] * self.y
+        return np.asarray(0.5 * (E + E.T))
+
+    def matrix(self) -> sp.csr_array:
+        """Return S."""
+        B = self.edges.matrix()
+        B = B if self.mixing is None else B @ self.mixing
+        return sp.csr_array(sp.diags_array(self.x) @ B @ sp.diags_array(self.y))
+
+    def part(self, clusters: NDArray[np.int64]) -> _Normalized:
+        """Return the component that these clusters are."""
+        own = np.zeros(len(self.y))
+        own[clusters] = 1.0
+        objects = np.flatnonzero(self.edges.times(own) > 0)
+        B = self.edges.part(objects).matrix()[:, clusters]
+        W = None if self.mixing is None else sp.csr_array(self.mixing[clusters][:, clusters])
+        return _Normalized(MatrixEdges(sp.csr_array(B)), W, self.x[objects], self.y[clusters])
+
+
+def _leading_of_products(
+    graph: _Normalized, k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the same of S'S without making it.
+
+    With no more objects than clusters, SS' is the smaller matrix.
+    """
+    n, T = graph.edges.shape
+    if n <= _HELD:
+        S = graph.matrix()
+        values, U = _leading((S @ S.T).toarray(), k)
+        some = values > 0
+        root = np.sqrt(values[some])
+        return values[some], np.asarray(S.T @ (U[:, some] / root))
+    mixed = _mixing(graph.mixing)
+    edges, squares, y = graph.edges, graph.x * graph.x, graph.y
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(y * mixed(edges.sums(squares * edges.times(mixed(y * v.ravel())))))
+
+    operator = LinearOperator((T, T), matvec=product, dtype=float)
+    return _lanczos(operator, T, min(k, T - 1), np.random.default_rng(T).standard_normal(T))
+
+
+def _leading_of_components(
+    graph: _Normalized, E: NDArray[np.float64] | None, components: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return the k largest eigenvalues of all components, their vectors and whose they are.
+
+    E is S'S, if it is held. The first value of each component is 1. Of equal values those of components
+    that come first are taken.
+    """
+    count = int(components.max()) + 1
+    most = max(1, k - count + 1)  # the other components have their first ones
+    found, vectors = [], []
+    for c in range(count):
+        inside = np.flatnonzero(components == c)
+        if E is not None:
+            values, V = _leading(E[np.ix_(inside, inside)], most)
+        else:
+            part = graph.part(inside)
+            large = len(inside) > _HELD
+            values, V = _leading_of_products(part, most) if large else _leading(part.inner(), most)
+        values = np.minimum(values, 1.0)
+        values[0] = 1.0
+        found.append(values)
+        vectors.append((inside, V))
+    component_of = np.repeat(np.arange(count), [len(values) for values in found])
+    place = np.concatenate([np.arange(len(values)) for values in found])
+    eigenvalues = np.concatenate(found)
+    # The first ones of components before others that are 1 but for rounding.
+    chosen = np.lexsort((component_of, place > 0, -eigenvalues.round(_DIGITS)))[:k]
+    V = np.zeros((len(components), len(chosen)))
+    for column, i in enumerate(chosen):
+        inside, own_vectors = vectors[component_of[i]]
+        V[inside, column] = own_vectors[:, place[i]]
+    return eigenvalues[chosen], V, component_of[chosen]
+
+
+def _edges(B: sp.csr_array | Edges) -> Edges:
+    return MatrixEdges(B) if isinstance(B, sp.csr_array) else B
+
+
+def _mixing(
+    mixing: sp.csr_array | None,
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Return the product with W, which is symmetric; without one it is I."""
+    if mixing is None:
+        return lambda values: values
+    return lambda values: np.asarray(mixing @ values)
+
+
+def _lanczos(
+    operator: Any, n: int, k: int, start: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    inner, products = aslinearoperator(operator), 0
+
+    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        nonlocal products
+        products += 1
+        rounds("products with the graph", products)
+        return np.asarray(inner.matvec(v))
+
+    counting: Any = LinearOperator((n, n), matvec=product, dtype=float)
+    try:
+        values, vectors = eigsh(
+            counting, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=1e-6
+        )
+    except ArpackNoConvergence as error:
+        if n <= _WHOLE_AT_LAST:
+            E = np.column_stack([product(unit) for unit in np.eye(n)])
+            return _dense(0.5 * (E + E.T), k)
+        # The eigenvectors that converged are an embedding of fewer dimensions.
+        values, vectors = error.eigenvalues, error.eigenvectors
+        if len(values) == 0:
+            raise InputError(
+                f"No eigenvector of a graph with {n:,} vertices converged, as its leading eigenvalues are too "
+                "close to each other. Use a method without a spectral embedding."
+            ) from error
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _inverse_root(degrees: NDArray[Any]) -> NDArray[np.float64]:
+    root = np.zeros(len(degrees))
+    np.divide(1.0, np.sqrt(degrees), out=root, where=degrees > 0)
+    return root

@@ -1,0 +1,1 @@
+"""Linkage: how trees of objects are grown, and how dendrograms are cut (floor 2)."""

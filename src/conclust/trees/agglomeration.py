@@ -1,0 +1,349 @@
+"""From an ensemble to a dendrogram: dense, by spanning tree, or on the evidence of some pairs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._kernels import (
+    BitSlices,
+    agglomerate_average,
+    agglomerate_complete,
+    agglomerate_single,
+    agglomerate_ward,
+    clusterwise_dissimilarities,
+    sparse_average,
+    sparse_single,
+)
+from conclust._progress import advance, stage, tracked
+from conclust._threads import thread_count
+from conclust.ensemble import DistinctRows, Ensemble
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import missing_code, noise_code
+from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
+from conclust.exceptions import DenseLimitError
+from conclust.trees.dendrogram import from_merges
+
+__all__ = [
+    "Linkage",
+    "cluster_dissimilarities",
+    "dense_tree",
+    "expand",
+    "linkage_of",
+    "merges_of",
+    "single_tree",
+    "sparse_tree",
+    "starting_clusters",
+    "unobserved_pairs",
+]
+
+Linkage: TypeAlias = Literal["single", "average", "complete", "ward"]
+
+_KERNELS = {
+    "single": agglomerate_single,
+    "average": agglomerate_average,
+    "complete": agglomerate_complete,
+    "ward": agglomerate_ward,
+}
+_BLOCK_ENTRIES = 1 << 24
+_SOFT_BLOCK_ENTRIES = 1 << 22
+# Dissimilarities that are not integers are rounded to this grid. Values that are equal on paper are then
+# ties in floating point too, in whatever order weights were summed.
+_GRID = 2.0**40
+# Adding it to a number below 2048 and subtracting it again rounds the number to the grid.
+_SHIFT = 1.5 * 2.0**52 / _GRID
+# Number of entries that fit in the L2 cache.
+_CACHED_ENTRIES = 1 << 16
+
+
+def starting_clusters(ensemble: Ensemble, *, mute: bool = False) -> DistinctRows:
+    """Return the groups of objects at distance 0 from each other because they have the same labels.
+
+    `mute`: a partition of noise only, which puts no pair together, does not separate equal rows.
+
+    Two objects with the same row agree wherever both have a cluster. Not so for noise (apart from all),
+    in soft partitions (p.p < 1), or where only partitions of weight 0 observed them: such objects start
+    alone.
+    """
+    weights = ensemble.weights
+    weightless = weights is not None and not weights.all() and ensemble.has_missing
+    if ensemble.is_soft or weightless:
+        return DistinctRows.each_object(ensemble)
+    telling = ensemble.cluster_counts > 0
+    if not mute or telling.all() or not telling.any():
+        return ensemble.distinct_rows(noise="apart")
+    codes = np.ascontiguousarray(ensemble.codes[:, telling])
+    equal = EqualRows.of(codes)
+    codes = codes[equal.first]
+    alone = (codes == noise_code(codes.dtype)).any(axis=1)
+    alone |= (codes == missing_code(codes.dtype)).all(axis=1)
+    equal = equal.apart(np.asarray(alone))
+    return DistinctRows(equal.first, equal.inverse, equal.counts, ensemble)
+
+
+def dense_tree(
+    ensemble: Ensemble, linkage: Linkage, *, max_dense: int, n_jobs: int | None
+) -> tuple[NDArray[np.float64], int]:
+    """Agglomerate on the evidence of all pairs.
+
+    Returns the linkage matrix and the number of pairs of objects that no partition observed together.
+    """
+    start = starting_clusters(ensemble)
+    n = len(start)
+    if n > max_dense:
+        others, why = "'single' or 'average'", "need"
+        if ensemble.has_missing:
+            # Means of c_ij / N_ij: sums over clusters give the ratio only where all N_ij are equal.
+            others, why = "'single'", "needs, for incomplete labels too,"
+        raise DenseLimitError(
+            f"linkage={linkage!r} needs a matrix of all pairs of the {n} distinct rows of labels "
+            f"({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use linkage={others}, which "
+            f"{why} no such matrix, pairs= (for instance pairs=50: single and average linkage on "
+            "sampled pairs), or a larger max_dense."
+        )
+    if n == 1:
+        return expand(start, _empty_merges(1)), 0
+    sizes = start.masses
+    summed = linkage in ("average", "ward")
+    matrix, scale, unobserved = _dissimilarities(start.ensemble, sizes, summed, n_jobs)
+    merges = _empty_merges(n)
+    stage("linkage")
+    _KERNELS[linkage](matrix, sizes, *merges)
+    left, right, heights = merges
+    heights /= np.sqrt(scale) if linkage == "ward" else scale
+    return expand(start, (left, right, heights)), unobserved
+
+
+def linkage_of(matrix: NDArray[np.float64], start: EqualRows, linkage: str) -> NDArray[np.float64]:
+    """Agglomerate from dissimilarities in [0, 1] of starting clusters, which are overwritten.
+
+    For Ward they are squares of distances. Returns the linkage matrix over all objects.
+    """
+    return expand(start, merges_of(matrix, start.masses, linkage))
+
+
+def merges_of(
+    matrix: NDArray[np.float64], sizes: NDArray[np.float64], linkage: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the merges of `linkage_of`, of clusters that hold `sizes` objects each."""
+    stage("linkage")
+    merges = _empty_merges(len(sizes))
+    if len(sizes) > 1:
+        _snap(matrix)
+        if linkage in ("average", "ward") and sizes.max() > 1.0:
+            for rows in _cached_rows(matrix):
+                matrix[rows] *= sizes[rows, None]
+                matrix[rows] *= sizes
+        _KERNELS[linkage](matrix, sizes, *merges)
+    return merges
+
+
+def cluster_dissimilarities(
+    ensemble: Ensemble,
+    cluster_weights: NDArray[np.float64],
+    weights_given: NDArray[np.float64] | None,
+    start: DistinctRows,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.float64], int]:
+    """Return 1 - p of all pairs of starting clusters, and how many pairs of objects no partition observed.
+
+    `cluster_weights` (T,): how much being together in each cluster counts. `weights_given` (n, N): how
+    much each partition counts in the denominator of a pair of objects i and j, as sqrt(w_i w_j); None:
+    1 where it observed the object::
+
+        p_ij = sum of weight over clusters of both / sum of sqrt(w_i w_j) over partitions
+
+    both times the weights of the partitions. The diagonal is 0.
+    """
+    stage("similarities of all pairs")
+    rows = start.first
+    weights = ensemble.partition_weights
+    per_cluster = cluster_weights * ensemble.column_weights
+    D = np.empty((len(rows), len(rows)))
+    if weights_given is None and ensemble.is_soft:
+        weights_given = ensemble.present.astype(np.float64)
+    if weights_given is not None:
+        Z = np.sqrt(weights_given[rows] * weights)
+        np.matmul(Z, Z.T, out=D)
+    if ensemble.is_soft:
+        return D, _soft_dissimilarities(ensemble.indicator[rows], per_cluster, start.counts, D)
+    codes = np.ascontiguousarray(ensemble.codes[rows])
+    threads = thread_count(n_jobs)
+    unobserved: int = clusterwise_dissimilarities(
+        BitSlices(label_view(codes), threads),
+        _own(codes, ensemble.offsets, per_cluster),
+        weights if weights_given is None else None,
+        np.ascontiguousarray(start.counts, dtype=np.int64),
+        D,
+        threads,
+    )
+    return D, unobserved
+
+
+def _own(
+    codes: NDArray[Any], offsets: NDArray[np.int64], per_cluster: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the value of `per_cluster` for the cluster of each object in each partition; 0 for none."""
+    clusters = codes + offsets[:-1]
+    clusters[codes >= noise_code(codes.dtype)] = len(per_cluster)
+    return np.append(per_cluster, 0.0)[clusters]
+
+
+def _soft_dissimilarities(
+    indicator: sp.csr_array,
+    per_cluster: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    D: NDArray[np.float64],
+) -> int:
+    """Turn the denominators in D into 1 - p; memberships multiply. Return the unobserved pairs."""
+    scaled = sp.csr_array(indicator @ sp.diags_array(np.sqrt(per_cluster)))
+    n = len(D)
+    unobserved = 0
+    step = max(1, _SOFT_BLOCK_ENTRIES // n)
+    for begin in tracked(range(0, n, step), "blocks of rows"):
+        some = slice(begin, min(begin + step, n))
+        own = np.arange(some.start, some.stop)
+        block = D[some]
+        known = block > 0
+        known[own - begin, own] = True
+        unobserved += int(counts[some] @ (~known @ counts))
+        c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
+        np.divide(c, block, out=block, where=block > 0)
+        np.subtract(1.0, block, out=block)
+        np.clip(block, 0.0, 1.0, out=block)
+        block[own - begin, own] = 0.0
+    return unobserved // 2
+
+
+def _dissimilarities(
+    ensemble: Ensemble, sizes: NDArray[np.float64], summed: bool, n_jobs: int | None
+) -> tuple[NDArray[np.float64], float, int]:
+    """Return `scale` (1 - c / N) for all pairs, `scale`, and how many pairs have N = 0.
+
+    Where every partition observed every object the entries are the whole numbers N - c: sums of them
+    are exact. `summed`: over the pairs of objects of the starting clusters.
+    """
+    n = ensemble.n_samples
+    whole = not ensemble.has_missing and not ensemble.is_soft and ensemble.weights is None
+    matrix = np.empty((n, n))
+    unobserved = 0.0
+    stage("evidence of all pairs")
+    for begin in tracked(range(0, n, max(1, _BLOCK_ENTRIES // n)), "blocks of rows"):
+        rows = slice(begin, min(n, begin + max(1, _BLOCK_ENTRIES // n)))
+        block = matrix[rows]
+        if whole:
+            c = coassociation(ensemble, rows=rows, n_jobs=n_jobs)
+            np.subtract(float(ensemble.n_partitions), c, out=block)
+        else:
+            c, N = evidence(ensemble, rows=rows, n_jobs=n_jobs)
+            nothing = N == 0
+            own = np.arange(rows.start, rows.stop)
+            nothing[own - rows.start, own] = False
+            unobserved += float(sizes[rows] @ (nothing @ sizes))
+            block[...] = 0.0
+            np.divide(c, N, out=block, where=N > 0)
+            np.subtract(1.0, block, out=block)
+            _snap(block)
+        if summed and sizes.max() > 1.0:
+            block *= sizes[rows, None]
+            block *= sizes
+    return matrix, float(ensemble.n_partitions) if whole else 1.0, int(unobserved) // 2
+
+
+def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
+    """Single linkage from the labels alone, in O(n) memory besides them. Not for soft partitions."""
+    start = starting_clusters(ensemble)
+    if len(start) == 1:
+        return expand(start, _empty_merges(1))
+    chosen = start.ensemble
+    stage("spanning tree")
+    order, heights = spanning_tree(chosen, progress=advance)
+    # Prim's order visits the objects of every single-linkage cluster one after the other. So the path in
+    # this order, with equal heights in its own order, has the dendrogram of the spanning tree.
+    if chosen.weights is not None:
+        _snap(heights)
+    return expand(start, (order[:-1], order[1:], heights))
+
+
+def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[NDArray[np.float64], int]:
+    """Single or average linkage on some pairs. Returns the linkage matrix and the number of pieces."""
+    stage("linkage of the pairs")
+    exact = np.uint32 if pairs.counts.dtype.kind in "iu" else np.float64
+    merges = _empty_merges(len(pairs.indptr) - 1)
+    pieces = (sparse_single if linkage == "single" else sparse_average)(
+        np.ascontiguousarray(pairs.indptr, dtype=np.int64),
+        np.ascontiguousarray(pairs.indices, dtype=np.int32),
+        np.ascontiguousarray(pairs.counts, dtype=exact),
+        np.ascontiguousarray(pairs.copresence, dtype=exact),
+        *merges,
+    )
+    return from_merges(*merges), pieces
+
+
+def unobserved_pairs(
+    ensemble: Ensemble, *, max_rows: int, present: NDArray[np.bool_] | None = None
+) -> int | None:
+    """Count the pairs of objects that no partition observed together, without an n x n matrix.
+
+    Objects that the same partitions observed are counted together. None if there are more than `max_rows`
+    such sets of partitions with too few of them to meet every other set. `present` (n, N): who observed
+    whom, if not those of the ensemble.
+    """
+    present = ensemble.present if present is None else present
+    if ensemble.weights is not None:
+        present = present[:, ensemble.weights > 0]
+    often = present.sum(axis=1)
+    # Two objects share a partition if together they are observed more often than there are partitions.
+    present = present[often + often.min() <= present.shape[1]]
+    if not len(present):
+        return 0
+    packed = np.packbits(present, axis=1)
+    same = EqualRows.of(packed)
+    if len(same) > max_rows:
+        return None
+    rows = packed[same.first]
+    total = 0
+    for row, count in zip(rows, same.counts, strict=True):
+        apart = ~(rows & row).any(axis=1)
+        total += int(count) * int(same.counts[apart].sum())
+        # An object that no partition of positive weight observed does not form a pair with itself.
+        total -= int(count) if not row.any() else 0
+    return total // 2
+
+
+def _snap(values: NDArray[np.float64]) -> None:
+    """Round numbers in [0, 1] to the grid, a tie to even."""
+    for rows in _cached_rows(values):
+        values[rows] += _SHIFT
+        values[rows] -= _SHIFT
+
+
+def _cached_rows(values: NDArray[np.float64]) -> list[slice]:
+    step = max(1, _CACHED_ENTRIES * len(values) // values.size)
+    return [slice(begin, begin + step) for begin in range(0, len(values), step)]
+
+
+def _empty_merges(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    return np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
+
+
+def expand(
+    start: EqualRows,
+    merges: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return the linkage matrix over all objects: first the starting clusters, at height 0."""
+    first = start.first
+    own = np.arange(len(start.inverse))
+    leader = first[start.inverse]
+    member = leader != own
+    left, right, heights = merges
+    return from_merges(
+        np.concatenate([leader[member], first[left]]),
+        np.concatenate([own[member], first[right]]),
+        np.concatenate([np.zeros(np.count_nonzero(member)), heights]),
+    )

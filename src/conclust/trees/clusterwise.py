@@ -1,0 +1,394 @@
+"""Dendrograms of B W B': objects compared by a similarity of their clusters, without a matrix of all pairs.
+
+Objects i and j with rows b_i and b_j of the indicator have the similarity b_i' W b_j / N_ij, W being a similarity
+of clusters (`conclust.similarity`) and N_ij the weight of the partitions that observed both. Sums over the
+objects of two clusters are b_p' W b_q with the sums of their rows: average linkage needs the rows only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from conclust._kernels import AverageChain, RowPairs, SingleTree
+from conclust._progress import advance, stage, tracked
+from conclust._threads import one_library_thread
+from conclust._warnings import warn
+from conclust.ensemble import DistinctRows, Ensemble
+from conclust.ensemble.labels import over_clusters
+from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.similarity.mutual import averaging_indicator, quadratic_forms
+from conclust.spectra.transfer_cut import is_sparse
+from conclust.trees.agglomeration import (
+    Linkage,
+    expand,
+    linkage_of,
+    merges_of,
+    starting_clusters,
+    unobserved_pairs,
+)
+from conclust.trees.dendrogram import cut, lifetimes, longest_of
+
+__all__ = [
+    "FEW_ROWS",
+    "ClusterTree",
+    "Mean",
+    "ObjectPairs",
+    "RowLinkage",
+    "by_rows",
+    "cluster_tree",
+    "pairs_of",
+    "warn_of_unobserved",
+]
+
+# The linkages that rows of similarities are enough for, and complete linkage.
+RowLinkage: TypeAlias = Literal["average", "single", "complete"]
+# Which mean over clusters S_ij is: over the partitions that observed both objects, b_i' W b_j / N_ij; or
+# over all pairs of clusters of i and j, whatever their partitions, b_i' W b_j / (N_ii N_jj).
+Mean: TypeAlias = Literal["partitions", "pairs"]
+
+# Number of distinct rows up to which a matrix of all pairs is always made: 32 MB.
+FEW_ROWS = 2048
+# Number of remaining clusters at which a matrix of them is made: with a diagonal W, whose rows are cheap, and with
+# others; 8 and 128 MB.
+_FEW = 1024
+_FEW_MIXED = 4096
+# Number of entries of rows, and of blocks of pairs, processed between two checks for an interrupt.
+_ENTRIES = 1 << 25
+_BLOCK_ENTRIES = 1 << 22
+
+
+@dataclass(frozen=True)
+class ClusterTree:
+    """A dendrogram, and the height at which its distinct rows are formed.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_samples - 1, 4)
+        In SciPy's form.
+    born : float
+        Height from which the distinct rows of labels live: the largest 1 - S_ii. Objects with the same
+        labels start merged at height 0, though their S_ii is below 1.
+    n_rows : int
+        Number of distinct rows.
+    """
+
+    matrix: NDArray[np.float64]
+    born: float
+    n_rows: int
+
+    def lifetimes(self) -> NDArray[np.float64]:
+        """Return the lifetimes of 2, 3, ... clusters; that of the distinct rows counts from `born`."""
+        lives = lifetimes(self.matrix)
+        if self.n_rows > 1:
+            place = self.n_rows - 2
+            lives[place] = max(0.0, lives[place] - self.born)
+        return lives
+
+    def cut(self, n_clusters: int | None, most: int | None = None) -> NDArray[np.int64]:
+        """Cut into that number of clusters; None: into those with the longest lifetime, at most `most`."""
+        if n_clusters is None:
+            top = float(self.matrix[-1, 2]) if len(self.matrix) else 0.0
+            n_clusters = longest_of(self.lifetimes(), top, most)
+        return cut(self.matrix, n_clusters)
+
+
+@dataclass(frozen=True)
+class ObjectPairs:
+    """Distinct rows and their similarity: S_ij = b_i' W b_j / (z_i' z_j).
+
+    Attributes
+    ----------
+    start : DistinctRows
+        Objects of each row.
+    rows : csr_array of shape (n_rows, T)
+        Each distinct row b, once.
+    W : csr_array or ndarray of shape (T, T)
+        Symmetric, >= 0.
+    presence : ndarray of shape (n_rows, m) or None
+        z; None: 1, of one number.
+    own : ndarray of shape (n_rows,)
+        S_ii, where what is noise for a partition is with itself, in a cluster of one.
+    scale : float
+        Factor by which S has been multiplied.
+    """
+
+    start: DistinctRows
+    rows: sp.csr_array
+    W: Any
+    presence: NDArray[np.float64] | None
+    own: NDArray[np.float64]
+    scale: float = 1.0
+
+    def scaled(self, factor: float) -> ObjectPairs:
+        """Return the same with S times a factor."""
+        return replace(self, W=self.W * factor, own=self.own * factor, scale=self.scale * factor)
+
+    def check_dense(self, linkage: Linkage, max_dense: int, owner: str) -> None:
+        """Refuse a matrix of more than `max_dense` distinct rows."""
+        n = len(self.start)
+        if n > max_dense:
+            raise DenseLimitError(
+                f"{owner} with linkage={linkage!r} needs a matrix of all pairs of the {n} distinct rows of "
+                f"labels ({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use "
+                "linkage='average' or HBGF, which need no such matrix, or a larger max_dense."
+            )
+
+    def born(self, linkage: Linkage) -> float:
+        """Return `ClusterTree.born`: the largest 1 - S_ii, its root for Ward."""
+        highest = max(0.0, 1.0 - float(self.own.min()))
+        return float(np.sqrt(highest)) if linkage == "ward" else highest
+
+    @property
+    def scan_cost(self) -> float:
+        """Mean number of products for a row of similarities before any merge."""
+        if not is_diagonal(self.W):
+            return float(self.rows.nnz)
+        held = np.bincount(self.rows.indices, minlength=self.rows.shape[1]).astype(np.float64)
+        return float((held**2).sum()) / max(1, self.rows.shape[0])
+
+    def dissimilarities(self) -> NDArray[np.float64]:
+        """Return 1 - S of all pairs of rows, 0 on the diagonal."""
+        return _dissimilarities(self.rows, self.W, self.presence, np.ones(self.rows.shape[0]))
+
+
+def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> ObjectPairs:
+    """Return the similarity of the distinct rows of an ensemble.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The observed objects.
+    W : csr_array or ndarray of shape (T, T)
+        Similarity of its clusters, symmetric, >= 0. With "partitions" similarities between the
+        clusters of different partitions do not count; a sparse W has none.
+    mean : {"partitions", "pairs"}, default="partitions"
+        Set over which S_ij is a mean; the weights of the partitions enter both.
+    """
+    start = starting_clusters(ensemble)
+    first = start.first
+    if mean == "pairs":
+        rows = sp.csr_array(averaging_indicator(ensemble)[first])
+        return ObjectPairs(start, rows, W, None, quadratic_forms(rows, W))
+    weights = ensemble.partition_weights
+    rows = sp.csr_array(ensemble.indicator[first])
+    if ensemble.has_missing:
+        scale = weights / (weights.max() or 1.0)
+        present = ensemble.present[first] * np.sqrt(scale)
+    else:
+        scale, present = weights / (weights.sum() or 1.0), None
+    if isinstance(W, np.ndarray):
+        W = _within_partitions(W, ensemble.offsets)
+    weighed = sp.csr_array(sp.diags_array(over_clusters(scale, ensemble.offsets)) @ W)
+    own = quadratic_forms(rows, weighed)
+    if ensemble.has_noise:
+        own += ensemble.noise[first] @ scale
+    if present is not None:
+        observed = (present**2).sum(axis=1)
+        own = np.divide(own, observed, out=np.zeros(len(own)), where=observed > 0)
+    return ObjectPairs(start, rows, weighed, present, own)
+
+
+def by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
+    """Whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
+
+    Rows are used if necessary, or if they are cheaper: for clusters that are small relative to the objects. With
+    missing labels average linkage means another thing by it: see `cluster_tree`.
+    """
+    n = len(pairs.start)
+    if linkage not in ("single", "average"):
+        return False
+    if n > max_dense:
+        return True
+    same = pairs.presence is None or linkage == "single"
+    return same and n > FEW_ROWS and pairs.scan_cost <= n
+
+
+def cluster_tree(
+    pairs: ObjectPairs,
+    linkage: Linkage,
+    *,
+    max_dense: int,
+    owner: str,
+    ties_as_matrix: bool = False,
+) -> ClusterTree:
+    """Agglomerate on 1 - S.
+
+    Average linkage merges the two clusters with the highest (sum of b_i' W b_j) / (sum of z_i' z_j) over
+    the pairs between them, which is the mean of S where all z are 1. Pairs that no partition observed
+    together have S = 0.
+
+    Parameters
+    ----------
+    pairs : ObjectPairs
+        Pairs to compare.
+    linkage : {"single", "average", "complete", "ward"}
+        Single and average linkage take memory of the rows; the others a matrix.
+    max_dense : int
+        Maximum number of distinct rows for which a matrix is made.
+    owner : str
+        Name of the estimator, used in errors.
+    ties_as_matrix : bool, default=False
+        Whether average linkage takes the same of equally near clusters as on a matrix of all pairs: the
+        nearest-neighbour chain is not broken off where few clusters are left, of which a matrix is made else.
+
+    Raises
+    ------
+    DenseLimitError
+        If a matrix of more rows is needed.
+    """
+    born = pairs.born(linkage)
+    with one_library_thread():
+        if linkage == "average":
+            tree = _average(pairs, to_the_end=ties_as_matrix)
+        elif linkage == "single":
+            tree = _single(pairs)
+        else:
+            pairs.check_dense(linkage, max_dense, owner)
+            tree = linkage_of(pairs.dissimilarities(), pairs.start, linkage)
+    return ClusterTree(tree, born, len(pairs.start))
+
+
+def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
+    """Return the warning that pairs without a common partition count as dissimilarity 1, if there are any."""
+    if not ensemble.has_missing:
+        return
+    unobserved = unobserved_pairs(ensemble, max_rows=max_rows)
+    if unobserved == 0:
+        return
+    which = (
+        "Pairs of objects that no partition observed together, if there are any,"
+        if unobserved is None
+        else f"Of {unobserved} pairs of objects no partition observed both: without evidence they"
+    )
+    warn(f"{which} count as dissimilarity 1.", EvidenceWarning)
+
+
+def _within_partitions(W: NDArray[np.float64], offsets: NDArray[np.int64]) -> sp.csr_array:
+    """Return the blocks of W on the diagonal, one per partition."""
+    parts = [slice(begin, end) for begin, end in pairwise(offsets) if end > begin]
+    blocks = [sp.csr_array(W[part, part]) for part in parts]
+    return sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else sp.csr_array(W.shape)
+
+
+def is_diagonal(W: Any) -> bool:
+    """Whether W is sparse and has entries on its diagonal only, one each."""
+    return bool(
+        is_sparse(W)
+        and W.nnz == W.shape[0]
+        and (W.indices == np.arange(W.shape[0])).all()
+        and (np.diff(W.indptr) == 1).all()
+    )
+
+
+def _average(pairs: ObjectPairs, *, to_the_end: bool = False) -> NDArray[np.float64]:
+    start, n = pairs.start, len(pairs.start)
+    # Ratios of sums are not means of a matrix, so with presences no matrix is used at the end.
+    few = _FEW if is_diagonal(pairs.W) else _FEW_MIXED
+    until = 1 if to_the_end or pairs.presence is not None else min(n, few)
+    left, right = np.empty(n - until, dtype=np.int64), np.empty(n - until, dtype=np.int64)
+    heights, leaders = np.empty(n - until), np.arange(n)
+    if n > until:
+        chain = AverageChain(_row_pairs(pairs), until)
+        at_once = max(1, int(_ENTRIES / max(1.0, pairs.scan_cost)))
+        stage("linkage, similarities row by row")
+        while left_over := chain.run(at_once):
+            advance(n - until - left_over, n - until)
+        chain.read(left, right, heights, leaders)
+    if until == 1:
+        return expand(start, (left, right, heights))
+    leading, group = np.unique(leaders, return_inverse=True)
+    masses = np.asarray(np.bincount(group, weights=start.masses), dtype=np.float64)
+    gather = sp.csr_array((start.masses, (group, np.arange(n))), shape=(until, n))
+    matrix = _dissimilarities(sp.csr_array(gather @ pairs.rows), pairs.W, None, masses)
+    rest = merges_of(matrix, masses, "average")
+    tops = np.zeros(n)
+    np.maximum.at(tops, leaders[left], heights)
+    return expand(
+        start, _joined((left, right, heights), (leading[rest[0]], leading[rest[1]], rest[2]), tops)
+    )
+
+
+def _joined(
+    first: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    rest: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+    tops: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return all merges; `tops` is the height of what each leads, which rounding may put above the next."""
+    left, right, heights = rest
+    for t, (a, b) in enumerate(zip(left, right, strict=True)):
+        heights[t] = tops[a] = max(heights[t], tops[a], tops[b])
+    return (
+        np.concatenate([first[0], left]),
+        np.concatenate([first[1], right]),
+        np.concatenate([first[2], heights]),
+    )
+
+
+def _single(pairs: ObjectPairs) -> NDArray[np.float64]:
+    n = len(pairs.start)
+    order, heights = np.zeros(n, dtype=np.int64), np.empty(n - 1)
+    if n > 1:
+        tree = SingleTree(_row_pairs(pairs))
+        at_once = max(1, int(_ENTRIES / max(1.0, pairs.scan_cost + n / 4)))
+        stage("spanning tree, similarities row by row")
+        while left_over := tree.grow(at_once):
+            advance(n - left_over, n)
+        tree.read(order, heights)
+    # As a path, Prim's order has the dendrogram of the tree.
+    return expand(pairs.start, (order[:-1], order[1:], heights))
+
+
+def _row_pairs(pairs: ObjectPairs) -> RowPairs:
+    masses = pairs.start.masses
+    rows = sp.csr_array(sp.diags_array(masses) @ pairs.rows)
+    rows.sort_indices()
+    presence = pairs.presence
+    given: dict[str, Any] = {}
+    if presence is not None:
+        given["presence"] = np.ascontiguousarray(presence * masses[:, None])
+    if is_diagonal(pairs.W):
+        given["diagonal"] = np.ascontiguousarray(pairs.W.data, dtype=np.float64)
+    else:
+        W = sp.csr_array(pairs.W)
+        given["mixing_starts"] = W.indptr.astype(np.int64)
+        given["mixing_columns"] = W.indices.astype(np.int32)
+        given["mixing_values"] = np.ascontiguousarray(W.data, dtype=np.float64)
+    return RowPairs(
+        rows.indptr.astype(np.int64),
+        rows.indices.astype(np.int32),
+        np.ascontiguousarray(rows.data, dtype=np.float64),
+        masses,
+        rows.shape[1],
+        **given,
+    )
+
+
+def _dissimilarities(
+    rows: sp.csr_array, W: Any, presence: NDArray[np.float64] | None, masses: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return 1 - S of all pairs, in [0, 1], 0 on the diagonal; `rows` are sums of so many objects."""
+    n, T = rows.shape
+    D = np.empty((n, n))
+    step = max(1, _BLOCK_ENTRIES // max(1, n, T))
+    stage("similarities of all pairs")
+    for begin in tracked(range(0, n, step), "blocks of rows"):
+        some = slice(begin, begin + step)
+        mixed = rows[some] @ W
+        dense = mixed.toarray() if is_sparse(mixed) else mixed
+        block = (rows @ np.ascontiguousarray(dense.T)).T
+        if presence is None:
+            block /= masses[some, None]
+            block /= masses
+        else:
+            both = presence[some] @ presence.T
+            block = np.divide(block, both, out=np.zeros_like(block), where=both > 0)
+        np.subtract(1.0, block, out=D[some])
+    np.clip(D, 0.0, 1.0, out=D)
+    np.fill_diagonal(D, 0.0)
+    return D

@@ -1,0 +1,68 @@
+"""What the default prints: the number of clusters with its reason, and how sure it is."""
+
+import json
+import re
+
+import numpy as np
+from sklearn.datasets import make_blobs
+
+from conclust.cli import main
+
+
+def result(out):
+    return json.loads((out / "result.json").read_text())
+
+
+def test_the_default_finds_number_and_says_why(tmp_path, capsys):
+    X, _ = make_blobs(200, centers=4, n_features=5, random_state=0)
+    points = tmp_path / "blobs.csv"
+    np.savetxt(points, X, delimiter=",", header="a,b,c,d,e", comments="")
+    more = ["--partitions", "40", "--out"]
+    assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
+    said = capsys.readouterr().out
+    assert "4 clusters (next best: 5) of 200 objects" in said
+    assert "4 clusters: no two of them touch" in said
+    assert re.search(
+        r"Mean confidence [01]\.\d\d \([01]\.\d\d expected from random partitions", said
+    )
+    written = result(tmp_path / "r")
+    assert written["settings"]["method"] == "autoconsensus"
+    assert 0 < written["mean_confidence_by_chance"] < 0.6 < written["mean_confidence"]
+    assert max(written["supports"], key=lambda s: s["support"])["n_clusters"] == 4
+    assert main(["cluster", str(points), *more, str(tmp_path / "s"), "--max-clusters", "3"]) == 0
+    assert result(tmp_path / "s")["clusters"] <= 3
+
+
+def test_the_default_says_where_there_are_no_clusters(tmp_path, capsys):
+    points = tmp_path / "noise.csv"
+    X = np.random.default_rng(1).uniform(size=(300, 2))
+    np.savetxt(points, X, delimiter=",", header="a,b", comments="")
+    more = ["--partitions", "60", "--out"]
+    assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
+    said = capsys.readouterr().out
+    assert "1 cluster of 300 objects" in said
+    assert "One cluster: " in said
+    assert "confidence" not in said
+    assert main(["cluster", str(points), *more, str(tmp_path / "s"), "-k", "3"]) == 0
+    assert "the partitions by themselves show" in capsys.readouterr().out
+
+
+def test_confidence_that_is_no_better_than_chance_is_said(tmp_path, capsys):
+    labels = tmp_path / "labels.csv"
+    drawn = np.random.default_rng(0).integers(0, 3, size=(60, 12))
+    np.savetxt(labels, drawn, "%d", delimiter=",", header=",".join("abcdefghijkl"), comments="")
+    said = []
+    for seed in range(6):
+        more = ["--method", "voting", "-k", "3", "--seed", str(seed), "--force"]
+        assert main(["combine", str(labels), *more, "--out", str(tmp_path / "r")]) == 0
+        said.append(capsys.readouterr().out)
+    assert any("It is not higher than expected" in text for text in said)
+
+
+def test_too_few_to_tell_agreement_from_chance_is_said(tmp_path, capsys):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("name,a,b\nada,1,x\nbob,1,x\ncy,2,y\ndee,2,y\n")
+    assert main(["combine", str(labels), "-k", "2", "--out", str(tmp_path / "r")]) == 0
+    said = capsys.readouterr().out
+    assert "too few objects or clusterings to distinguish agreement from chance" in said
+    assert "do not agree" not in said
