@@ -102,6 +102,19 @@ def _scores(value: Any) -> bool:
     return _object_of(_number)(value) and needed <= value.keys()
 
 
+def _ensemble(value: Any) -> bool:
+    """Return whether these are the figures of an ensemble: sizes, its fingerprint, the range of its clusters."""
+    if not isinstance(value, dict) or not _text(value.get("fingerprint")):
+        return False
+    clusters = value.get("clusters")
+    ends = [] if clusters is None else ["smallest", "largest"]
+    if ends and not isinstance(clusters, dict):
+        return False
+    return all(_whole(value.get(name)) for name in ("objects", "partitions")) and all(
+        _whole(clusters.get(end)) for end in ends
+    )
+
+
 _SUPPORT = _object_of(_number)
 _CURVE = _object_of(_numbers)
 # How a number of clusters was chosen: the whole record of `select`, a part of that of the other commands.
@@ -132,12 +145,18 @@ _FORMS: dict[str, Form] = {
     "arguments": _list_of(_text),
     "input": _object,
     "input/file": _text,
+    "input/objects": _whole,
     "input/columns": _list_of(_text),
+    "input/categories": _list_of(_text),
+    "input/filled": _list_of(_whole),
     "settings": _object,
     "settings/method": _text,
     "settings/missing": _text,
     "settings/consensus": _or_none(_object),
-    "ensemble": _or_none(_object),
+    "ensemble": _or_none(_ensemble),
+    "cluster_sizes": _list_of(_whole),
+    "objects_without_evidence": _whole,
+    "seed": _or_none(_number),
     "mean_confidence": _or_none(_number),
     "mean_confidence_by_chance": _or_none(_number),
     "supports": _list_of(_SUPPORT),
