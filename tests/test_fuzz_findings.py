@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import conclust as cc
 from conclust.exceptions import ConclustError, InputError, ParameterError
 
+LONG = pd.DataFrame({"o": [0, 1, 2], "w": [0, 0, 0], "l": [1, 1, 2]})
 LABELS = np.random.default_rng(0).integers(0, 3, (12, 4))
 POINTS = np.random.default_rng(1).normal(size=(12, 3))
 
@@ -67,6 +69,21 @@ def test_a_largest_number_of_modes_above_the_draws_is_theirs():
             lambda: cc.Ensemble.from_communities([[[0, 1]]], nodes=[[1, 2], [3]]),
             InputError,
             "The 'nodes' must be a list of nodes. Got a list that holds a collection.",
+        ),
+        (
+            lambda: cc.Ensemble.from_long(LONG, "o", "w", "l", partitions=5),
+            InputError,
+            "'partitions' must be a list of identifiers. Got 5 instead",
+        ),
+        (
+            lambda: cc.Ensemble.join({"a": LONG}, "o", objects=[[0], [1]]),
+            InputError,
+            "'objects' must be a list of identifiers. Got a list that holds a collection",
+        ),
+        (
+            lambda: cc.metrics.labels_like([0, 1], [0, 1], ids=np.array(3), previous_ids=[0, 1]),
+            InputError,
+            "'ids' must be a list of identifiers. Got",
         ),
         (
             lambda: cc.QMI(2, max_iter=10**30).fit(LABELS),

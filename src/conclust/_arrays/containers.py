@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = ["number_array", "plain_array", "refuse_communities", "refuse_container"]
+__all__ = [
+    "identifiers",
+    "number_array",
+    "plain_array",
+    "refuse_communities",
+    "refuse_container",
+]
 
 Of = Literal["labels", "numbers"]
 _WAYS: dict[Of, str] = {
@@ -28,6 +34,20 @@ def number_array(values: Any, what: str) -> NDArray[np.float64]:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
+
+
+def identifiers(given: Any, name: str) -> list[Any]:
+    """Return identifiers of objects as a list; `name` is the parameter in the refusal of anything else."""
+    # An array of no dimension has `__iter__`, and refuses.
+    iterable = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
+    if not iterable or isinstance(given, str | bytes):
+        raise InputError(f"{name!r} must be a list of identifiers. Got {shown(given)} instead.")
+    found = given.tolist() if hasattr(given, "tolist") else list(given)
+    if not all(isinstance(one, Hashable) for one in found):
+        raise InputError(
+            f"{name!r} must be a list of identifiers. Got a list that holds a collection."
+        )
+    return found
 
 
 def plain_array(values: Any, what: str, *, of: Of = "labels") -> NDArray[Any]:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.containers import identifiers
 from conclust._validation import check_option, refuse, shown
 from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import InputError
@@ -81,7 +82,7 @@ class TablesReader:
             if not own:
                 raise InputError(f"Table {name!r} has no column of labels beside {on!r}.")
             columns += [(place, _column(table, key, f"Table {name!r}")) for key in own]
-        places = _places(rows, objects)
+        places = _places(rows, objects, "objects")
         at = [np.array([places[one] for one in ids], dtype=np.int64) for ids in rows]
         cells = [(at[place], u, values) for u, (place, values) in enumerate(columns)]
         matrix = _matrix(cells, (len(places), len(columns)), missing)
@@ -153,7 +154,8 @@ class TablesReader:
             )
         for column, name in ((rows, object), (owners, partition)):
             _check_present(column, "The frame", name)
-        places, runs = _places([rows], objects), _places([owners], partitions)
+        places = _places([rows], objects, "objects")
+        runs = _places([owners], partitions, "partitions")
         at = np.array([places[one] for one in rows], dtype=np.int64)
         of = np.array([runs[one] for one in owners], dtype=np.int64)
         shape = (len(places), len(runs))
@@ -215,7 +217,7 @@ def _check_present(values: Sequence[Any], where: str, name: str) -> None:
             raise InputError(f"{where}: row {row} has no identifier in the column {name!r}.")
 
 
-def _places(used: list[list[Any]], given: Iterable[Hashable] | None) -> dict[Any, int]:
+def _places(used: list[list[Any]], given: Iterable[Hashable] | None, name: str) -> dict[Any, int]:
     """Return the place of each identifier, in the order given or sorted."""
     every: set[Any] = set().union(*used)
     if given is None:
@@ -227,7 +229,7 @@ def _places(used: list[list[Any]], given: Iterable[Hashable] | None) -> dict[Any
                 "that they are to have."
             ) from error
     else:
-        order = list(given)
+        order = identifiers(given, name)
     places = {one: i for i, one in enumerate(order)}
     if len(places) < len(order):
         raise InputError(f"Identifiers must be different. {len(order) - len(places)} occur again.")

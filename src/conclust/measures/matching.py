@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
+from conclust._arrays.containers import identifiers
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.measures.contingency import Contingency, contingency, read_labels
@@ -337,7 +338,7 @@ def _numbers_before(
 
 
 def _identifiers(ids: Any, name: str, n: int) -> list[Any]:
-    found = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    found = identifiers(ids, name)
     if len(found) != n:
         raise InputError(f"{name!r} must be one identifier an object, {n}. Got {len(found)}.")
     if len(set(found)) < n:
