@@ -107,12 +107,12 @@ def _ensemble(value: Any) -> bool:
     if not isinstance(value, dict) or not _text(value.get("fingerprint")):
         return False
     clusters = value.get("clusters")
-    ends = [] if clusters is None else ["smallest", "largest"]
-    if ends and not isinstance(clusters, dict):
+    if clusters is not None and not (
+        isinstance(clusters, dict)
+        and all(_whole(clusters.get(end)) for end in ("smallest", "largest"))
+    ):
         return False
-    return all(_whole(value.get(name)) for name in ("objects", "partitions")) and all(
-        _whole(clusters.get(end)) for end in ends
-    )
+    return all(_whole(value.get(name)) for name in ("objects", "partitions"))
 
 
 _SUPPORT = _object_of(_number)
