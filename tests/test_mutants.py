@@ -47,7 +47,7 @@ def test_sources_of_three_floors_have_mutants_and_tests_that_are_there():
         assert all((SOURCES.parents[1] / test).exists() for test in tests)
     paths = {one.path for one in all_mutants(["similarity", "weighting"])}
     assert {"similarity/jaccard.py", "weighting/weights.py"} <= paths
-    assert mutants.tests_of("cli/talk.py") == ()
+    assert mutants.tests_of("cli/console.py") == ()
 
 
 def test_a_fault_is_seen_and_the_copy_is_whole_again(tmp_path):

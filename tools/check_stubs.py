@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Pattern of a report -> why it is no fault.
 ALLOWED = {
     r"conclust\.[\w.]+ is not a Union": "a Literal of several words, which stubtest takes for a Union",
-    r"conclust\.[\w.]+\._\w+ is inconsistent, (stub does not have parameter|runtime does not have \*)": (
-        "a private function behind functools.lru_cache, whose wrapper takes anything"
+    r"conclust\.([\w.]+\._\w+|_parameters\.parameters_of) is inconsistent, (stub does not have parameter|runtime does not have \*)": (
+        "a function behind functools.cache, whose wrapper takes anything"
     ),
     r"conclust\._kernels\._core\.\w+ is inconsistent, metaclass differs": "nanobind makes its own classes",
     r"conclust\._kernels\._core\.\w+ is a disjoint base at runtime": "nanobind's classes cannot be combined",

@@ -7,6 +7,7 @@ from typing import Any, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 import conclust
 from conclust._progress import fitting, step
@@ -246,7 +247,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                     if "random_state" in part.get_params(deep=False):
                         part.set_params(random_state=seed)
             self._held_out_seed = seeds[2]
-            if isinstance(X, Mapping | Set):
+            if isinstance(X, Mapping | Set) and not issparse(X):
                 raise InputError(
                     f"Points must form a matrix of shape (n_samples, n_features). Got {type(X).__name__}: "
                     "MultiViewGenerator makes members of a dict of views."

@@ -133,6 +133,12 @@ def test_draws_in_rows_are_recognised_whatever_their_number():
         assert cc.Ensemble.from_draws(by_appearance).shape == (15, 200)
         cc.Ensemble(by_appearance.T)
         cc.Ensemble(draws)
+        # Columns numbered by first appearance, whose later clusters are rare: the first object is 0 everywhere.
+        columns = (rng.random((200, 15)) < 0.2).astype(int)
+        columns[:, 0] = columns[0] = 0
+        columns[150:, 1:] *= 2
+        columns[150:, 1] = 1
+        cc.Ensemble(columns)
         # Cuts of a tree at 1, 2, ... clusters: the first column is constant, too.
         tree = cc.EAC().fit(draws).linkage_matrix_
         cc.Ensemble(np.column_stack([cc.consensus.linkage.cut(tree, k) for k in range(1, 12)]))

@@ -18,7 +18,7 @@ Functions and methods read these quantities here instead of computing them again
     all of it                      label_view, as the kernels read it
 
 `over_clusters` repeats a value of each partition for its clusters; `over_partitions` reduces values of
-clusters to one per partition (both in ``_labels.py``). ``Ensemble.distinct_rows`` groups equal rows of
+clusters to one per partition (both in ``labels.py``). ``Ensemble.distinct_rows`` groups equal rows of
 labels; ``Ensemble.part`` takes some of the objects and keeps the numbers of the clusters.
 """
 

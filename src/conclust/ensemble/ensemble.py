@@ -93,7 +93,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
     Notes
     -----
     ``np.asarray(ensemble)`` is `labels`, so that any estimator of labels takes an ensemble.
-    ``conclust/_derived.py`` lists the other quantities of an ensemble: ``labels``, ``present``,
+    ``conclust/ensemble/derived.py`` lists the other quantities of an ensemble: ``labels``, ``present``,
     ``indicator``, ``gram`` and so on, computed at first use.
 
     Raises

@@ -49,14 +49,15 @@ def runs_in_a_list(labels: Any) -> bool:
 def draws_in_rows(labels: Any, n: int, m: int) -> bool:
     """Return whether each row of a label matrix (n, m) numbers its clusters by first appearance, as draws of a partition do.
 
-    Then the first column is constant: a partition in one cluster, if rows were objects.
+    Then the first column is constant: a partition in one cluster, if rows were objects. A constant first row is an object
+    in the first cluster of every partition, as columns numbered by first appearance have it: it does not count as draws.
     """
     if n < _FEW_DRAWS or m < _FEW_DRAWS:
         return False
     array = np.asarray(labels)
     if array.dtype.kind not in "iu" or array.shape != (n, m) or array[0, 0] not in (0, 1):
         return False
-    if (array[:, 0] != array[0, 0]).any():
+    if (array[:, 0] != array[0, 0]).any() or (array[0] == array[0, 0]).all():
         return False
     highest = np.maximum.accumulate(array, axis=1)
     by_appearance = (array[:, 1:] <= highest[:, :-1] + 1).all() and array.min() >= array[0, 0]

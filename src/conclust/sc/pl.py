@@ -208,7 +208,7 @@ def membership(
     >>> ccs.tl.consensus(adata, ["a", "b"])
     >>> ax = ccs.pl.membership(adata)
     >>> ax.get_xlabel()
-    'cells, by cluster, the surest first'
+    'cells, by cluster, the most certain first'
     """
     check_annotated(adata, "sc.pl.membership")
     held = f"{key}_membership"

@@ -503,7 +503,7 @@ def _assemble(
         ensembles,
         settings,
         verdict=verdict,
-        why_no_p="no null was asked for (null=None)",
+        why_no_p="no null was requested (null=None)",
         ask=asked_again,
     )
 
