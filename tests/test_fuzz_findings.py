@@ -76,6 +76,16 @@ def test_a_largest_number_of_modes_above_the_draws_is_theirs():
             "'consensus' parameter .* It has no labels_ after fit. Members are made by generator=",
         ),
         (
+            lambda: cc.networks.to_communities([0, 1], nodes=10**30),
+            InputError,
+            "'nodes' must be a list of identifiers. Got 1000",
+        ),
+        (
+            lambda: cc.datasets.random_ensemble(5, 2, 10**30),
+            ParameterError,
+            "'n_clusters' parameter of random_ensemble must be an int in the range",
+        ),
+        (
             lambda: cc.Ensemble.from_long(LONG, "o", "w", "l", partitions=5),
             InputError,
             "'partitions' must be a list of identifiers. Got 5 instead",

@@ -115,7 +115,7 @@ def random_ensemble(
     owner = "random_ensemble"
     n = check_int(n_samples, "n_samples", owner, low=2, high=_MOST_OBJECTS)
     m = check_int(n_partitions, "n_partitions", owner)
-    k = check_int(n_clusters, "n_clusters", owner)
+    k = check_int(n_clusters, "n_clusters", owner, high=_MOST_OBJECTS)
     absent = check_real(missing, "missing", owner, high=1.0, closed="left")
     alone = check_real(noise, "noise", owner, high=1.0 - absent, closed="left")
     rng = generator(random_state, owner)

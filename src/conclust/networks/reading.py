@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import plain_array
+from conclust._arrays.containers import identifiers, plain_array
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
@@ -144,7 +144,8 @@ def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -
             "The labels must be a vector of whole numbers. Got an array of shape "
             f"{found.shape} and type {found.dtype} instead."
         )
-    names = list(range(len(found))) if nodes is None else list(nodes)
+    letters = list(nodes) if isinstance(nodes, str) else nodes
+    names = list(range(len(found))) if nodes is None else identifiers(letters, "nodes")
     if len(names) != len(found):
         raise InputError(f"There are {len(found)} labels and {len(names)} nodes.")
     communities: dict[int, set[Any]] = {int(k): set() for k in np.unique(found) if k >= 0}
