@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,15 @@ def test_features_of_no_cluster_are_none():
     shown = cc.confidence.cluster_features(POINTS, some)
     only = cc.confidence.cluster_features(POINTS[4:], some[4:])
     np.testing.assert_allclose(shown.difference, only.difference)
+
+
+def test_parts_without_a_cluster_agree():
+    labels = np.array([0, 1, -1, -1, -1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for seed in range(5):
+            found = cc.confidence.border_tests(POINTS[:5], labels, random_state=seed, n_jobs=1)
+            assert ((found.agreement >= 0) & (found.agreement <= 1)).all()
 
 
 def test_gaps_of_no_cluster_are_none():
@@ -74,6 +84,11 @@ def test_a_largest_number_of_modes_above_the_draws_is_theirs():
             lambda: cc.ConsensusClustering(cc.EnsembleGenerator("kmeans", 3)).fit(POINTS),
             ParameterError,
             "'consensus' parameter .* It has no labels_ after fit. Members are made by generator=",
+        ),
+        (
+            lambda: cc.metrics.labels_like([0, 1], [0, 1], first_new=10**30),
+            InputError,
+            "'first_new' must be a whole number from 2 on",
         ),
         (
             lambda: cc.networks.to_communities([0, 1], nodes=10**30),

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from conclust._arrays.containers import identifiers
+from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.measures.contingency import Contingency, contingency, read_labels
@@ -282,10 +283,10 @@ def labels_like(
     used = np.unique(before[before >= 0])
     fresh = int(used[-1]) + 1 if len(used) else 0
     if first_new is not None:
-        if not isinstance(first_new, int | np.integer) or first_new < fresh:
+        if not isinstance(first_new, int | np.integer) or not fresh <= first_new < 1 << 62:
             raise InputError(
-                f"'first_new' must be a whole number from {fresh} on, above all numbers of 'previous'. Got "
-                f"{first_new!r} instead."
+                f"'first_new' must be a whole number from {fresh} on, above all numbers of 'previous', and below 2^62. "
+                f"Got {shown(first_new)} instead."
             )
         fresh = int(first_new)
     n_clusters = len(names)

@@ -132,7 +132,8 @@ def matched(
     part : Part
         The split.
     agreement : float
-        Share of the part's points in clusters whose cluster in the part is the matched one.
+        Share of the part's points in clusters whose cluster in the part is the matched one; 1 if it has no point
+        in a cluster.
     """
     whole = labels[first]
     names, codes = np.unique(clusters, return_inverse=True)
@@ -146,7 +147,8 @@ def matched(
         if c >= 0 and table[k, c] > 0:
             number[c] = k
     numbered = np.where(codes >= 0, number[codes], -1) if found else codes
-    agreement = float(np.mean(numbered[whole >= 0] == whole[whole >= 0]))
+    same = numbered[whole >= 0] == whole[whole >= 0]
+    agreement = float(same.mean()) if len(same) else 1.0
     return Part(leading_components(X, first=first), first, numbered), agreement
 
 
