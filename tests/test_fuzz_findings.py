@@ -91,6 +91,11 @@ def test_a_largest_number_of_modes_above_the_draws_is_theirs():
             "'first_new' must be a whole number from 2 on",
         ),
         (
+            lambda: cc.BayesEstimate(n_rebuilds=10**30).fit(LABELS),
+            ParameterError,
+            r"'n_rebuilds' parameter of BayesEstimate must be an int in the range \[0, 1000000\]",
+        ),
+        (
             lambda: cc.networks.to_communities([0, 1], nodes=10**30),
             InputError,
             "'nodes' must be a list of identifiers. Got 1000",

@@ -46,6 +46,7 @@ _REPETITIONS = frozenset(
         "partitions",
         "steps",
         "runs",
+        "rebuilds",
         "members",
         "iter",
     ]
