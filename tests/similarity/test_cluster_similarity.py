@@ -247,6 +247,16 @@ def test_partitions_of_weight_0_are_left_out():
         np.testing.assert_allclose(found, dense(function(labels)), atol=1e-12)
 
 
+def test_a_large_cluster_of_weight_0_does_not_set_the_scale():
+    labels = np.random.default_rng(0).integers(0, 6, (40, 4))
+    # One cluster of all objects overlaps with every other.
+    with_one = Ensemble(np.column_stack([labels, np.zeros(40, int)]), weights=[1, 1, 1, 1, 0])
+    for function in ALL:
+        T = len(with_one.column_weights) - 1
+        found = dense(function(with_one))[:T, :T]
+        np.testing.assert_allclose(found, dense(function(labels)), atol=1e-12)
+
+
 def test_weights_of_triples_are_repetitions():
     labels = random_labels(np.random.default_rng(10), 30, 4)
     e = Ensemble(labels, weights=[1.0, 2.0, 1.0, 3.0])
