@@ -11,6 +11,7 @@ from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.similarity import (
     approximate_simrank,
     cluster_jaccard,
+    common_neighbours,
     connected_triples,
     simrank,
     trajectory_similarity,
@@ -251,7 +252,7 @@ def test_a_large_cluster_of_weight_0_does_not_set_the_scale():
     labels = np.random.default_rng(0).integers(0, 6, (40, 4))
     # One cluster of all objects overlaps with every other.
     with_one = Ensemble(np.column_stack([labels, np.zeros(40, int)]), weights=[1, 1, 1, 1, 0])
-    for function in ALL:
+    for function in [*ALL, common_neighbours]:
         T = len(with_one.column_weights) - 1
         found = dense(function(with_one))[:T, :T]
         np.testing.assert_allclose(found, dense(function(labels)), atol=1e-12)
