@@ -248,10 +248,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                         part.set_params(random_state=seed)
             self._held_out_seed = seeds[2]
             if isinstance(X, Mapping | Set) and not issparse(X):
-                raise InputError(
-                    f"Points must form a matrix of shape (n_samples, n_features). Got {type(X).__name__}: "
-                    "MultiViewGenerator makes members of a dict of views."
-                )
+                shape = f"Points must form a matrix (n_samples, n_features). Got {type(X).__name__}"
+                raise InputError(f"{shape}: MultiViewGenerator makes members of a dict of views.")
             check_column_names(X)
             validate_data(self, X, skip_check_array=True)
             if isinstance(consensus, ConsensusClusterer):
