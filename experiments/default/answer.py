@@ -13,13 +13,9 @@ was (--out).
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,17 +25,11 @@ from sklearn.cluster import HDBSCAN, KMeans
 
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
-from experiments.default.answer_sets import GROUPS
+from experiments.default.over_sets import over_sets
 from experiments.default.sets import Points
-from experiments.kept import fill, opened
-from experiments.output import Row, options, show, stopwatch, write
+from experiments.output import Row, show, stopwatch, write
 
 _WAYS = ("found", "found, not refined", "told", "told, not refined", "k-means", "HDBSCAN")
-
-
-def points_of(group: str, seed: int, quick: bool) -> Iterator[Points]:
-    """Yield the sets of a group; of the quick version two."""
-    yield from islice(GROUPS[group](seed), 2 if quick else None)
 
 
 def scored(points: Points, seed: int, cache: Path) -> Row:
@@ -74,14 +64,6 @@ def scored(points: Points, seed: int, cache: Path) -> Row:
     return row
 
 
-def measured(unit: str, names: list[str], *, cache: Path, quick: bool) -> dict[str, Row]:
-    """Return the line of a set, "GROUP, SEED: SET"."""
-    of, name = unit.split(": ", 1)
-    group, seed = of.split(", ")
-    points = next(each for each in points_of(group, int(seed), quick) if each.name == name)
-    return dict.fromkeys(names, scored(points, int(seed), cache))
-
-
 def summary(rows: Sequence[Row]) -> list[Row]:
     """Return the means over the sets of each group and seed."""
     groups: dict[tuple[str, int], list[Row]] = defaultdict(list)
@@ -110,24 +92,7 @@ def summary(rows: Sequence[Row]) -> list[Row]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = options(__doc__)
-    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 3])
-    parser.add_argument("--cache", type=Path, help="folder to keep members in")
-    arguments: argparse.Namespace = parser.parse_args(argv)
-    seeds = arguments.seeds[:1] if arguments.quick else arguments.seeds
-    wanted = {
-        f"{group}, {seed}: {points.name}": ["answer"]
-        for group in arguments.groups
-        for seed in seeds
-        for points in points_of(group, seed, arguments.quick)
-    }
-    kept = opened(arguments, "answer.kept.json", {"quick": arguments.quick})
-    with tempfile.TemporaryDirectory() as folder:
-        measure = partial(measured, cache=arguments.cache or Path(folder), quick=arguments.quick)
-        fill(kept, wanted, measure, arguments.jobs)
-    del arguments.cache
-    rows = [kept.found[unit]["answer"] for unit in wanted]
+    rows, arguments = over_sets(__doc__, "answer", (0, 3), scored, argv)
     show(summary(rows), "Number of clusters, and agreement with the known classes")
     write(summary(rows), "answer", arguments)
     keys = dict.fromkeys(key for row in rows for key in row)

@@ -9,11 +9,8 @@ adjusted Rand index of a group's sets, before the last step (`refine`). Seeds fr
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,21 +20,17 @@ import numpy as np
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.metrics import adjusted_rand_index
 from conclust.points import chooser, number
-from experiments.default.answer import points_of
-from experiments.default.answer_sets import GROUPS
-from experiments.kept import fill, opened
-from experiments.output import Row, options, show, write
+from experiments.default.over_sets import over_sets
+from experiments.default.sets import Points
+from experiments.output import Row, show, write
 
 # What a cluster costs, and what is clear evidence; the first pair is the one in use.
 CONSTANTS = ((1.5, 2.0), (0.5, 2.0), (1.0, 2.0), (2.0, 2.0), (1.5, 0.0), (1.5, 3.0))
 
 
-def measured(unit: str, names: list[str], *, cache: Path, quick: bool) -> dict[str, Row]:
-    """Return the adjusted Rand index of a set, "GROUP, SEED: SET", under each pair of constants."""
+def scored(points: Points, seed: int, cache: Path) -> Row:
+    """Return the adjusted Rand index of a set under each pair of constants."""
     warnings.simplefilter("ignore")
-    of, name = unit.split(": ", 1)
-    group, seed = of.split(", ")
-    points = next(each for each in points_of(group, int(seed), quick) if each.name == name)
     row: Row = {"group": points.group}
     choose = number.number_by_borders
 
@@ -57,28 +50,11 @@ def measured(unit: str, names: list[str], *, cache: Path, quick: bool) -> dict[s
     with mock.patch.object(chooser, "number_by_borders", under_each):
         generator = EnsembleGenerator(cache_dir=cache, n_jobs=1)
         ConsensusClustering(generator=generator, random_state=0).fit(points.X)
-    return dict.fromkeys(names, row)
+    return row
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = options(__doc__)
-    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=list(GROUPS))
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--cache", type=Path, help="folder to keep members in")
-    arguments: argparse.Namespace = parser.parse_args(argv)
-    seeds = arguments.seeds[:1] if arguments.quick else arguments.seeds
-    wanted = {
-        f"{group}, {seed}: {points.name}": ["settle"]
-        for group in arguments.groups
-        for seed in seeds
-        for points in points_of(group, seed, arguments.quick)
-    }
-    kept = opened(arguments, "settle.kept.json", {"quick": arguments.quick})
-    with tempfile.TemporaryDirectory() as folder:
-        measure = partial(measured, cache=arguments.cache or Path(folder), quick=arguments.quick)
-        fill(kept, wanted, measure, arguments.jobs)
-    del arguments.cache
-    lines = [kept.found[unit]["settle"] for unit in wanted]
+    lines, arguments = over_sets(__doc__, "settle", (0, 1, 2), scored, argv)
     table: list[Row] = []
     for cost, clear in CONSTANTS:
         row: Row = {"cost of a cluster": cost, "clear evidence": clear}
