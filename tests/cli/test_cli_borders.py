@@ -175,7 +175,7 @@ def test_the_report_shows_table_and_tree(clustered):
     assert "no p-value" not in account["decision"]["sentence"]
     section = section_of(account)
     text, _, table, _ = section["blocks"]
-    assert f"do not hold there are {borders.n_left} clusters." in text["text"]
+    assert f"and testing again, leaves {borders.n_left} clusters." in text["text"]
     assert [row[2] for row in table["rows"]].count("yes") == borders.n_held > 0
     (picture,) = Gallery().of_tree(borders.tree)["pictures"]
     assert f"{borders.tree.holds().sum()} of 9 splits hold (p < .05)" in picture["alt"]

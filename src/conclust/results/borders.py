@@ -84,7 +84,7 @@ class Borders:
         if self.n_held == len(self.table["holds"]) or not self.n_held:
             return ""
         clusters = f"{self.n_left} cluster{'s' * (self.n_left > 1)}"
-        return f"Without the borders that do not hold there {'are' if self.n_left > 1 else 'is'} {clusters}."
+        return f"Merging across borders that do not hold, and testing again, leaves {clusters}."
 
 
 def borders_of(tests: BorderTests, tree: ConsensusTree | None = None) -> Borders:
