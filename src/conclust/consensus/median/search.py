@@ -262,8 +262,8 @@ def best_partition(
         best is None
     ):  # single objects can be fused to any number of clusters, unless they are kept apart
         raise InputError(
-            f"'cannot_link' keeps more than {k} clusters in every start of the search. Ask for more, or leave out "
-            "constraints."
+            f"The search found no assignment to {k} clusters that keeps all pairs of 'cannot_link' apart. Increase "
+            "n_clusters or remove constraints."
         )
     if m == len(units):
         return best

@@ -207,8 +207,8 @@ class _Linked:
         colours = coloured(count, self.apart, self.k)
         if colours is None:
             raise InputError(
-                f"'cannot_link' keeps more than n_clusters={self.k} clusters in PCC. Ask for more, or leave out "
-                "constraints."
+                f"PCC found no assignment to n_clusters={self.k} clusters that keeps all pairs of 'cannot_link' apart. "
+                "Increase n_clusters or remove constraints."
             )
         own = np.array([int(group.y.argmax()) for group in self.groups])
         return np.where(colours >= 0, colours, own)
