@@ -48,8 +48,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     kind : {"fast", "strict", "threshold", "ecg"}, default="fast"
         Use of the shares. "fast": edges with a share below `threshold` are removed, and the shares of the others
         are their weights (FastEnsemble [1]_). "threshold": the same, and the others keep their weights. "strict":
-        only
-        edges on which all runs agree remain, with their weights. "ecg": edges of the 2-core weigh
+        only edges on which all runs agree remain, with their weights. "ecg": edges of the 2-core weigh
         ``min_weight + (1 - min_weight) * share``, and all other edges `min_weight`; the runs are the first level
         only, in which single nodes move (ECG [2]_).
     n_runs : int, default=None
