@@ -177,3 +177,9 @@ def test_what_is_no_tree_is_refused(grown):
         tree.cut(11)
     with pytest.raises(ParameterError, match="'height'"):
         tree.cut(height=0.0)
+
+
+def test_a_consensus_without_its_members_is_refused():
+    model = AutoConsensus().fit([[0, 0], [0, 0], [1, 1], [1, 1]])
+    with pytest.raises(InputError, match="needs the members, which AutoConsensus does not keep"):
+        consensus_tree(model)

@@ -177,7 +177,7 @@ def test_two_modes_are_found_and_one_is_not_split():
         one, _ = two_modes(seed, 1.1)
         same = modes(one, max_modes=3, random_state=seed, n_jobs=1)
         assert same.n_modes == 1
-        assert same.sentence == "The clusterings disagree in no more than one way."
+        assert same.sentence == "The clusterings vary around one answer."
 
 
 def test_modes_are_estimates_of_their_partitions():

@@ -35,6 +35,11 @@ class ClusterCategories:
     category: tuple[Hashable, ...]
     shares: ClusterFeatures
 
+    def __repr__(self) -> str:
+        n_clusters, n_categories = self.shares.inside.shape
+        n_columns = len(np.unique(self.column))
+        return f"ClusterCategories({n_clusters} clusters, {n_categories} categories of {n_columns} columns)"
+
 
 def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCategories:
     """Return the share of each category in each cluster, and among the other objects.

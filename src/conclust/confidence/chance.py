@@ -37,6 +37,10 @@ class ChanceConfidence:
     mean: float
     by_chance: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        low, high = self.by_chance.min(), self.by_chance.max()
+        return f"ChanceConfidence(mean {self.mean:.3f}; by chance {low:.3f} to {high:.3f})"
+
     @property
     def means_something(self) -> bool:
         """Whether the mean confidence is above that of every draw."""

@@ -43,6 +43,10 @@ class ClusterFeatures:
     deviation: NDArray[np.float64]
     difference: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        n_clusters, n_features = self.inside.shape
+        return f"ClusterFeatures({n_clusters} clusters, {n_features} features)"
+
     def largest(self, cluster: int, n_features: int = 10) -> NDArray[np.int64]:
         """Return the features that distinguish a cluster most from the others.
 

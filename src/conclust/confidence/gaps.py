@@ -51,6 +51,15 @@ class ClusterGaps:
     n_draws: int
     neighbours: NDArray[np.bool_]
 
+    def __repr__(self) -> str:
+        n_clusters = len(self.dip)
+        upper = np.triu_indices(n_clusters, 1)
+        tested = ~np.isnan(self.p_value[upper])
+        return (
+            f"ClusterGaps({n_clusters} clusters; gaps between {np.count_nonzero(self.separated()[upper])} of "
+            f"{np.count_nonzero(tested)} pairs, p <= .05)"
+        )
+
     def separated(self, alpha: float = 0.05) -> NDArray[np.bool_]:
         """Return which clusters have a gap between them.
 

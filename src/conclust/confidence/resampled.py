@@ -46,6 +46,11 @@ class OtherMembers:
     sizes: NDArray[np.int64]
     overlap: NDArray[np.float64] | None
 
+    def __repr__(self) -> str:
+        n_draws, n_clusters = self.sizes.shape
+        low, high = self.agreement.min(), self.agreement.max()
+        return f"OtherMembers({n_draws} draws, {n_clusters} clusters; ARI {low:.2f} to {high:.2f})"
+
     def size_interval(self, level: float = 0.9) -> NDArray[np.float64]:
         """Return the range of sizes of each cluster over most draws.
 

@@ -47,6 +47,10 @@ class ClusterSplits:
     n_observing: NDArray[np.int64]
     parts: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        split = self.told()
+        return f"ClusterSplits({len(self.n_parts)} clusters; {'; '.join(split) or 'none is split'})"
+
     def told(self, names: list[str] | None = None, what: str = "partitions") -> list[str]:
         """Return a sentence for each cluster that most partitions split.
 

@@ -43,6 +43,12 @@ class SampleStability:
     threshold: float
     core: NDArray[np.bool_]
 
+    def __repr__(self) -> str:
+        return (
+            f"SampleStability({len(self.core):,} objects, {np.count_nonzero(self.core):,} in the core; "
+            f"threshold {self.threshold:.2f})"
+        )
+
 
 def sample_stability(
     ensemble: Ensemble | ArrayLike,

@@ -18,6 +18,9 @@ from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.measures.contingency import Contingency, contingency, read_labels
 
+# Maximum number of names in the repr of ClusterNames.
+_SHOWN_NAMES = 10
+
 __all__ = [
     "ClusterNames",
     "assign",
@@ -369,6 +372,13 @@ class ClusterNames:
     shares: NDArray[np.float64]
     ties: tuple[tuple[str, ...], ...]
     labels: NDArray[Any]
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name} ({share:.2f})" for name, share in zip(self.names, self.shares, strict=True)
+        ]
+        more = ", ..." if len(shown) > _SHOWN_NAMES else ""
+        return f"ClusterNames({', '.join(shown[:_SHOWN_NAMES])}{more})"
 
 
 def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:

@@ -27,6 +27,7 @@ from conclust.confidence.borders.tree import ConsensusTree, top_of, with_support
 from conclust.confidence.reading import read_features
 from conclust.consensus.auto import AutoConsensus
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.exceptions import InputError
 from conclust.generation import EnsembleGenerator
 
 __all__ = ["consensus_tree"]
@@ -117,6 +118,11 @@ def consensus_tree(
     check_real(alpha, "alpha", _OWNER, low=SUREST, high=1.0)
     check_int(max_samples, "max_samples", _OWNER, low=4)
     members = getattr(consensus, "ensemble_", consensus)
+    if hasattr(members, "fit"):
+        raise InputError(
+            f"{_OWNER} needs the members, which {type(consensus).__name__} does not keep: pass the "
+            "ensemble that it was fitted to."
+        )
     ensemble = as_ensemble(members)
     points: NDArray[np.float64] | None = None
     if generator is None and X is not None and hasattr(consensus, "generator_"):

@@ -41,6 +41,12 @@ class BallBound:
     distance: float
     n_clusters: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        few, many = self.n_clusters.min(), self.n_clusters.max()
+        counts = f"{few} to {many}" if few < many else f"{few}"
+        draws = "draw" if len(self.draws) == 1 else "draws"
+        return f"BallBound({len(self.draws)} {draws} of {counts} clusters at {self.distance:.3g})"
+
 
 @dataclass(frozen=True)
 class CredibleBall:
@@ -77,6 +83,12 @@ class CredibleBall:
     horizontal: BallBound
     upper_vertical: BallBound
     lower_vertical: BallBound
+
+    def __repr__(self) -> str:
+        return (
+            f"CredibleBall(radius {self.radius:.3g} holds {100 * self.probability:.1f} % of "
+            f"{len(self.distances):,} draws)"
+        )
 
 
 def credible_ball(

@@ -62,6 +62,10 @@ class Modes:
     p_values: NDArray[np.float64]
     mean_distances: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{100 * share:.0f} %" for share in self.shares)
+        return f"Modes({self.n_modes} of {len(self.assignments):,} partitions: {shares})"
+
     @property
     def n_modes(self) -> int:
         """Number of modes."""
@@ -71,7 +75,7 @@ class Modes:
     def sentence(self) -> str:
         """Summary in one sentence: "The clusterings disagree in two ways, 61 % and 39 %."."""
         if self.n_modes == 1:
-            return "The clusterings disagree in no more than one way."
+            return "The clusterings vary around one answer."
         words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
         number = words[self.n_modes - 2] if self.n_modes < 11 else str(self.n_modes)
         each = [f"{100 * share:.0f} %" for share in self.shares]

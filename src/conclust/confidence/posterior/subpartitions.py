@@ -63,6 +63,13 @@ class CorePartition:
     probabilities: NDArray[np.float64]
     runs: tuple[_Run, ...] = field(repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        n_clusters = int(self.labels.max(initial=-1)) + 1
+        return (
+            f"CorePartition({self.n_objects:,} of {len(self.labels):,} objects in {n_clusters} clusters, "
+            f"probability {self.probability:.2f})"
+        )
+
     def at(self, threshold: float) -> CorePartition:
         """Return the core at another threshold, from the same search.
 
