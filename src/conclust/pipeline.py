@@ -311,6 +311,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             labels[objects],
             int(self.consensus_.n_clusters_),
             lambda refined: evidence_for(self.ensemble_, objects, refined),
+            seed=seed,
             n_jobs=self.generator_.n_jobs,
         )
         if refinement is None:

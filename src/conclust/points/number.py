@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import neighbour_graph
+from conclust.points.components import number_of_components
 from conclust.points.evidence import Borders, find_borders
 from conclust.points.islands import cuts_with_islands
 from conclust.points.rounding import spread_rounded_columns
@@ -85,6 +86,9 @@ def number_by_borders(
     largest score is chosen. Where all pieces merge into one, or no number has clearly more evidence, whole clusters
     are looked at: the number that the ensemble shows and those of the longest lifetimes.
 
+    Clusters that overlap have no valley between them. Where there is more than one cluster, and a mixture of more normal
+    distributions of one shape explains the points (`number_of_components`), its number is chosen.
+
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
@@ -111,11 +115,14 @@ def number_by_borders(
         return _by_ensemble(trees, min_clusters, most, f"{n} points are too few to find valleys")
     borders_of = _border_finder(X, seed, n_jobs)
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
+    decision = None
     if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
         decision = _by_pieces(pieces, trees, min_clusters, most)
-        if decision is not None:
-            return decision
-    return _by_whole_clusters(borders_of, trees, min_clusters, most)
+    if decision is None:
+        decision = _by_whole_clusters(borders_of, trees, min_clusters, most)
+    if decision.n_clusters > 1 and decision.by_points:
+        return _with_components(X, decision, borders_of, trees, most, seed)
+    return decision
 
 
 def cut_by_islands(
@@ -221,6 +228,28 @@ def _by_whole_clusters(
     shown = trees.n_clusters_shown
     lean = f"; the partitions alone favour {shown}" if shown > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
+
+
+def _with_components(
+    X: NDArray[np.float64],
+    decision: BorderDecision,
+    borders_of: Callable[[NDArray[np.int64]], Borders],
+    trees: GrownTrees,
+    most: int,
+    seed: int,
+) -> BorderDecision:
+    """Return the number of components of a mixture that explains the points, where it is larger."""
+    fewest = decision.n_clusters
+    number = number_of_components(X, fewest, min(most, len(X) // _OBJECTS_A_PIECE), seed)
+    if number is None or number == fewest:
+        return decision
+    depths = np.clip(1.0 - borders_of(trees.cut(number)).ratios, 0.0, 1.0)
+    reason = (
+        f"{_clusters(number)}: the points are distributed as a mixture of {number} normal distributions of one shape; "
+        f"valleys alone show {fewest}."
+    )
+    others = tuple(dict.fromkeys([fewest, *(K for K in decision.alternatives if number != K)]))
+    return BorderDecision(number, reason, tuple(map(float, depths)), alternatives=others)
 
 
 def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDecision:

@@ -20,8 +20,12 @@ _EXPECTED = {
     "filling": Expected("f", 1, optional=True),
     "centers": Expected("f", 2, optional=True),
     "whitening": Expected("f", 2, optional=True),
+    "whitenings": Expected("f", 3, optional=True),
+    "offsets": Expected("f", 1, optional=True),
     "votes": Expected("f", 2, optional=True),
 }
+# Names of the arrays that need centres.
+_OF_CENTERS = {"whitening", "whitenings", "offsets"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,10 @@ class Placing:
         arrays = {"filling": self.filling, "votes": self.votes}
         if self.refinement is not None:
             arrays["centers"] = self.refinement.centers
-            arrays["whitening"] = self.refinement.whitening
+            whitening = self.refinement.whitening
+            each = whitening is not None and whitening.ndim == 3
+            arrays["whitenings" if each else "whitening"] = whitening
+            arrays["offsets"] = self.refinement.offsets
         there = {name: array for name, array in arrays.items() if array is not None}
         write_npz(path, there, {"format": _FORMAT, "version": _VERSION})
 
@@ -75,14 +82,19 @@ class Placing:
         """
         arrays, meta = read_npz(path, expected=_EXPECTED)
         centers, votes = arrays.get("centers"), arrays.get("votes")
+        shape_of_all = (n_clusters, n_columns, n_columns)
         sound = (
             (meta.get("format"), meta.get("version")) == (_FORMAT, _VERSION)
             and all(bool(np.isfinite(array).all()) for array in arrays.values())
             and ("filling" not in arrays or len(arrays["filling"]) == n_columns)
             and (centers is None or centers.shape == (n_clusters, n_columns))
             and (centers is None or votes is not None)
-            and ("whitening" not in arrays or centers is not None)
+            and (centers is not None or not arrays.keys() & _OF_CENTERS)
             and ("whitening" not in arrays or arrays["whitening"].shape == (n_columns, n_columns))
+            and ("whitenings" not in arrays or arrays["whitenings"].shape == shape_of_all)
+            and ("offsets" not in arrays or len(arrays["offsets"]) == n_clusters)
+            and not {"whitening", "whitenings"} <= arrays.keys()
+            and ("whitenings" not in arrays or "offsets" in arrays)
             and (votes is None or votes.shape == (n_ensemble_clusters, n_clusters))
             and (votes is None or bool((votes >= 0).all()))
         )
@@ -92,5 +104,6 @@ class Placing:
             )
         refinement = None
         if centers is not None and votes is not None:
-            refinement = Refinement(centers, votes, arrays.get("whitening"))
+            whitening = arrays.get("whitening", arrays.get("whitenings"))
+            refinement = Refinement(centers, votes, whitening, arrays.get("offsets"))
         return cls(arrays.get("filling"), refinement, votes)

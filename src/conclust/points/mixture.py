@@ -1,0 +1,298 @@
+"""Mixtures of normal distributions: fitted from partitions, compared by BIC, and tested on projections of the points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from conclust._threads import one_library_thread
+from conclust.generation.labelling.nearest import nearest_center
+from conclust.generation.members import KMeansRecipe
+
+__all__ = [
+    "Mixture",
+    "Shape",
+    "best_mixture",
+    "fit_mixture",
+    "kmeans_labels",
+    "misfit",
+    "n_parameters",
+]
+
+# Covariances of the components: one sphere, one ellipsoid, an ellipsoid each.
+Shape = Literal["spherical", "tied", "full"]
+
+_MAX_ITER = 200
+# A component of fewer points is not a cluster.
+_FEWEST_POINTS = 1.5
+# Relative to the mean variance; it keeps a covariance regular.
+_RIDGE = 1e-6
+_KMEANS_STARTS = 5
+# Numbers of directions in which the fit is tested.
+_MAX_AXES, _MAX_PAIRS, _ANGLES = 10, 15, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A mixture of normal distributions, fitted to points.
+
+    Attributes
+    ----------
+    shape : {"spherical", "tied", "full"}
+        Form of the covariances.
+    weights : ndarray of shape (n_components,)
+        Shares of the components; they sum to 1.
+    means : ndarray of shape (n_components, n_features)
+    covariances : ndarray of shape (1 or n_components, n_features, n_features)
+        One for all components, or one for each.
+    log_likelihood : float
+        Of the points it was fitted to.
+    bic : float
+        Bayesian information criterion, -2 log-likelihood + parameters x log(points): lower is better.
+    """
+
+    shape: Shape
+    weights: NDArray[np.float64]
+    means: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+    log_likelihood: float
+    bic: float
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def discriminants(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the centres, whitenings and offsets that place points.
+
+        The most probable component has the smallest ``|x @ whitening - centre|^2 + offset``. The whitenings have the shape (n_components, n_features, n_features), or (n_features, n_features) if all
+        components share one.
+        """
+        pairs = [_whitening(covariance) for covariance in self.covariances]
+        log_dets = np.array([log_det for _, log_det in pairs])
+        offsets = log_dets - 2.0 * np.log(self.weights)
+        whitenings = np.stack([whitening for whitening, _ in pairs])
+        if len(pairs) == 1:
+            return self.means @ whitenings[0], whitenings[0], offsets
+        return np.einsum("kd,kde->ke", self.means, whitenings), whitenings, offsets
+
+    def labels(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the most probable component of each point, of shape (n_samples,)."""
+        shift = points.mean(axis=0)
+        with one_library_thread():
+            logs = _log_densities(
+                points - shift, self.weights, self.means - shift, self.covariances
+            )
+        return np.asarray(logs.argmax(axis=1), dtype=np.int64)
+
+
+def n_parameters(shape: Shape, n_components: int, n_features: int) -> int:
+    """Return the number of free parameters of a mixture."""
+    covariance = n_features * (n_features + 1) // 2
+    spread = {"spherical": 1, "tied": covariance, "full": n_components * covariance}[shape]
+    return spread + n_components * n_features + n_components - 1
+
+
+def fit_mixture(
+    points: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    n_components: int,
+    shape: Shape,
+    tolerance: float = 1e-5,
+) -> Mixture | None:
+    """Fit a mixture by expectation-maximisation, from a partition.
+
+    Covariances of the "full" shape are shrunk towards the pooled one, as by ``n_features + 1`` further points.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+    labels : ndarray of int64 of shape (n_samples,)
+        The start, 0 to n_components - 1.
+    n_components : int
+    shape : {"spherical", "tied", "full"}
+    tolerance : float, default=1e-5
+        It ends when the log-likelihood rises by less than this for each point.
+
+    Returns
+    -------
+    Mixture or None
+        None where a component loses its points or a covariance is singular.
+    """
+    n, d = points.shape
+    shares = np.zeros((n, n_components))
+    shares[np.arange(n), labels] = 1.0
+    shift = points.mean(axis=0)
+    centred = points - shift
+    second = centred.T @ centred / n
+    log_likelihood = -np.inf
+    for _ in range(_MAX_ITER):
+        counts = shares.sum(axis=0)
+        if counts.min() < _FEWEST_POINTS:
+            return None
+        weights, means = counts / n, shares.T @ centred / counts[:, np.newaxis]
+        covariances = _covariances(centred, shares, counts, means, second, shape)
+        try:
+            logs = _log_densities(centred, weights, means, covariances)
+        except np.linalg.LinAlgError:
+            return None
+        highest = logs.max(axis=1, keepdims=True)
+        shares = np.exp(logs - highest)
+        sums = shares.sum(axis=1, keepdims=True)
+        shares /= sums
+        before = log_likelihood
+        log_likelihood = float((highest + np.log(sums)).sum())
+        if log_likelihood - before < tolerance * n:
+            break
+    if np.bincount(logs.argmax(axis=1), minlength=n_components).min() == 0:
+        return None
+    bic = n_parameters(shape, n_components, d) * np.log(n) - 2.0 * log_likelihood
+    return Mixture(shape, weights, means + shift, covariances, log_likelihood, float(bic))
+
+
+def best_mixture(
+    points: NDArray[np.float64], starts: Iterable[NDArray[np.int64]], n_components: int
+) -> Mixture | None:
+    """Return the mixture with the lowest BIC over the shapes and the starts; None if none can be fitted."""
+    with one_library_thread():
+        fitted = [
+            fit_mixture(points, labels, n_components, shape)
+            for labels in starts
+            for shape in get_args(Shape)
+        ]
+    return min((each for each in fitted if each is not None), key=lambda m: m.bic, default=None)
+
+
+def misfit(points: NDArray[np.float64], mixture: Mixture) -> float:
+    """Return how badly a mixture fits: the largest Kolmogorov-Smirnov statistic over projections, times sqrt(n).
+
+    The directions are the axes of the points, their principal axes, those that separate neighbouring components,
+    the one in which these are thinnest and, in the plane, eight angles. In each of them the mixture is a mixture of
+    normal distributions on a line, whose distribution function is known.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+    mixture : Mixture
+
+    Returns
+    -------
+    float
+        About .5 to .9 for points that were drawn from such a mixture.
+    """
+    n = len(points)
+    largest = 0.0
+    ranks = np.arange(n)
+    with one_library_thread():
+        for direction in _directions(points, mixture):
+            along = np.sort(points @ direction)
+            centers = mixture.means @ direction
+            spreads = np.sqrt(np.einsum("i,kij,j->k", direction, mixture.covariances, direction))
+            expected = ndtr((along[:, np.newaxis] - centers) / spreads) @ mixture.weights
+            deviation = max((expected - ranks / n).max(), ((ranks + 1) / n - expected).max())
+            largest = max(largest, float(deviation))
+    return float(largest * np.sqrt(n))
+
+
+def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> NDArray[np.int64]:
+    """Return the clusters of the best of five runs of k-means."""
+    rng = np.random.default_rng(seed)
+    best, least = np.zeros(len(points), dtype=np.int64), np.inf
+    for _ in range(_KMEANS_STARTS):
+        [run] = KMeansRecipe().run(points, [n_clusters], rng)
+        labels = np.asarray(run.labels, dtype=np.int64)
+        counts = np.bincount(labels, minlength=n_clusters)
+        sums = np.zeros((n_clusters, points.shape[1]))
+        np.add.at(sums, labels, points)
+        means = sums / np.maximum(counts, 1)[:, np.newaxis]
+        inertia = float(((points - means[labels]) ** 2).sum())
+        if inertia < least:
+            best, least = labels, inertia
+    return best
+
+
+def _covariances(
+    centred: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    means: NDArray[np.float64],
+    second: NDArray[np.float64],
+    shape: Shape,
+) -> NDArray[np.float64]:
+    n, d = centred.shape
+    pooled = second - (means * (counts / n)[:, np.newaxis]).T @ means
+    pooled = (pooled + pooled.T) / 2
+    spread = float(np.trace(pooled)) / d
+    identity = np.eye(d)
+    if shape == "spherical":
+        covariances = spread * identity[np.newaxis]
+    elif shape == "tied":
+        covariances = pooled[np.newaxis]
+    else:
+        scatter = np.empty((len(means), d, d))
+        for k, mean in enumerate(means):
+            residuals = centred - mean
+            scatter[k] = (shares[:, k, np.newaxis] * residuals).T @ residuals
+        further = d + 1.0
+        covariances = (scatter + further * pooled) / (counts + further)[:, np.newaxis, np.newaxis]
+    ridge = _RIDGE * max(spread, np.finfo(float).tiny)
+    return np.asarray(covariances + ridge * identity)
+
+
+def _whitening(covariance: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return W with W W' the inverse of the covariance, and the logarithm of its determinant."""
+    root = np.linalg.cholesky(covariance)
+    return np.linalg.inv(root).T, 2.0 * float(np.log(np.diag(root)).sum())
+
+
+def _log_densities(
+    points: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    means: NDArray[np.float64],
+    covariances: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the logarithm of each weighted density at each point, of shape (n_samples, n_components)."""
+    d = points.shape[1]
+    logs = np.empty((len(points), len(means)))
+    pairs = [_whitening(covariance) for covariance in covariances]
+    if len(pairs) == 1:
+        whitening, log_det = pairs[0]
+        white, centers = points @ whitening, means @ whitening
+        # -|w - c|^2 / 2; the points are centred, so that little is lost by rounding.
+        np.matmul(white, centers.T, out=logs)
+        logs -= 0.5 * np.einsum("ij,ij->i", white, white)[:, np.newaxis]
+        logs -= 0.5 * (np.einsum("ij,ij->i", centers, centers) + log_det)
+    else:
+        for k, (whitening, log_det) in enumerate(pairs):
+            white = (points - means[k]) @ whitening
+            logs[:, k] = -0.5 * (np.einsum("ij,ij->i", white, white) + log_det)
+    logs += np.log(weights) - 0.5 * d * np.log(2.0 * np.pi)
+    return logs
+
+
+def _directions(points: NDArray[np.float64], mixture: Mixture) -> list[NDArray[np.float64]]:
+    d = points.shape[1]
+    directions = list(np.eye(d)[:_MAX_AXES])
+    if d == 1:
+        return directions
+    principal = np.linalg.eigh(np.cov(points.T))[1]
+    directions += list(principal.T[::-1][:_MAX_AXES])
+    within = np.einsum(
+        "k,kij->ij", mixture.weights, np.broadcast_to(mixture.covariances, (len(mixture), d, d))
+    )
+    inverse = np.linalg.inv(within)
+    a, b = np.triu_indices(len(mixture), 1)
+    between = mixture.means[a] - mixture.means[b]
+    apart = np.einsum("pi,ij,pj->p", between, inverse, between)
+    directions += list(between[np.argsort(apart, kind="stable")[:_MAX_PAIRS]] @ inverse)
+    directions.append(np.linalg.eigh(within)[1][:, 0])
+    if d == 2:
+        angles = np.arange(_ANGLES) * np.pi / _ANGLES
+        directions += list(np.column_stack([np.cos(angles), np.sin(angles)]))
+    return directions

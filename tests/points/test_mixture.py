@@ -1,0 +1,151 @@
+"""Mixtures of normal distributions, against scikit-learn and closed forms; their numbers of components."""
+
+import numpy as np
+import pytest
+from scipy.stats import kstest, multivariate_normal, norm
+from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.mixture import GaussianMixture
+
+from conclust import ConsensusClustering
+from conclust.metrics import adjusted_rand_index
+from conclust.points import refine_by_centers
+from conclust.points.components import number_of_components
+from conclust.points.mixture import (
+    Mixture,
+    best_mixture,
+    fit_mixture,
+    kmeans_labels,
+    misfit,
+    n_parameters,
+)
+
+
+def stretched(seed=0, n=600):
+    """Three clusters, long in one direction, that overlap."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, 2)) + np.array([[0, 0], [0, 4.0], [5.0, 3.0]])[y]
+    return X @ [[0.6, -0.6], [-0.4, 0.8]], y
+
+
+@pytest.mark.parametrize("shape", ["spherical", "tied"])
+def test_the_fixed_point_is_that_of_scikit_learn(shape):
+    X, y = stretched()
+    ours = fit_mixture(X, y, 3, shape, 1e-10)
+    if shape == "tied":
+        theirs = GaussianMixture(
+            3,
+            covariance_type="tied",
+            tol=1e-10,
+            max_iter=2000,
+            reg_covar=0,
+            means_init=ours.means,
+            weights_init=ours.weights,
+        ).fit(X)
+        np.testing.assert_allclose(ours.covariances[0], theirs.covariances_, rtol=1e-3)
+        np.testing.assert_allclose(ours.means, theirs.means_, atol=1e-3)
+        np.testing.assert_allclose(ours.bic, theirs.bic(X), rtol=1e-6)
+    density = sum(
+        weight * multivariate_normal(mean, ours.covariances[0]).pdf(X)
+        for weight, mean in zip(ours.weights, ours.means, strict=True)
+    )
+    np.testing.assert_allclose(ours.log_likelihood, np.log(density).sum(), rtol=1e-5)
+    parameters = {"spherical": 1, "tied": 3}[shape] + 3 * 2 + 2
+    np.testing.assert_allclose(ours.bic, parameters * np.log(600) - 2 * ours.log_likelihood)
+
+
+def test_ellipsoids_of_each_component_are_shrunk_towards_the_pooled_one():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [400, 300])
+    X = np.where(y[:, None] == 0, rng.normal(size=(700, 2)), rng.normal(size=(700, 2)) * 0.2 + 50)
+    mixture = fit_mixture(X, y, 2, "full")
+    scatters = [np.cov(X[y == k].T, bias=True) * (y == k).sum() for k in (0, 1)]
+    pooled = sum(scatters) / 700
+    for k in (0, 1):
+        shrunk = (scatters[k] + 3 * pooled) / ((y == k).sum() + 3)
+        np.testing.assert_allclose(mixture.covariances[k], shrunk, atol=1e-5)
+
+
+def test_numbers_of_parameters():
+    assert [n_parameters(shape, 4, 3) for shape in ("spherical", "tied", "full")] == [
+        1 + 12 + 3,
+        6 + 12 + 3,
+        24 + 12 + 3,
+    ]
+
+
+def test_discriminants_place_points_as_the_densities_do():
+    X, y = stretched()
+    for shape in ("spherical", "tied", "full"):
+        mixture = fit_mixture(X, y, 3, shape)
+        centers, whitening, offsets = mixture.discriminants()
+        whitenings = np.broadcast_to(whitening, (3, 2, 2))
+        places = np.stack([X @ W - c for W, c in zip(whitenings, centers, strict=True)])
+        nearest = ((places**2).sum(axis=2).T + offsets).argmin(axis=1)
+        assert np.array_equal(nearest, mixture.labels(X))
+
+
+def test_the_misfit_of_points_on_a_line_is_that_of_kolmogorov_and_smirnov():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=120), rng.normal(4, 1, 80)])
+    mixture = Mixture(
+        "spherical", np.array([0.5, 0.5]), np.array([[0.0], [4.0]]), np.ones((1, 1, 1)), 0.0, 0.0
+    )
+    expected = kstest(x, lambda t: (norm.cdf(t) + norm.cdf(t - 4)) / 2).statistic
+    assert misfit(x[:, np.newaxis], mixture) == pytest.approx(expected * np.sqrt(200))
+
+
+def test_what_a_mixture_was_drawn_from_fits_and_other_shapes_do_not():
+    X, y = stretched()
+    assert misfit(X, best_mixture(X, [y], 3)) < 0.85
+    rings, inner = make_circles(600, noise=0.05, factor=0.5, random_state=0)
+    assert misfit(rings, best_mixture(rings, [inner], 2)) > 0.85
+
+
+def test_a_component_that_loses_its_points_gives_no_mixture():
+    X = np.concatenate([np.zeros((20, 2)), np.ones((20, 2))])
+    X += np.random.default_rng(0).normal(size=X.shape) * 1e-3
+    labels = np.zeros(40, dtype=np.int64)
+    labels[0] = 1
+    assert fit_mixture(X, labels, 2, "full") is None
+
+
+def test_k_means_starts_are_repeatable():
+    X, y = stretched()
+    labels = kmeans_labels(X, 3, 5)
+    assert np.array_equal(labels, kmeans_labels(X, 3, 5))
+    assert len(np.unique(labels)) == 3
+    assert adjusted_rand_index(y, labels) > 0.2
+
+
+def test_refinement_by_a_mixture_separates_stretched_clusters():
+    X, y = stretched()
+    rough = kmeans_labels(X, 3, 0)
+    refinement = refine_by_centers(X, rough, 3, lambda refined: np.zeros((0, refined.max() + 1)))
+    assert refinement.offsets is not None
+    assert adjusted_rand_index(y, refinement.labels(X)) > 0.9
+    order = np.array([2, 0, 1])
+    again = refinement.renumbered(order)
+    assert np.array_equal(order[again.labels(X)], refinement.labels(X))
+
+
+def test_overlapping_blobs_are_counted():
+    X, _ = make_blobs(600, centers=[[0, 0], [3, 0], [0, 3.2], [9, 9], [9, 12]], random_state=1)
+    assert number_of_components(X, 2, 20, 0) == 5
+    model = ConsensusClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 5
+    assert "mixture of 5 normal distributions" in model.reason_ or "valley" in model.reason_
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        make_moons(600, noise=0.06, random_state=0)[0],
+        make_circles(600, noise=0.05, factor=0.5, random_state=0)[0],
+        np.random.default_rng(0).exponential(size=(600, 2)),
+        np.random.default_rng(0).uniform(size=(600, 2)) * [8.0, 1.0],
+        np.random.default_rng(0).normal(size=(60, 12)),
+    ],
+)
+def test_other_shapes_are_not_counted_as_components(X):
+    assert number_of_components(X, 2, 20, 0) is None
