@@ -129,14 +129,14 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     -----
     With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
     where fewer points lie in the valley between them than at the peaks beside it. Half of the points place the valley and the
-    peaks, the other half is counted. With further partitions beside the points, and fewer than 50 objects, the
-    ensemble alone shows the number.
+    peaks, the other half is counted. Clusters that overlap have no valley: a mixture of more normal distributions of one
+    shape that fits the points gives the number. With further partitions, or fewer than 50 objects, the ensemble shows it.
 
     The points are looked at in two more ways. Groups of points without a tie in the graph of the ten nearest
     neighbours, or with ties across deep valleys only (islands), are not joined while a cluster without a valley is
-    split, whether the number is given or not. And with ``refine`` Lloyd's iterations start from the means of the clusters; their partition is kept where
-    it does not cut more ties of the neighbour graphs: overlapping clusters gain by it, other shapes keep the
-    consensus. ``refinement_`` then has the centres, which ``labels_``, ``membership_`` and ``predict`` follow.
+    split, whether the number is given or not. And with ``refine`` a mixture of that many normal distributions is fitted to
+    points of few features; if it does not fit, Lloyd's iterations start from the means of the clusters. Their partition is
+    kept if the neighbour graphs agree: overlapping clusters gain by it, other shapes keep the consensus.
     The memberships are the evidence of the members for these clusters; where the members are for another cluster
     than the nearest centre, both have the same share.
 

@@ -279,6 +279,8 @@ def test_a_mixed_ensemble_labels_nobody_new(tmp_path, capsys):
         ("centers", lambda a: np.zeros((4, 2))),
         ("centers", lambda a: np.zeros((3, 3))),
         ("whitening", lambda a: np.eye(2)),
+        ("whitenings", lambda a: np.ones((7, 2, 2))),
+        ("offsets", lambda a: np.zeros(7)),
         ("votes", lambda a: a[:, :1]),
         ("votes", lambda a: a[:-1]),
         ("votes", lambda a: a - 100),

@@ -8,7 +8,7 @@ from sklearn.mixture import GaussianMixture
 
 from conclust import ConsensusClustering
 from conclust.metrics import adjusted_rand_index
-from conclust.points import refine_by_centers
+from conclust.points import Refinement, refine_by_centers
 from conclust.points.components import number_of_components
 from conclust.points.mixture import (
     Mixture,
@@ -18,6 +18,7 @@ from conclust.points.mixture import (
     misfit,
     n_parameters,
 )
+from conclust.results.placing import Placing
 
 
 def stretched(seed=0, n=600):
@@ -127,6 +128,18 @@ def test_refinement_by_a_mixture_separates_stretched_clusters():
     order = np.array([2, 0, 1])
     again = refinement.renumbered(order)
     assert np.array_equal(order[again.labels(X)], refinement.labels(X))
+
+
+@pytest.mark.parametrize("shape", ["spherical", "tied", "full"])
+def test_a_refinement_is_read_as_it_was_written(tmp_path, shape):
+    X, y = stretched()
+    centers, whitening, offsets = fit_mixture(X, y, 3, shape).discriminants()
+    refinement = Refinement(centers, np.ones((5, 3)), whitening, offsets)
+    Placing(None, refinement, refinement.votes).save(tmp_path / "placing.npz")
+    again = Placing.load(tmp_path / "placing.npz", 2, 5, 3).refinement
+    assert np.array_equal(again.labels(X), refinement.labels(X))
+    assert np.array_equal(again.offsets, offsets)
+    assert np.array_equal(again.whitening, whitening)
 
 
 def test_overlapping_blobs_are_counted():
