@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from conclust._threads import one_library_thread
-from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import KMeansRecipe
 
 __all__ = [
@@ -51,7 +50,7 @@ class Mixture:
     covariances : ndarray of shape (1 or n_components, n_features, n_features)
         One for all components, or one for each.
     log_likelihood : float
-        Of the points it was fitted to.
+        Log-likelihood of the points it was fitted to.
     bic : float
         Bayesian information criterion, -2 log-likelihood + parameters x log(points): lower is better.
     """
@@ -137,7 +136,7 @@ def fit_mixture(
         if counts.min() < _FEWEST_POINTS:
             return None
         weights, means = counts / n, shares.T @ centred / counts[:, np.newaxis]
-        covariances = _covariances(centred, shares, counts, means, second, shape)
+        covariances = _covariances(centred, shares, means, second, shape)
         try:
             logs = _log_densities(centred, weights, means, covariances)
         except np.linalg.LinAlgError:
@@ -220,12 +219,12 @@ def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> ND
 def _covariances(
     centred: NDArray[np.float64],
     shares: NDArray[np.float64],
-    counts: NDArray[np.float64],
     means: NDArray[np.float64],
     second: NDArray[np.float64],
     shape: Shape,
 ) -> NDArray[np.float64]:
     n, d = centred.shape
+    counts = shares.sum(axis=0)
     pooled = second - (means * (counts / n)[:, np.newaxis]).T @ means
     pooled = (pooled + pooled.T) / 2
     spread = float(np.trace(pooled)) / d

@@ -121,7 +121,11 @@ def number_by_borders(
     if decision is None:
         decision = _by_whole_clusters(borders_of, trees, min_clusters, most)
     if decision.n_clusters > 1 and decision.by_points:
-        return _with_components(X, decision, borders_of, trees, most, seed)
+        number = number_of_components(
+            X, decision.n_clusters, min(most, n // _OBJECTS_A_PIECE), seed
+        )
+        if number is not None and number > decision.n_clusters:
+            return _by_components(number, decision, borders_of(trees.cut(number)).ratios)
     return decision
 
 
@@ -230,26 +234,18 @@ def _by_whole_clusters(
     return BorderDecision(1, f"One cluster: {why}{lean}.")
 
 
-def _with_components(
-    X: NDArray[np.float64],
-    decision: BorderDecision,
-    borders_of: Callable[[NDArray[np.int64]], Borders],
-    trees: GrownTrees,
-    most: int,
-    seed: int,
+def _by_components(
+    number: int, decision: BorderDecision, ratios: NDArray[np.float64]
 ) -> BorderDecision:
-    """Return the number of components of a mixture that explains the points, where it is larger."""
-    fewest = decision.n_clusters
-    number = number_of_components(X, fewest, min(most, len(X) // _OBJECTS_A_PIECE), seed)
-    if number is None or number == fewest:
-        return decision
-    depths = np.clip(1.0 - borders_of(trees.cut(number)).ratios, 0.0, 1.0)
+    """Return the decision for the number of components of a mixture that explains the points."""
+    fewer = decision.n_clusters
     reason = (
         f"{_clusters(number)}: the points are distributed as a mixture of {number} normal distributions of one shape; "
-        f"valleys alone show {fewest}."
+        f"valleys alone show {fewer}."
     )
-    others = tuple(dict.fromkeys([fewest, *(K for K in decision.alternatives if number != K)]))
-    return BorderDecision(number, reason, tuple(map(float, depths)), alternatives=others)
+    depths = tuple(float(depth) for depth in np.clip(1.0 - ratios, 0.0, 1.0))
+    others = dict.fromkeys([fewer, *(K for K in decision.alternatives if number != K)])
+    return BorderDecision(number, reason, depths, alternatives=tuple(others))
 
 
 def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDecision:
