@@ -265,8 +265,10 @@ def add_borders(group: Any) -> None:
     )
 
 
-def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> None:
-    """Add the options for the output."""
+def add_writing(
+    parser: argparse.ArgumentParser, default: str, what: str, *, names: bool = False
+) -> None:
+    """Add the options for the output; `names`: also that for names of clusters."""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
@@ -278,10 +280,31 @@ def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> Non
     )
     group.add_argument("--force", action="store_true", help="replace existing results")
     group.add_argument(
+        "--labels-from",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="number of the first cluster in a file of labels (--out labels.csv or --out -); in a folder labels count "
+        "from 0 [%(default)s]",
+    )
+    if names:
+        add_cluster_names(group, "none")
+    group.add_argument(
         "--raw",
         action="store_true",
         help="write object names unchanged [a name that a spreadsheet would read as a "
         "formula gets a leading ']",
+    )
+
+
+def add_cluster_names(group: Any, default: str) -> None:
+    """Add the option for names of clusters."""
+    group.add_argument(
+        "--names",
+        type=cluster_names,
+        metavar="NAME,...",
+        help="names of the clusters, in the order of their labels, separated by commas, or a file with one name per line "
+        f"[{default}]",
     )
 
 
@@ -326,6 +349,22 @@ def names(text: str) -> tuple[str, ...]:
     if not columns or not all(columns):
         raise argparse.ArgumentTypeError(f"must be column names separated by commas, got {text!r}")
     return columns
+
+
+def cluster_names(text: str) -> tuple[str, ...]:
+    """Read names of clusters: separated by commas, or the lines of a file."""
+    path = Path(text)
+    try:
+        lines = path.read_text("utf-8-sig").splitlines() if path.is_file() else None
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"must be a text file, got {text!r}: {error}") from error
+    if lines is not None:
+        found = tuple(line.strip() for line in lines if line.strip())
+    else:
+        found = names(text)
+    if not found or len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"must be different names, got {', '.join(found)!r}")
+    return found
 
 
 def whole(low: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from conclust._validation import check_real
 from conclust.membership import cluster_similarity
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.orders import dendrogram_order
-from conclust.plotting.canvas.reading import read_membership
+from conclust.plotting.canvas.reading import cluster_words, read_membership
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -97,7 +98,11 @@ def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
 
 @drawn_in_style
 def cluster_graph(
-    membership: ArrayLike | Any, *, least: float = 0.01, ax: Axes | None = None
+    membership: ArrayLike | Any,
+    *,
+    least: float = 0.01,
+    names: Sequence[str] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     r"""Draw clusters as circles with areas by size, and overlaps as lines.
 
@@ -111,6 +116,8 @@ def cluster_graph(
         Rows are probabilities. Of a model ``membership_`` is shown.
     least : float, default=0.01
         A line is left out if both its numbers are below this; in [0, 1].
+    names : sequence of str, default=None
+        Names of the clusters. None: their numbers from 0.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -141,7 +148,10 @@ def cluster_graph(
     ['.10', '.40', '0\n2', '1\n1']
     """
     limit = check_real(least, "least", "cluster_graph", high=1.0)
-    found = cluster_graph_of(membership)
+    rows = read_membership(membership, "cluster_graph")
+    found = cluster_graph_of(rows)
+    words = cluster_words(names, rows.shape[1], "cluster_graph")
+    words = [words[k] for k in np.unique(rows.argmax(axis=1))]
     K = len(found.sizes)
     ax = axes(ax, (COLUMN, 0.95 * COLUMN))
     palette = cluster_colours(K)
@@ -172,10 +182,10 @@ def cluster_graph(
         zorder=4,
     )
     circles = [Box(x, y, size / 2, size / 2) for (x, y), size in zip(places, across, strict=True)]
-    names = _names(found.sizes, places, across)
+    placed = _names(words, found.sizes, places, across)
     # Larger numbers come first, and keep their places.
     numbers = _numbers(found.overlap, pairs[::-1], places, across) if numbered else []
-    for text, k, box in names:
+    for text, k, box in placed:
         inside = (box.x, box.y) == tuple(places[k])
         ax.annotate(
             text,
@@ -187,9 +197,10 @@ def cluster_graph(
             fontsize=_NAME,
             linespacing=1.0,
             color=ink_on(palette[k]) if inside else INK,
+            parse_math=False,
             zorder=5,
         )
-    taken = circles + [box for _, _, box in names]
+    taken = circles + [box for _, _, box in placed]
     for text, box in numbers:
         if any(box.meets(other) for other in taken):
             continue
@@ -246,14 +257,17 @@ def _diameters(
 
 
 def _names(
-    sizes: NDArray[np.int64], places: NDArray[np.float64], across: NDArray[np.float64]
+    words: list[str],
+    sizes: NDArray[np.int64],
+    places: NDArray[np.float64],
+    across: NDArray[np.float64],
 ) -> list[tuple[str, int, Box]]:
     """Return names and sizes of clusters in their circles or outside; no sizes where they lie close."""
     K = len(sizes)
     for sized in (True, False):
         found = []
         for k in range(K):
-            text = f"{k}\n{sizes[k]:,}" if sized else str(k)
+            text = f"{words[k]}\n{sizes[k]:,}" if sized else words[k]
             box = _box(places[k], text, _NAME)
             if not sized or np.hypot(box.half_width, box.half_height) > across[k] / 2:
                 outward = places[k] / max(float(np.hypot(*places[k])), 1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.reading import cluster_words
 from conclust.plotting.canvas.style import (
     COLUMN,
     INK,
@@ -177,6 +179,7 @@ def embedding(
     *,
     max_samples: int = 20_000,
     random_state: Any = 0,
+    names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw objects in two dimensions, coloured by cluster, with uncertain ones faded.
@@ -197,6 +200,8 @@ def embedding(
         Maximum number of objects in the picture; of more, this number is drawn at random, and the title says so.
     random_state : int, Generator or None, default=0
         Draws the objects.
+    names : sequence of str, default=None
+        Names of the clusters. None: their numbers from 0.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -234,6 +239,7 @@ def embedding(
     # Unsure objects first, so that they cover no others.
     shown = np.argsort(found.confidence, kind="stable")
     K = int(found.labels.max(initial=-1)) + 1
+    words = cluster_words(names, K, "embedding")
     palette = np.vstack([cluster_colours(K), to_rgb(NO_CLUSTER)])
     ax = axes(ax, (COLUMN, 0.85 * COLUMN))
     size = float(np.clip(9000.0 / max(len(shown), 1), 1.5, 16.0))
@@ -255,15 +261,16 @@ def embedding(
         own = found.labels == k
         if own.any():
             ax.annotate(
-                f"{k}",
+                words[k],
                 np.median(found.places[own], axis=0),
                 ha="center",
                 va="center",
                 fontsize=6.5,
                 fontweight="bold",
                 color=INK,
+                parse_math=False,
                 bbox={
-                    "boxstyle": "circle,pad=0.25",
+                    "boxstyle": "circle,pad=0.25" if len(words[k]) < 3 else "round,pad=0.25",
                     "facecolor": (1, 1, 1, 0.85),
                     "edgecolor": palette[k],
                     "linewidth": 1.0,

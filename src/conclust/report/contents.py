@@ -23,7 +23,7 @@ from conclust.confidence.posterior.modes import several_modes
 from conclust.report.borders import borders_section
 from conclust.report.differences import features_section
 from conclust.report.names import shown
-from conclust.report.overview import overview_section
+from conclust.report.overview import how_named, overview_section
 from conclust.report.pictures import Gallery
 from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, table
@@ -88,6 +88,7 @@ def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str
         "decision": decision,
         "source": shown(found.record.source.file) if found.record.source.file else "",
         "facts": _facts(found, clusters),
+        "clusters": list(found.shown_clusters),
         "colours": gallery.colours(found.n_clusters),
         "sections": sections,
         "files": _download(found, decision),
@@ -202,12 +203,12 @@ def _clusters(
     gallery: Gallery,
 ) -> dict[str, Any]:
     """Return the table of clusters, and the pictures of them."""
-    K, sizes = found.n_clusters, clusters.sizes
+    K, sizes, names = found.n_clusters, clusters.sizes, found.shown_clusters
     others = clusters.overlap.copy()
     np.fill_diagonal(others, -1.0)
     nearest = others.argmax(axis=1)
     columns = [
-        column("cluster", "Cluster", "Its number, in order of first appearance.", kind="cluster"),
+        column("cluster", "Cluster", how_named(found), kind="cluster"),
         column("size", "Objects", "Number of objects."),
         column("share", "Share", "Share of the objects that are in a cluster.", digits=3),
         column(
@@ -278,7 +279,10 @@ def _clusters(
         )
         cells.append(
             [
-                ", ".join(map(str, np.flatnonzero(found.gaps.neighbours[a] & ~gaps[a]))) or "none"
+                ", ".join(
+                    names[b] for b in np.flatnonzero(found.gaps.neighbours[a] & ~gaps[a]).tolist()
+                )
+                or "none"
                 for a in range(K)
             ]
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def features_section(found: Reported) -> dict[str, Any]:
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
     blocks = [_text(text), {"kind": "features", **of, "clusters": clusters}]
     if found.n_clusters <= _MOST_COLUMNS:
-        blocks += _shares(features)
+        blocks += _shares(features, found.cluster_titles)
     return _section(blocks)
 
 
@@ -68,8 +69,17 @@ def strongest(features: Features, k: int, n_features: int = 3) -> list[str]:
     return texts or ["no feature differs clearly"]
 
 
-def heat_table(features: Features, n_clusters: int) -> list[dict[str, Any]]:
-    """Return a heatmap of the strongest features by cluster as a table; nothing for too many clusters."""
+def heat_table(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a heatmap of the strongest features by cluster as a table; nothing for too many clusters.
+
+    Parameters
+    ----------
+    features : Features
+        Features and categories by cluster.
+    titles : sequence of str
+        Headings of the clusters.
+    """
+    n_clusters = len(titles)
     if not 1 < n_clusters <= _MOST_COLUMNS:
         return []
     ranked = [_ranked(features, k) for k in range(n_clusters)]
@@ -92,9 +102,7 @@ def heat_table(features: Features, n_clusters: int) -> list[dict[str, Any]]:
             "feature", "Feature", "Name of the feature, or of a column and a category.", kind="name"
         )
     ]
-    columns += [
-        column(f"cluster_{k}", f"Cluster {k}", _HEAT, kind="heat") for k in range(n_clusters)
-    ]
+    columns += [column(f"cluster_{k}", title, _HEAT, kind="heat") for k, title in enumerate(titles)]
     return [table("Features by cluster", columns, cells, first=_HEAT_ROWS)]
 
 
@@ -167,7 +175,7 @@ def _percent(value: float) -> str:
     return "none" if math.isnan(value) else f"{100 * value:.0f} %"
 
 
-def _shares(features: Features) -> list[dict[str, Any]]:
+def _shares(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
     """Return the table of the share of each category in each cluster."""
     categories = features.categories
     if categories is None or not categories.category:
@@ -184,9 +192,9 @@ def _shares(features: Features) -> list[dict[str, Any]]:
         [shown(features.category_names[j]) for j in categories.column[:n_rows].tolist()],
         [shown(str(name)) for name in categories.category[:n_rows]],
     ]
-    for k, row in enumerate(inside):
+    for k, (title, row) in enumerate(zip(titles, inside, strict=True)):
         how = "Share of its objects that have this category, of those whose cell is not empty."
-        columns.append(column(f"cluster_{k}", f"Cluster {k}", how, kind="share"))
+        columns.append(column(f"cluster_{k}", title, how, kind="share"))
         cells.append(numbers(row, 6))
     caption = "Shares of the categories in each cluster"
     if n_rows < len(categories.category):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -105,22 +105,23 @@ class Gallery:
     def of_clusters(self, found: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the clusters."""
         judged, labels = found.judged, {"cluster": found.labels}
+        names = found.shown_clusters
         assert judged is not None
         members = judged.members
         place: Any = members if found.points is None else found.points
         held = np.flatnonzero(found.labels >= 0)
         return _block(
             [
-                self._one("heatmap", lambda: _heatmap(members, labels)),
+                self._one("heatmap", lambda: _heatmap(members, labels, names=names)),
                 self._one(
                     "embedding",
-                    lambda: plotting.embedding(place, found.labels, sure.confidence),
+                    lambda: plotting.embedding(place, found.labels, sure.confidence, names=names),
                     name="embedding_points" if found.points is not None else "embedding_members",
                 ),
                 self._one(
                     "graph",
-                    lambda: plotting.cluster_graph(sure.membership[held]),
-                    lambda: of_graph(plotting.cluster_graph_of(sure.membership[held])),
+                    lambda: plotting.cluster_graph(sure.membership[held], names=names),
+                    lambda: of_graph(plotting.cluster_graph_of(sure.membership[held]), names),
                 ),
             ]
         )
@@ -132,10 +133,15 @@ class Gallery:
         members = judged.members
         return _block(
             [
-                self._one("heatmap", lambda: _heatmap(members, {"cluster": found.labels})),
+                self._one(
+                    "heatmap",
+                    lambda: _heatmap(
+                        members, {"cluster": found.labels}, names=found.shown_clusters
+                    ),
+                ),
                 self._one(
                     "embedding",
-                    lambda: plotting.embedding(members, found.labels),
+                    lambda: plotting.embedding(members, found.labels, names=found.shown_clusters),
                     name="embedding_members",
                 ),
             ]
@@ -145,13 +151,16 @@ class Gallery:
         """Return the pictures of the confidence of objects."""
         held = np.flatnonzero(found.labels >= 0)
         membership: NDArray[np.float64] = sure.membership[held]
+        names = found.shown_clusters
         return _block(
             [
-                self._one("bars", lambda: plotting.membership_bars(membership), wide=True),
+                self._one(
+                    "bars", lambda: plotting.membership_bars(membership, names=names), wide=True
+                ),
                 self._one(
                     "silhouette",
-                    lambda: plotting.silhouette_bars(sure),
-                    lambda: of_bars(plotting.silhouettes_of(sure)),
+                    lambda: plotting.silhouette_bars(sure, names=names),
+                    lambda: of_bars(plotting.silhouettes_of(sure), names),
                 ),
             ]
         )
@@ -187,7 +196,13 @@ class Gallery:
             pictures.append(
                 self._one(
                     f"way_{way + 1}",
-                    partial(_heatmap, members, {"cluster": found.labels}, "cluster"),
+                    partial(
+                        _heatmap,
+                        members,
+                        {"cluster": found.labels},
+                        "cluster",
+                        names=found.shown_clusters,
+                    ),
                 )
             )
         return _block(pictures)
@@ -259,9 +274,13 @@ def _curve(selection: Any, criterion: str) -> Callable[[], str]:
     return lambda: of_curve(plotting.curve_of(selection, criterion))
 
 
-def _heatmap(members: Any, labels: Any, order: str = "") -> Any:
+def _heatmap(
+    members: Any, labels: Any, order: str = "", *, names: Sequence[str] | None = None
+) -> Any:
     order = order or ("dendrogram" if members.n_samples <= _ALL_PAIRS else "cluster")
-    return plotting.coassociation_heatmap(members, labels=labels, order=order, max_pixels=_PIXELS)
+    return plotting.coassociation_heatmap(
+        members, labels=labels, order=order, max_pixels=_PIXELS, names=names
+    )
 
 
 def _encoded(figure: Any) -> tuple[str, int, int]:

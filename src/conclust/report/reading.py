@@ -29,10 +29,12 @@ from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
+from conclust.report.names import shown as displayed
 from conclust.report.points import read_points
 from conclust.results.borders import Borders, borders_of
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
+from conclust.results.naming import read_cluster_names
 from conclust.results.record import Record
 from conclust.results.result import Reported
 from conclust.selection import Selection, choose, choose_from
@@ -50,6 +52,7 @@ def read_result(
     tree: ConsensusTree | None = None,
     names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
+    cluster_names: Sequence[str] | None = None,
 ) -> Reported:
     """Read the result that a report is to be about; see `conclust.report.write` for the parameters.
 
@@ -69,6 +72,8 @@ def read_result(
         The tree with its support.
     names, feature_names : sequence, default=None
         Names of objects and features.
+    cluster_names : sequence of str, default=None
+        Names of the clusters. None: those in the folder, or their numbers from 1.
 
     Returns
     -------
@@ -105,6 +110,9 @@ def read_result(
         found = replace(found, borders=_borders_of(found, borders, tree))
     if X is not None:
         found = _with_points(found, X, feature_names, result, before)
+    if cluster_names is not None:
+        words = read_cluster_names(cluster_names, found.n_clusters)
+        found = replace(found, cluster_names=tuple(map(displayed, words)))
     return _named(found, names if names is not None else _index_of(X))
 
 

@@ -107,6 +107,7 @@ def _read(folder: Folder) -> Reported:
         features=folder.features(n_clusters),
         gaps=folder.gaps(n_clusters),
         borders=folder.borders(n_clusters),
+        cluster_names=folder.cluster_names(n_clusters),
     )
 
 
@@ -272,6 +273,13 @@ class Folder:
             return None
         found = read_gaps(entries, n_clusters)
         return self.damaged("result.json") if found is None else found
+
+    def cluster_names(self, n_clusters: int) -> tuple[str, ...] | None:
+        """Return the names of the clusters, where they were given."""
+        names = self.content.get("cluster_names")
+        if names is None:
+            return None
+        return tuple(names) if len(names) == n_clusters else self.damaged("result.json")
 
     def borders(self, n_clusters: int) -> Borders | None:
         """Return which borders hold, where they were tested."""

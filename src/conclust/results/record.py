@@ -215,6 +215,8 @@ class Record:
         Number of clusters.
     cluster_sizes : sequence of int
         Number of objects in each.
+    cluster_names : tuple of str or None
+        Names of the clusters, if they were given.
     n_unplaced : int
         Objects without a cluster.
     mean_confidence, by_chance : float or None
@@ -251,6 +253,7 @@ class Record:
     ensemble: EnsembleFacts | None = None
     n_clusters: int | None = None
     cluster_sizes: Sequence[int] = ()
+    cluster_names: tuple[str, ...] | None = None
     n_unplaced: int = 0
     mean_confidence: float | None = None
     by_chance: float | None = None
@@ -333,6 +336,7 @@ def write_record(
         "ensemble": None if record.ensemble is None else record.ensemble.entries(),
         "clusters": record.n_clusters,
         "cluster_sizes": [int(size) for size in record.cluster_sizes],
+        "cluster_names": None if record.cluster_names is None else list(record.cluster_names),
         "objects_without_evidence": record.n_unplaced,
         "mean_confidence": record.mean_confidence,
         "mean_confidence_by_chance": record.by_chance,
@@ -400,6 +404,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         ensemble=_facts(content.get("ensemble")),
         n_clusters=int(get("clusters")),
         cluster_sizes=tuple(content.get("cluster_sizes", ())),
+        cluster_names=_names_of(content.get("cluster_names")),
         n_unplaced=int(content.get("objects_without_evidence", 0)),
         mean_confidence=content.get("mean_confidence"),
         by_chance=content.get("mean_confidence_by_chance"),
@@ -415,6 +420,10 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         versions={str(k): str(v) for k, v in get("versions").items()},
         warnings=tuple(map(str, content.get("warnings", ()))),
     )
+
+
+def _names_of(entries: list[str] | None) -> tuple[str, ...] | None:
+    return None if entries is None else tuple(entries)
 
 
 def _facts(entries: dict[str, Any] | None) -> EnsembleFacts | None:

@@ -107,11 +107,11 @@ def run(arguments: argparse.Namespace) -> None:
         labels, membership, confidence = placed.labels, placed.membership, placed.confidence
         n_clusters = int(result.labels.max()) + 1
         sizes = sizes_of(labels, n_clusters)
-        by_chance = result.record.by_chance
+        by_chance, names = result.record.by_chance, result.record.cluster_names
         scores = None if new.classes is None else score(new.classes, labels)
         label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
         if folder is None:
-            send(labels, label_table, arguments.out)
+            send(labels, label_table, arguments)
         else:
             write_labels(folder.file("labels.csv"), labels, label_table)
             if membership is not None:
@@ -124,6 +124,7 @@ def run(arguments: argparse.Namespace) -> None:
                 settings=Settings(method=result.record.settings["method"]).entries(),
                 n_clusters=n_clusters,
                 cluster_sizes=sizes.tolist(),
+                cluster_names=names,
                 n_unplaced=int(np.count_nonzero(labels < 0)),
                 mean_confidence=float(confidence.mean()),
                 by_chance=by_chance,
@@ -135,7 +136,7 @@ def run(arguments: argparse.Namespace) -> None:
             write_record(folder.file("result.json"), record)
     lines = [
         f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
-        f"{sizes_line(sizes)}"
+        f"{sizes_line(sizes, names)}"
     ]
     if (labels < 0).any():
         lines.append(

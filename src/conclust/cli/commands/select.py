@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
             path = folder.file("result.json")
             write_record(path, record, selection=found, gaps=gaps, borders=borders)
         else:
-            send(chosen, table, arguments.out)
+            send(chosen, table, arguments)
     talk.result(_summary(arguments, found, borders, chosen, scores), found.reason)
 
 
