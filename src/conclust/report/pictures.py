@@ -105,7 +105,7 @@ class Gallery:
     def of_clusters(self, found: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the clusters."""
         judged, labels = found.judged, {"cluster": found.labels}
-        names = found.shown_clusters
+        names = _names(found, sure.membership.shape[1])
         assert judged is not None
         members = judged.members
         place: Any = members if found.points is None else found.points
@@ -151,7 +151,7 @@ class Gallery:
         """Return the pictures of the confidence of objects."""
         held = np.flatnonzero(found.labels >= 0)
         membership: NDArray[np.float64] = sure.membership[held]
-        names = found.shown_clusters
+        names = _names(found, sure.membership.shape[1])
         return _block(
             [
                 self._one(
@@ -264,6 +264,11 @@ def shown_error(error: Exception) -> str:
         return f"There are no pictures. {error}"
     text = " ".join(shown(word) for word in str(error)[:500].split())
     return f"This picture could not be drawn: {type(error).__name__}: {text}"
+
+
+def _names(found: Reported, width: int) -> list[str]:
+    """Return names for the columns of a membership, of which some may be without objects."""
+    return [*found.shown_clusters, *(str(k + 1) for k in range(found.n_clusters, width))]
 
 
 def _block(pictures: list[dict[str, Any] | None]) -> dict[str, Any]:
