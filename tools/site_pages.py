@@ -334,7 +334,10 @@ def experiments() -> Iterator[tuple[str, str]]:
             inner = ["RESULTS.md", *(other for other in names if other.endswith("/README.md"))]
             text += "\n```{toctree}\n:hidden:\n\n" + "\n".join(inner) + "\n```\n"
         elif not name.endswith(("README.md", "RESULTS.md")):
-            text = "---\norphan: true\n---\n\n" + text
+            title = (
+                "" if text.startswith("#") else f"# {path.stem.replace('_', ' ').capitalize()}\n\n"
+            )
+            text = "---\norphan: true\n---\n\n" + title + text
         yield f"experiments/{name}", text
         for link in re.findall(r"\]\(([^)#:]+\.(?:csv|png|svg|json))\)", text):
             target = MADE / "experiments" / Path(name).parent / link

@@ -25,7 +25,7 @@ document.addEventListener("DOMContentLoaded", () => {
       head.append(button);
       button.addEventListener("click", () => {
         const falling = head.getAttribute("aria-sort") === "ascending";
-        const text = (row) => row.cells[at].textContent.trim();
+        const text = (row) => row.cells[at].textContent.trim().replace(/^[-\u2013]$/, "");
         const rows = [...body.rows].sort((one, other) => {
           const [left, right] = [text(one), text(other)];
           if (!left || !right) return !left - !right;
