@@ -208,7 +208,8 @@ def test_pages_have_titles_that_fit_their_kind():
 def test_python_of_pages_is_run():
     """A block of Python is a doctest; what cannot run here has no language."""
     for path in PAGE.parent.rglob("*.md"):
-        if "made" not in path.parts:
+        # tests/cli/test_customers_page.py runs the scripts of its page.
+        if "made" not in path.parts and path.name != "customers.md":
             for block in re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):
                 assert block.startswith(">>> "), (path, block)
 
