@@ -61,7 +61,7 @@ def test_a_result_that_is_made_again_loses_its_page(result, tmp_path):
 
 
 @pytest.mark.parametrize("spoil", ["nothing", "file", "empty"])
-def test_what_is_no_result_is_refused_in_a_sentence(spoil, tmp_path, capsys):
+def test_invalid_results_are_refused_in_a_sentence(spoil, tmp_path, capsys):
     given = tmp_path / "given"
     if spoil == "file":
         given.write_text("x")

@@ -116,14 +116,14 @@ def test_clusters_count_from_1_and_labels_from_0(found):
 def test_clusters_have_the_names_that_are_given(customers):
     model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
     names = [" pensioners", "premium", "<b>basic</b>\u202e"]
-    found = account(model, X=customers, cluster_names=names)
-    assert found["clusters"] == ["pensioners", "premium", "<b>basic</b>\\u202e"]
-    table, heat = overview(found)[1:]
+    content = account(model, X=customers, cluster_names=names)
+    assert content["clusters"] == ["pensioners", "premium", "<b>basic</b>\\u202e"]
+    table, heat = overview(content)[1:]
     assert table["columns"][0]["how"].startswith("Its name. Labels in the result: 0 is pensioners")
     assert heat["columns"][2]["title"] == "premium"
     pictures = {
         picture["id"]: picture
-        for section in found["sections"]
+        for section in content["sections"]
         for block in section["blocks"]
         if block["kind"] == "pictures"
         for picture in block["pictures"]
@@ -131,8 +131,8 @@ def test_clusters_have_the_names_that_are_given(customers):
     assert {"heatmap", "embedding", "graph", "bars", "silhouette"} <= pictures.keys()
     assert [picture.get("error") for picture in pictures.values()] == [None] * len(pictures)
     assert "pensioners: " in pictures["silhouette"]["alt"]
-    assert "<b>" not in page(found).partition('<script type="application/json"')[0]
-    assert "<bdi>pensioners</bdi>: 40" in page(found)
+    assert "<b>" not in page(content).partition('<script type="application/json"')[0]
+    assert "<bdi>pensioners</bdi>: 40" in page(content)
 
 
 @pytest.mark.parametrize("names", [["a", "b"], ["a", "b", "b"], ["a", " ", "c"], "abc", 3])

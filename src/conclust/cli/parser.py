@@ -50,10 +50,10 @@ class _Parser(argparse.ArgumentParser):
     """A parser with errors of one line, which suggest the word that may have been meant."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        found, rest = self.parse_known_args(args, namespace)
+        arguments, rest = self.parse_known_args(args, namespace)
         if rest:
-            getattr(found, "refuse_rest", self.refuse_rest)(rest)
-        return found
+            getattr(arguments, "refuse_rest", self.refuse_rest)(rest)
+        return arguments
 
     def refuse_rest(self, rest: list[str]) -> NoReturn:
         """End with the words that no option takes, and the option that they may mean."""

@@ -190,9 +190,9 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
         )
     if values.dtype.kind in "iu":
         return values.astype(np.int64)
-    found = np.empty(len(values), dtype=object)
-    found[:] = [None if _is_missing(one) else one for one in values.tolist()]
-    return found
+    cells = np.empty(len(values), dtype=object)
+    cells[:] = [None if _is_missing(one) else one for one in values.tolist()]
+    return cells
 
 
 def _is_missing(value: Any) -> bool:

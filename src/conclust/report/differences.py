@@ -26,14 +26,14 @@ _HEAT_ROWS = 15
 _SMALL = 0.5  # standard deviations: smaller differences do not name a cluster
 
 
-def features_section(found: Reported) -> dict[str, Any]:
+def features_section(reported: Reported) -> dict[str, Any]:
     """Return the section on the features in which clusters differ, or the reason for its absence."""
-    if found.features is None:
+    if reported.features is None:
         why = "The result was made from clusterings: there are no points, and so no features to compare."
-        if found.record.command != "combine":
+        if reported.record.command != "combine":
             why = "There are no points here: give them as X (conclust.report.write(result, path, X=points))."
         return _section([_text(why)])
-    features = found.features
+    features = reported.features
     mixed = features.categories is not None
     what = "features and categories" if mixed else "features"
     text = (
@@ -42,19 +42,19 @@ def features_section(found: Reported) -> dict[str, Any]:
         "There are deliberately no p-values: clusters that were found in these features differ in them by "
         "construction, and testing them on the same data is circular (Gao, Bien and Witten 2024)."
     )
-    if found.record.filling is not None:
-        filling = found.record.filling
+    if reported.record.filling is not None:
+        filling = reported.record.filling
         gaps = listed([f"{name} {number:,}" for name, number in filling.columns])
         text += (
             f" Means are over the cells that had a value: {filling.cells:,} were empty and were filled by the "
             f"{IMPUTED[filling.how]} of the column for the clustering ({gaps})."
         )
-    rows = [_rows(features, k) for k in range(min(found.n_clusters, _MANY_CLUSTERS))]
+    rows = [_rows(features, k) for k in range(min(reported.n_clusters, _MANY_CLUSTERS))]
     of = {"of": len(features.names), "categories": len(features.category_names)}
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
     blocks = [_text(text), {"kind": "features", **of, "clusters": clusters}]
-    if found.n_clusters <= _MOST_COLUMNS:
-        blocks += _shares(features, found.cluster_titles)
+    if reported.n_clusters <= _MOST_COLUMNS:
+        blocks += _shares(features, reported.cluster_titles)
     return _section(blocks)
 
 

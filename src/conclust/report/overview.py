@@ -24,31 +24,31 @@ _MANY_CLUSTERS = 60
 
 
 def overview_section(
-    found: Reported, sure: ObjectConfidence, clusters: ClusterConfidence, *, of: int
+    reported: Reported, sure: ObjectConfidence, clusters: ClusterConfidence, *, of: int
 ) -> dict[str, Any]:
     """Return the section that names the clusters and says how well they are separated.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result to report.
     sure : ObjectConfidence
         Confidence of the objects.
     clusters : ClusterConfidence
         Confidence and overlap of the clusters, and their sizes in the whole result.
     of : int
-        Number of objects of the whole result, of which `found` may be a sample.
+        Number of objects of the whole result, of which `reported` may be a sample.
     """
-    K, sizes = found.n_clusters, clusters.sizes
-    columns = [column("cluster", "Cluster", how_named(found), kind="cluster")]
+    K, sizes = reported.n_clusters, clusters.sizes
+    columns = [column("cluster", "Cluster", how_named(reported), kind="cluster")]
     cells: list[Any] = [list(range(K))]
-    if found.features is not None:
+    if reported.features is not None:
         how = (
             "The features and categories in which it differs most from the other objects: its mean or share, and that "
             "of the other objects in parentheses."
         )
         columns.append(column("features", "What distinguishes it", how, kind="text"))
-        cells.append(["; ".join(strongest(found.features, k)) for k in range(K)])
+        cells.append(["; ".join(strongest(reported.features, k)) for k in range(K)])
     columns += [
         column("size", "Objects", "Number of objects."),
         column("share", "Share", "Share of the objects that are in a cluster.", kind="share"),
@@ -57,29 +57,29 @@ def overview_section(
         ),
         column("separation", "Separation", _HOW_SEPARATED, kind="text"),
     ]
-    gaps = None if found.gaps is None else found.gaps.separated()
+    gaps = None if reported.gaps is None else reported.gaps.separated()
     cells += [
         sizes.tolist(),
         numbers(sizes / sizes.sum()),
         numbers(clusters.confidence),
-        separations(clusters.overlap, gaps, found.shown_clusters),
+        separations(clusters.overlap, gaps, reported.shown_clusters),
     ]
     blocks = [
-        {"kind": "text", "text": _certainty(found, sure) + drawn_text(found, of)},
+        {"kind": "text", "text": _certainty(reported, sure) + drawn_text(reported, of)},
         table(f"The {count(K, 'group')}", columns, cells, first=_MANY_CLUSTERS),
     ]
-    if found.features is not None:
-        blocks += heat_table(found.features, found.cluster_titles)
+    if reported.features is not None:
+        blocks += heat_table(reported.features, reported.cluster_titles)
     return {"id": "overview", "title": "The groups at a glance", "blocks": blocks}
 
 
-def how_named(found: Reported) -> str:
+def how_named(reported: Reported) -> str:
     """Return how the clusters of this page correspond to the labels of the result."""
-    where = "labels.csv" if found.record.command else "the result"
-    if found.cluster_names is None:
+    where = "labels.csv" if reported.record.command else "the result"
+    if reported.cluster_names is None:
         return f"Its number, from 1 in order of first appearance. Labels in {where} count from 0: cluster 1 is label 0."
-    listed = ", ".join(f"{k} is {name}" for k, name in enumerate(found.cluster_names[:12]))
-    more = " and so on" if len(found.cluster_names) > 12 else ""
+    listed = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
+    more = " and so on" if len(reported.cluster_names) > 12 else ""
     return f"Its name. Labels in {where}: {listed}{more}."
 
 
@@ -90,19 +90,19 @@ _HOW_SEPARATED = (
 )
 
 
-def _certainty(found: Reported, sure: ObjectConfidence) -> str:
+def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
     """Return how many objects are certain, and the mean confidence beside chance."""
-    held = found.labels >= 0
+    held = reported.labels >= 0
     certain = int(np.count_nonzero(sure.confidence[held] >= _CERTAIN))
     total = int(held.sum())
     text = (
         f"{certain:,} of {count(total, 'object')} ({_percent(certain, total)}) have a confidence of at least "
         f"{_CERTAIN:g}."
     )
-    if found.record.by_chance is not None:
+    if reported.record.by_chance is not None:
         mean = float(sure.confidence[held].mean())
         text += (
-            f" The mean confidence is {mean:.2f}; {found.record.by_chance:.2f} is expected from random partitions with the "
+            f" The mean confidence is {mean:.2f}; {reported.record.by_chance:.2f} is expected from random partitions with the "
             "same cluster sizes."
         )
     return text

@@ -51,9 +51,9 @@ class Gallery:
             return []
         return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in rgb.tolist()]
 
-    def of_number(self, found: Reported) -> dict[str, Any]:
+    def of_number(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of the criteria over K."""
-        selection, pictures = found.selection, []
+        selection, pictures = reported.selection, []
         if selection is not None:
             if len(selection.null):
                 pictures += [
@@ -81,42 +81,44 @@ class Gallery:
                     "delta", lambda: plotting.area_curve(selection), _curve(selection, "delta")
                 ),
             ]
-            if found.n_clusters > 1 and selection.labels:
+            if reported.n_clusters > 1 and selection.labels:
                 pictures += [
                     self._one("flow", lambda: plotting.flow_diagram(selection), wide=True),
                     self._one("tracking", lambda: plotting.tracking_plot(selection), wide=True),
                 ]
-        elif len(found.record.supports) > 1:
-            values = {s.n_clusters: s.support for s in found.record.supports}
+        elif len(reported.record.supports) > 1:
+            values = {s.n_clusters: s.support for s in reported.record.supports}
             pictures.append(
                 self._one(
                     "support",
-                    lambda: plotting.criterion_curve(values, "support", chosen=found.n_clusters),
+                    lambda: plotting.criterion_curve(values, "support", chosen=reported.n_clusters),
                     lambda: of_curve(plotting.curve_of(values, "support")),
                 )
             )
-        tree = found.tree
-        if tree is not None and found.n_clusters > 1:
+        tree = reported.tree
+        if tree is not None and reported.n_clusters > 1:
             pictures.append(
-                self._one("tree", lambda: plotting.dendrogram(tree, found.n_clusters), wide=True)
+                self._one("tree", lambda: plotting.dendrogram(tree, reported.n_clusters), wide=True)
             )
         return _block(pictures)
 
-    def of_clusters(self, found: Reported, sure: ObjectConfidence) -> dict[str, Any]:
+    def of_clusters(self, reported: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the clusters."""
-        judged, labels = found.judged, {"cluster": found.labels}
-        names = _names(found, sure.membership.shape[1])
+        judged, labels = reported.judged, {"cluster": reported.labels}
+        names = _names(reported, sure.membership.shape[1])
         assert judged is not None
         members = judged.members
-        place: Any = members if found.points is None else found.points
-        held = np.flatnonzero(found.labels >= 0)
+        place: Any = members if reported.points is None else reported.points
+        held = np.flatnonzero(reported.labels >= 0)
         return _block(
             [
                 self._one("heatmap", lambda: _heatmap(members, labels, names=names)),
                 self._one(
                     "embedding",
-                    lambda: plotting.embedding(place, found.labels, sure.confidence, names=names),
-                    name="embedding_points" if found.points is not None else "embedding_members",
+                    lambda: plotting.embedding(
+                        place, reported.labels, sure.confidence, names=names
+                    ),
+                    name="embedding_points" if reported.points is not None else "embedding_members",
                 ),
                 self._one(
                     "graph",
@@ -126,9 +128,9 @@ class Gallery:
             ]
         )
 
-    def of_evidence(self, found: Reported) -> dict[str, Any]:
+    def of_evidence(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of clusterings that show one cluster."""
-        judged = found.judged
+        judged = reported.judged
         assert judged is not None
         members = judged.members
         return _block(
@@ -136,22 +138,24 @@ class Gallery:
                 self._one(
                     "heatmap",
                     lambda: _heatmap(
-                        members, {"cluster": found.labels}, names=found.shown_clusters
+                        members, {"cluster": reported.labels}, names=reported.shown_clusters
                     ),
                 ),
                 self._one(
                     "embedding",
-                    lambda: plotting.embedding(members, found.labels, names=found.shown_clusters),
+                    lambda: plotting.embedding(
+                        members, reported.labels, names=reported.shown_clusters
+                    ),
                     name="embedding_members",
                 ),
             ]
         )
 
-    def of_objects(self, found: Reported, sure: ObjectConfidence) -> dict[str, Any]:
+    def of_objects(self, reported: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the confidence of objects."""
-        held = np.flatnonzero(found.labels >= 0)
+        held = np.flatnonzero(reported.labels >= 0)
         membership: NDArray[np.float64] = sure.membership[held]
-        names = _names(found, sure.membership.shape[1])
+        names = _names(reported, sure.membership.shape[1])
         return _block(
             [
                 self._one(
@@ -165,9 +169,9 @@ class Gallery:
             ]
         )
 
-    def of_partitions(self, found: Reported) -> dict[str, Any]:
+    def of_partitions(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of the clusterings."""
-        judged, model = found.judged, found.model
+        judged, model = reported.judged, reported.model
         assert judged is not None
         members = judged.members
         pictures = [self._one("map", lambda: plotting.partition_map(members))]
@@ -186,9 +190,9 @@ class Gallery:
             [self._one("supported_tree", lambda: plotting.consensus_tree(tree), wide=True)]
         )
 
-    def of_ways(self, found: Reported, assignments: NDArray[np.int64]) -> dict[str, Any]:
+    def of_ways(self, reported: Reported, assignments: NDArray[np.int64]) -> dict[str, Any]:
         """Return a picture of each way in which the clusterings disagree."""
-        judged = found.judged
+        judged = reported.judged
         assert judged is not None
         pictures = []
         for way in range(int(assignments.max()) + 1):
@@ -199,9 +203,9 @@ class Gallery:
                     partial(
                         _heatmap,
                         members,
-                        {"cluster": found.labels},
+                        {"cluster": reported.labels},
                         "cluster",
-                        names=found.shown_clusters,
+                        names=reported.shown_clusters,
                     ),
                 )
             )
@@ -234,7 +238,7 @@ class Gallery:
         if not self._wanted or self._missing:
             return None
         title, how = READ[name or kind]
-        told = {"id": kind, "title": title, "how": how, "wide": wide}
+        picture = {"id": kind, "title": title, "how": how, "wide": wide}
         try:
             with apart_from_pyplot(), warnings.catch_warnings():
                 warnings.simplefilter(
@@ -245,11 +249,11 @@ class Gallery:
             alt = ax.get_title() if alternative is None else alternative()
         except MissingExtraError as error:
             self._missing = str(error)
-            return {**told, "error": shown_error(error)}
+            return {**picture, "error": shown_error(error)}
         except Exception as error:  # a page without one picture is better than none
-            return {**told, "error": shown_error(error)}
+            return {**picture, "error": shown_error(error)}
         return {
-            **told,
+            **picture,
             "alt": alt or title,
             "source": source,
             "width": width,
@@ -266,9 +270,9 @@ def shown_error(error: Exception) -> str:
     return f"This picture could not be drawn: {type(error).__name__}: {text}"
 
 
-def _names(found: Reported, width: int) -> list[str]:
+def _names(reported: Reported, width: int) -> list[str]:
     """Return names for the columns of a membership, of which some may be without objects."""
-    return [*found.shown_clusters, *(str(k + 1) for k in range(found.n_clusters, width))]
+    return [*reported.shown_clusters, *(str(k + 1) for k in range(reported.n_clusters, width))]
 
 
 def _block(pictures: list[dict[str, Any] | None]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def account(
         raise InputError(
             "The 'key' of a report names the consensus of an AnnData, which the result is not."
         )
-    found = read_result(
+    reported = read_result(
         result,
         ensemble=ensemble,
         X=X,
@@ -114,7 +114,7 @@ def account(
         feature_names=feature_names,
         cluster_names=cluster_names,
     )
-    return contents(found, max_objects=max_objects, gallery=Gallery(wanted=pictures))
+    return contents(reported, max_objects=max_objects, gallery=Gallery(wanted=pictures))
 
 
 def write(

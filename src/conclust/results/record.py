@@ -131,10 +131,12 @@ class EnsembleFacts:
 
     def entries(self) -> dict[str, Any]:
         """Return the entry of result.json."""
-        found = {key: value for key, value in asdict(self).items() if value is not None}
+        known_values = {key: value for key, value in asdict(self).items() if value is not None}
         if self.clusters is not None:
-            found["clusters"] = dict(zip(("smallest", "largest"), self.clusters, strict=True))
-        return found
+            known_values["clusters"] = dict(
+                zip(("smallest", "largest"), self.clusters, strict=True)
+            )
+        return known_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,11 +178,11 @@ class Settings:
 
     def entries(self) -> dict[str, Any]:
         """Return the entry of result.json: what was set, and the scale of points."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
         points = self.scale_reason is not None
         return {
             key: value
-            for key, value in found.items()
+            for key, value in values.items()
             if value is not None or (points and key in ("scale", "impute"))
         }
 
@@ -224,7 +226,7 @@ class Record:
     supports : tuple of Support
         Support for numbers of clusters, from AutoConsensus.
     reason : str or None
-        Why there are so many clusters, in a sentence.
+        Reason for the number of clusters, in a sentence.
     number_by : str or None
         Source of AutoConsensus' number of clusters: "given", "partitions" or "points".
     figures : dict
@@ -292,13 +294,13 @@ class Record:
 
 def figures_of(model: Any) -> dict[str, Any]:
     """Return the fields of a record that a fitted method has: its reason, its supports, its figures."""
-    found = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
-    reason, number_by = found.pop("reason"), found.pop("number_by")
+    attributes = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
+    reason, number_by = attributes.pop("reason"), attributes.pop("number_by")
     return {
         "reason": reason,
         "number_by": number_by,
         "supports": tuple(getattr(model, "supports_", ())),
-        "figures": {name: value for name, value in found.items() if value is not None},
+        "figures": {name: value for name, value in attributes.items() if value is not None},
     }
 
 
@@ -385,10 +387,10 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
     command = str(get("command"))
     settings = dict(get("settings"))
     consensus = settings.get("consensus")
-    asked = consensus.get("n_clusters") if isinstance(consensus, dict) else None
+    requested = consensus.get("n_clusters") if isinstance(consensus, dict) else None
     chosen = content.get("selection")
     if chosen is not None:  # told to the method by it
-        asked, settings["selection"] = None, chosen["settings"]
+        requested, settings["selection"] = None, chosen["settings"]
     source = Source.of(get("input"))
     points = command != "combine"
     return Record(
@@ -400,7 +402,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         features=len(source.columns) if points else None,
         settings={"seed": content.get("seed"), **settings},
         seed=content.get("seed"),
-        asked_for=asked if isinstance(asked, int) else None,
+        asked_for=requested if isinstance(requested, int) else None,
         ensemble=_facts(content.get("ensemble")),
         n_clusters=int(get("clusters")),
         cluster_sizes=tuple(content.get("cluster_sizes", ())),

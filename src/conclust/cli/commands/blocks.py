@@ -1,4 +1,4 @@
-"""``conclust combine --blocks``: labels of more objects than fit into the memory."""
+"""``conclust combine --blocks``: labels of more objects than fit into memory."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ def run_blocks(arguments: argparse.Namespace) -> None:
         talk.step(f"Combining {count(m, 'clustering')} ({name}), {count(store.n_blocks, 'block')}.")
         if arguments.checkpoint is not None and has_state(arguments.checkpoint):
             talk.step(f"Going on from {arguments.checkpoint}.")
-        kept = nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
-        with recorded_warnings() as told, kept:
+        checkpointing = (
+            nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
+        )
+        with recorded_warnings() as warned, checkpointing:
             model.fit(store)
             clock.lap("combine")
             talk.step(f"Writing {arguments.out}.")
@@ -65,7 +67,7 @@ def run_blocks(arguments: argparse.Namespace) -> None:
             cluster_sizes=sizes.tolist(),
             cluster_names=names,
             n_unplaced=facts.n_unobserved,
-            warnings=tuple(told),
+            warnings=tuple(warned),
             seconds=clock.seconds(),
         )
         write_record(folder.file("result.json"), record)

@@ -100,8 +100,8 @@ def run_cluster(arguments: argparse.Namespace) -> None:
             talk.step(filled.note[0].upper() + filled.note[1:] + ".")
         clock.lap("read")
         work = _clustered(arguments, talk, clock, choice, points, filled)
-        said = _finish(arguments, talk, clock, folder, choice, work)
-    talk.result(said, said.splitlines()[0])
+        summary = _finish(arguments, talk, clock, folder, choice, work)
+    talk.result(summary, summary.splitlines()[0])
 
 
 def _clustered(
@@ -174,7 +174,7 @@ def _clustered(
         if step != "refine":
             clock.lap(step)
 
-    with recorded_warnings() as told, warnings.catch_warnings(), watching(watcher):
+    with recorded_warnings() as warned, warnings.catch_warnings(), watching(watcher):
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
         pipeline.fit(filled.X, partitions=_partitions(arguments, points, filled))
     ensemble = _spread_ensemble(pipeline, points, filled)
@@ -197,7 +197,7 @@ def _clustered(
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
     held = _Clustered(points, filled, pipeline)
     source = source_of(arguments.points, points, filled)
-    return _Work(model, ensemble, table, points.classes, source, settings, told, held)
+    return _Work(model, ensemble, table, points.classes, source, settings, warned, held)
 
 
 def source_of(path: Path, points: Points, filled: Filled) -> Source:
@@ -273,7 +273,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
         model = choice.estimator(
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
         )
-        with recorded_warnings() as told, _combining(talk, choice, ensemble, 0):
+        with recorded_warnings() as warned, _combining(talk, choice, ensemble, 0):
             model.fit(ensemble)
         clock.lap("combine")
         source = Source(plain(arguments.labels), ensemble.n_samples, tuple(labels.names))
@@ -288,9 +288,9 @@ def run_combine(arguments: argparse.Namespace) -> None:
             thin=(arguments.thin or 1) if drawn else None,
         )
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
-        work = _Work(model, ensemble, table, labels.classes, source, settings, told)
-        said = _finish(arguments, talk, clock, folder, choice, work)
-    talk.result(said, said.splitlines()[0])
+        work = _Work(model, ensemble, table, labels.classes, source, settings, warned)
+        summary = _finish(arguments, talk, clock, folder, choice, work)
+    talk.result(summary, summary.splitlines()[0])
 
 
 def folder_of(

@@ -193,9 +193,9 @@ def _told_by_name(path: Path) -> tuple[str, str, str]:
     if packing and kind not in (None, "csv"):
         raise InputError(f"{path}: only CSV is read packed. Unpack it first.")
     if kind is None:
-        found = f"the suffix {suffix!r}" if suffix else "no suffix"
+        suffix_text = f"the suffix {suffix!r}" if suffix else "no suffix"
         known = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
         raise InputError(
-            f"{path}: cannot tell its format from {found}. {_ELSEWHERE.get(suffix, known)}."
+            f"{path}: cannot tell its format from {suffix_text}. {_ELSEWHERE.get(suffix, known)}."
         )
     return kind, str(path), packing

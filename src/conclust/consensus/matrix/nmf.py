@@ -193,12 +193,12 @@ class WeightedNMF(SoftConsensusClusterer):
         rows = ensemble.distinct_rows()
         with one_library_thread():
             # One start: the search for its initial partition has several.
-            found = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
-        self.objective_, self.trace_ = found.trace[-1], np.array(found.trace)
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.weights_ = found.weights
-        self.factors_ = H = found.H[rows.inverse]
-        if not found.converged:
+            factors = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
+        self.objective_, self.trace_ = factors.trace[-1], np.array(factors.trace)
+        self.n_iter_, self.converged_ = factors.n_iter, factors.converged
+        self.weights_ = factors.weights
+        self.factors_ = H = factors.H[rows.inverse]
+        if not factors.converged:
             warn_unfinished(self, "updates")
         sums = H.sum(axis=1, keepdims=True)
         return np.asarray(

@@ -95,14 +95,16 @@ class SpectralRecipe:
 
         sizes = [k for k in n_clusters if k is not None]
         vectors = _leading_vectors(_normalised_affinity(points), max(sizes), rng)
-        found = []
+        labellings = []
         for k in sizes:
             rows = vectors[:, :k]
             length = np.linalg.norm(rows, axis=1, keepdims=True)
             rows = rows / np.maximum(length, np.finfo(np.float64).tiny)
             seed = int(rng.integers(2**31 - 1))
-            found.append(Found(KMeans(k, n_init=self.n_init, random_state=seed).fit(rows).labels_))
-        return found
+            labellings.append(
+                Found(KMeans(k, n_init=self.n_init, random_state=seed).fit(rows).labels_)
+            )
+        return labellings
 
 
 def _normalised_affinity(points: NDArray[np.float64]) -> NDArray[np.float64]:

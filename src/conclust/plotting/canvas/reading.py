@@ -22,7 +22,7 @@ __all__ = ["Pairs", "cluster_words", "read_membership", "read_pairs"]
 
 # Columns of a matrix of blocks by clusters that are dense at a time.
 _CLUSTERS_AT_ONCE = 1 << 13
-_LONGEST = 18  # characters of the name of a cluster
+_LONGEST = 18  # maximum number of characters of the name of a cluster
 
 Chosen = NDArray[np.int64] | None
 
@@ -54,7 +54,7 @@ def read_pairs(given: Any, owner: str) -> Pairs:
         if (known != np.floor(known)).any():
             raise InputError(
                 f"{owner} takes an Ensemble, labels (n_samples, n_partitions), a fitted model or a "
-                "square matrix of shares (n_samples, n_samples). Got numbers that are no labels, in "
+                "square matrix of shares (n_samples, n_samples). Got numbers that are not labels, in "
                 f"an array of shape {array.shape}."
             )
     return _pairs_of_ensemble(as_ensemble(given))
@@ -91,8 +91,8 @@ def _pairs_of_model(model: Any, owner: str) -> Pairs:
     check_is_fitted(model)
     ensemble = getattr(model, "ensemble_", None)
     if isinstance(ensemble, Ensemble):
-        found = _pairs_of_ensemble(ensemble)
-        return Pairs(found.n_samples, found.of, found.blocks, found.what, model.labels_)
+        pairs = _pairs_of_ensemble(ensemble)
+        return Pairs(pairs.n_samples, pairs.of, pairs.blocks, pairs.what, model.labels_)
     membership = getattr(model, "membership_", None)
     if membership is None:
         raise InputError(

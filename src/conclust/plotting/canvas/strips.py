@@ -76,12 +76,12 @@ def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
         )
     if values.dtype.kind in "biuf":
         known = values >= 0  # NaN and negative ones are no clusters
-        found, numbers = np.unique(values[known], return_inverse=True)
-        names = [f"{value:g}" for value in found]
+        clusters, numbers = np.unique(values[known], return_inverse=True)
+        names = [f"{value:g}" for value in clusters]
     else:
         known = np.array([value is not None and value == value for value in values])
-        found, numbers = np.unique(values[known].astype(str), return_inverse=True)
-        names = [str(value) for value in found]
+        clusters, numbers = np.unique(values[known].astype(str), return_inverse=True)
+        names = [str(value) for value in clusters]
     colours = np.full(n, -1, dtype=np.int64)
     colours[known] = numbers
     return Strip(name, colours, dict(enumerate(names)))

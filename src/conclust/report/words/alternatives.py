@@ -202,7 +202,7 @@ def of_graph(graph: ClusterGraph, names: Sequence[str]) -> str:
     np.fill_diagonal(overlap, 0.0)
     order = np.argsort(-overlap, axis=None)[:5]
     pairs = [np.unravel_index(at, overlap.shape) for at in order.tolist()]
-    told = ", ".join(
+    overlaps = ", ".join(
         f"{names[a]} into {names[b]}: {overlap[a, b]:.2f}" for a, b in pairs if overlap[a, b] > 0
     )
-    return f"The largest overlaps of clusters: {told or 'none'}."
+    return f"The largest overlaps of clusters: {overlaps or 'none'}."
