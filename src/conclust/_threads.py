@@ -148,7 +148,7 @@ def _processors() -> int:
 
 
 def _most() -> int:
-    """Return how many threads an `n_jobs` may ask for; tests ask for more than they have processors."""
+    """Return the maximum number of threads of an `n_jobs`; tests use more threads than there are processors."""
     return _processors()
 
 

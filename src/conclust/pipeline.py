@@ -270,7 +270,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                         self.ensemble_,
                         self._n_made,
                         seed=seeds[3],
-                        # Without a seed no later fit could ask for the same references.
+                        # Without a seed no later fit could draw the same references.
                         cached=self.random_state is not None,
                         verbose=self.verbose,
                     )

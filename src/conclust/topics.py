@@ -191,7 +191,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         points = validate_data(self, X, dtype=np.float64, reset=False)
         k = min(self.n_neighbors, len(self.labels_))
         nearest = self._neighbours.kneighbors(points, k, return_distance=False)
-        # Its own topic, where the embedding was there in fit.
+        # The nearest neighbour of an embedding of the fit is itself.
         votes = self.labels_[nearest]
         counts = (votes[:, :, np.newaxis] == votes[:, np.newaxis, :]).sum(axis=2)
         best: NDArray[np.int64] = votes[np.arange(len(votes)), counts.argmax(axis=1)]

@@ -228,12 +228,12 @@ def test_a_checkpoint_is_of_one_fit(tmp_path):
         with pytest.raises(InputError, match=r"is of HBGF\. Got LWGP instead: give"):
             made("LWGP").fit(LabelStore(labels, block_rows=50))
         with pytest.raises(
-            InputError, match=r"is of HBGF with n_clusters=3\. Got n_clusters=4 instead: give"
+            InputError, match=r"belongs to HBGF with n_clusters=3\. Got n_clusters=4 instead\. Use"
         ):
             made("HBGF", 4).fit(LabelStore(labels, block_rows=50))
         other = labels.copy()
         other[7, 3] = (other[7, 3] + 1) % 3
-        with pytest.raises(InputError, match="is of other labels, by their fingerprint: give"):
+        with pytest.raises(InputError, match="belongs to other labels, by their fingerprint. Use"):
             made("HBGF").fit(LabelStore(other, block_rows=50))
 
 

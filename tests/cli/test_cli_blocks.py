@@ -52,7 +52,7 @@ def test_another_fit_is_refused(file, capsys):
     run = str(file.parent / "run")
     assert combine(file, "--method", "hbgf", "-k", "3", "--checkpoint", run) == 0
     assert combine(file, "--method", "hbgf", "-k", "2", "--checkpoint", run, "--force") != 0
-    assert "give every fit a folder of its own" in capsys.readouterr().err
+    assert "Use a separate folder for each fit" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

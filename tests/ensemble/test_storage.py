@@ -209,7 +209,7 @@ def test_bad_json_is_refused(tmp_path, content):
 
 def test_large_json_is_refused(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps("x" * 100))
-    with pytest.raises(FileFormatError, match="larger than the 50 bytes"):
+    with pytest.raises(FileFormatError, match="larger than 50 bytes, the limit"):
         read_json(tmp_path / "a.json", max_bytes=50)
 
 

@@ -240,7 +240,7 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
     with open_regular(path) as file:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
-        _refuse(path, f"is larger than the {_size(max_bytes)} that are read of a JSON file")
+        _refuse(path, f"is larger than {_size(max_bytes)}, the limit for a JSON file")
     return _from_json(content, path)
 
 

@@ -122,7 +122,7 @@ class Stages:
             wrong = "other labels, by their fingerprint"
         if wrong:
             raise InputError(
-                f"The checkpoint in {self.folder} is of {wrong}: give every fit a folder of its own."
+                f"The checkpoint in {self.folder} belongs to {wrong}. Use a separate folder for each fit."
             )
         entropy = stored["entropy"].strip("[]").replace(",", " ").split()
         words = [int(word) for word in entropy]

@@ -168,7 +168,7 @@ def _zarr(path: Path) -> Any:
 
 
 def _refuse_codecs_that_run_code(told: Any, path: Path) -> None:
-    """Refuse chunks that would be unpickled: format 2 can ask for it, whatever the type of the array."""
+    """Refuse chunks that would be unpickled: format 2 allows it, whatever the type of the array."""
     told = told if isinstance(told, dict) else {}
     codecs = [told.get(name) for name in ("filters", "compressor", "codecs")]
     if "pickle" in str(codecs).lower():

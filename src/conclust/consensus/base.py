@@ -157,7 +157,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             if is_blocked(X):
                 if links is not None:
                     raise UnsupportedEnsembleError(
-                        "Labels that are read in blocks take no must_link or cannot_link: fit to an Ensemble."
+                        "must_link and cannot_link are not supported for labels in blocks: fit to an Ensemble."
                     )
                 self._fit_stored(X)
             else:
@@ -232,7 +232,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Compute the consensus of labels that are read in blocks."""
         if not self.method.blocks:
             raise UnsupportedEnsembleError(
-                f"{type(self).__name__} needs all labels at once, and takes none that are read in blocks. "
+                f"{type(self).__name__} needs all labels at once, and does not accept labels in blocks. "
                 f"{', '.join(_in_blocks())} do; or fit it to an Ensemble: LabelStore(...).ensemble()."
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)

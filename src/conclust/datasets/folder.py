@@ -105,7 +105,9 @@ def _verified(path: Path, file_name: str, record: dict[str, Any]) -> bytes:
     with _storage.open_regular(path) as file:
         content = file.read(MAX_FILE + 1)
     if len(content) > MAX_FILE:
-        raise FileFormatError(f"{path} is larger than the {MAX_FILE >> 20} MiB that are read.")
+        raise FileFormatError(
+            f"{path} is larger than {MAX_FILE >> 20} MiB, the limit for a file of a data set."
+        )
     digest = hashlib.sha256(content).hexdigest()
     if digest != expected:
         raise FileFormatError(

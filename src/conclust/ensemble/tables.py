@@ -275,5 +275,5 @@ def _matrix(
 
 
 def _left(matrix: NDArray[Any], missing: Missing) -> Missing:
-    """Return how -1 is still to be read: numbers have been."""
+    """Return the meaning of -1 that remains to be applied; in a matrix of ints it has been applied already."""
     return "unobserved" if matrix.dtype.kind == "i" else missing

@@ -376,7 +376,7 @@ def _settings(call: _Call) -> Settings:
         refuse(
             "random_state",
             _OWNER,
-            "an int with cache_dir, or no later call could ask for the same references",
+            "an int with cache_dir, or no later call could draw the same references",
             None,
         )
     return Settings(

@@ -109,7 +109,7 @@ class WeightedNMF(SoftConsensusClusterer):
     every step. The square root of the papers does not ensure that; larger exponents are tried first
     and kept while the objective falls. Objects with the same labels share a row of H.
 
-    The papers also ask for H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is
+    The papers also require H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is
     free and overlap is allowed, so that rows of H can be read as memberships. For the same reason
     weights have a price here. They are the solution of the quadratic program min w'Aw - 2b'w on the
     simplex, with A_uv the sum of squares of the contingency table of u and v, ``b_u = |B_u'H|^2`` and

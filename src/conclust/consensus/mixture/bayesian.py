@@ -62,7 +62,7 @@ class BayesianEnsemble(PlacingClusterer):
     solver : {"variational", "gibbs"}, default="variational"
         "gibbs": collapsed Gibbs sampling, started from the variational solution. Slower, but its draws show the uncertainty of the memberships.
     alpha : float, default=None
-        Where alpha begins for each cluster: small values ask for objects of one cluster. None:
+        Where alpha begins for each cluster: small values favour objects that belong to one cluster. None:
         1 / n_clusters. By Gibbs sampling the mean of alpha's prior, which is exponential. In [1e-3, 1e4].
     learn_alpha : bool, default=True
         Whether alpha is also fitted (drawn), one value per cluster, or stays at its initial value.

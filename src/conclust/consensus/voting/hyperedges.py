@@ -208,8 +208,8 @@ def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np
         best = near.max(axis=1)
         near[np.arange(T), nearest] = 0.0
         second = near.max(axis=1)
-        # Of a new medoid in place of each of the others: what it is nearer to than all, what it keeps of
-        # those that lose theirs, and what these lose.
+        # For a swap of a medoid: the gain of objects nearest to the new one, what the new one saves of
+        # those that lose their medoid, and their loss.
         gain = np.bincount(other, weight * np.maximum(value - best[of], 0.0), minlength=T)
         instead = weight * np.maximum(np.minimum(value, best[of]) - second[of], 0.0)
         saved = sp.csr_array(
