@@ -225,7 +225,7 @@ def test_a_checkpoint_is_of_one_fit(tmp_path):
     labels, _ = CASES["plain"]
     with checkpoint(tmp_path):
         made("HBGF").fit(LabelStore(labels, block_rows=50))
-        with pytest.raises(InputError, match=r"is of HBGF\. Got LWGP instead: give"):
+        with pytest.raises(InputError, match=r"belongs to HBGF\. Got LWGP instead\. Use"):
             made("LWGP").fit(LabelStore(labels, block_rows=50))
         with pytest.raises(
             InputError, match=r"belongs to HBGF with n_clusters=3\. Got n_clusters=4 instead\. Use"
@@ -233,7 +233,7 @@ def test_a_checkpoint_is_of_one_fit(tmp_path):
             made("HBGF", 4).fit(LabelStore(labels, block_rows=50))
         other = labels.copy()
         other[7, 3] = (other[7, 3] + 1) % 3
-        with pytest.raises(InputError, match="belongs to other labels, by their fingerprint. Use"):
+        with pytest.raises(InputError, match="belongs to other labels, by their fingerprint"):
             made("HBGF").fit(LabelStore(other, block_rows=50))
 
 
