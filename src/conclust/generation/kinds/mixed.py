@@ -130,7 +130,7 @@ def _leading_vectors(
 ) -> NDArray[np.float64]:
     """Return the eigenvectors of the k largest eigenvalues, largest first."""
     n = len(matrix)
-    start = rng.uniform(-1, 1, n)  # drawn in either case, so that the k-means seeds do not shift
+    start = rng.uniform(-1, 1, n)  # drawn in both cases, so that the k-means seeds stay the same
     if n > max(_DIRECT, 2 * k):
         try:
             values, vectors = eigsh(matrix, k, which="LA", v0=start, tol=1e-9)
