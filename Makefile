@@ -134,6 +134,7 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m tools.methods_table
 	$(BIN)/python -m tools.site_pages
 	$(BIN)/python -m tools.site_pictures
+	$(BIN)/python -m tools.site_report
 	rm -rf build/docs build/docs-read
 	$(BIN)/python -m sphinx -W --keep-going -n -q -j 2 -d build/docs-read docs build/docs
 	$(BIN)/python -m tools.check_site build/docs

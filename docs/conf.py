@@ -39,6 +39,7 @@ nitpicky = True
 # What others' inventories would resolve is written as plain literals: no inventory comes with a package, and
 # the build asks no server.
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
@@ -68,6 +69,7 @@ html_title = "conclust"
 html_static_path = ["_static"]
 html_extra_path = ["reference/made/extra"]
 html_css_files = ["conclust.css"]
+html_js_files = ["sortable.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options: dict[str, Any] = {

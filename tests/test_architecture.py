@@ -411,7 +411,7 @@ def test_sums_over_partitions_have_one_place():
     assert found == ["conclust.ensemble.labels"]
 
 
-def test_no_module_has_a_name_that_says_nothing():
+def test_no_module_has_an_empty_name_such_as_utils():
     nothing = {"utils", "util", "core", "common", "helpers", "misc"}
     named = {part.strip("_") for m in MODULES for part in m.split(".")}
     assert not named & nothing

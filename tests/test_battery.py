@@ -187,7 +187,7 @@ def test_one_partition_is_its_own_consensus(form):
     np.testing.assert_array_equal(fit(form, truth[:, None], 3).labels_, truth)
 
 
-def test_one_cluster_holds_everybody(form):
+def test_one_cluster_contains_all_objects(form):
     labels, _ = planted()
     model = fit(form, labels, 1)
     assert (model.labels_ == 0).all()
@@ -211,13 +211,13 @@ def test_one_big_cluster_everywhere(form):
     assert model.labels_.min() == 0
 
 
-def test_a_constant_partition_parts_nobody(form):
+def test_a_constant_partition_separates_no_objects(form):
     truth = np.repeat(np.arange(3), 12)
     labels = np.column_stack([truth] * 8 + [np.zeros(36, dtype=int)])
     np.testing.assert_array_equal(fit(form, labels, 3).labels_, truth)
 
 
-def test_pairs_that_nobody_saw_leave_all_numbers_finite(form):
+def test_unobserved_pairs_leave_all_numbers_finite(form):
     # Two halves of objects, each seen by other partitions.
     truth = np.repeat(np.arange(2), 10)
     labels = np.column_stack([truth] * 8)
@@ -251,7 +251,7 @@ def test_more_than_255_clusters_and_partitions(form):
 
 
 @of_each_class
-def test_missing_everywhere_is_minus_one_and_said(form):
+def test_objects_missing_everywhere_get_minus_one_with_a_warning(form):
     labels, _ = planted()
     labels[[5, 40]] = -1
     with pytest.warns(EvidenceWarning, match="2 objects are missing in every partition"):

@@ -140,12 +140,12 @@ def test_select_is_choose(points, file, tmp_path):
     written = shell("select", file, out, "--drop", "kind", *quick)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=5)
-    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), found.labels_)
-    assert (written["clusters"], written["p_value"]) == (found.n_clusters, found.p_value)
-    assert written["reason"] == found.reason
-    assert written["settings"]["scale"] == found.settings["scale"]
-    told = [report.account(result, pictures=False) for result in (out, found)]
+        selection = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=5)
+    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), selection.labels_)
+    assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
+    assert written["reason"] == selection.reason
+    assert written["settings"]["scale"] == selection.settings["scale"]
+    told = [report.account(result, pictures=False) for result in (out, selection)]
     assert number_of(told[0]) == number_of(told[1])
 
 
@@ -156,7 +156,7 @@ def test_select_with_categories_is_choose(points, file, tmp_path):
     written = shell("select", file, out, *quick)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        found = choose(
+        selection = choose(
             X,
             [2, 3],
             categories=kinds[:, None],
@@ -164,10 +164,10 @@ def test_select_with_categories_is_choose(points, file, tmp_path):
             n_references=19,
             random_state=5,
         )
-    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), found.labels_)
-    assert (written["clusters"], written["p_value"]) == (found.n_clusters, found.p_value)
-    assert written["reason"] == found.reason
-    told = [report.account(result, pictures=False) for result in (out, found)]
+    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), selection.labels_)
+    assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
+    assert written["reason"] == selection.reason
+    told = [report.account(result, pictures=False) for result in (out, selection)]
     assert number_of(told[0]) == number_of(told[1])
 
 

@@ -182,9 +182,9 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
         "3",
     ]
     board.main([*few, "--jobs", "1", "--limit", "60", "--out", str(tmp_path)])
-    told = capsys.readouterr().out
-    assert "Not here, left out: usps" in told
-    assert "beside published means" in told
+    printed = capsys.readouterr().out
+    assert "Not here, left out: usps" in printed
+    assert "beside published means" in printed
     rows = {row["method"]: row for row in rows_of(tmp_path / "pools_long.csv")}
     names = ["EAC", "HBGF", "LCE (cts, hierarchical)", "PCC (l2, matched)"]
     assert list(rows) == ["mean member", *names, "MedianPartition"]
@@ -292,7 +292,7 @@ def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_
     assert "over 4 draws. †: over the first 2, a fit takes more than 0 CPU s." in table
 
 
-def test_a_refusal_leaves_a_method_out_and_is_said(made_up_pool, tmp_path, monkeypatch, capsys):
+def test_a_refused_method_is_left_out_with_its_reason(made_up_pool, tmp_path, monkeypatch, capsys):
     small = {"DREC": 10, "HBGF": None}
 
     def make(entry, k, seed, jobs):
@@ -386,7 +386,7 @@ def test_mfeat_is_as_good_as_published(tmp_path):
         assert float(rows[name]["NMI max"]) >= published - 0.035, name
 
 
-def test_the_default_is_scored_told_and_not_told(tmp_path, capsys):
+def test_the_default_is_scored_with_and_without_the_number(tmp_path, capsys):
     only = ["--groups", "shapes", "--seeds", "3", "--quick", "--jobs", "1", "--out", str(tmp_path)]
     answer.main(only)
     rows = rows_of(tmp_path / "answer_sets.csv")
@@ -416,8 +416,8 @@ def test_constants_in_use_give_the_number_of_the_default(tmp_path):
 def test_the_list_names_every_script(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["experiments", "--list"])
     everything.main()
-    told = capsys.readouterr().out
-    assert all(name in told for name in everything.NAMES)
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in everything.NAMES)
     monkeypatch.setattr("sys.argv", ["experiments", "nonesuch"])
     with pytest.raises(SystemExit):
         everything.main()

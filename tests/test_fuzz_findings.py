@@ -17,7 +17,7 @@ LABELS = np.random.default_rng(0).integers(0, 3, (12, 4))
 POINTS = np.random.default_rng(1).normal(size=(12, 3))
 
 
-def test_features_of_no_cluster_are_none():
+def test_without_clusters_there_are_no_features():
     found = cc.confidence.cluster_features(POINTS, np.full(12, -1))
     assert found.difference.shape == (0, 3)
     some = np.where(np.arange(12) < 4, -1, np.arange(12) % 2)
@@ -35,7 +35,7 @@ def test_parts_without_a_cluster_agree():
             assert ((found.agreement >= 0) & (found.agreement <= 1)).all()
 
 
-def test_gaps_of_no_cluster_are_none():
+def test_without_clusters_there_are_no_gaps():
     found = cc.confidence.cluster_gaps(POINTS, np.full(12, -1), n_jobs=1)
     assert found.dip.shape == found.neighbours.shape == (0, 0)
 

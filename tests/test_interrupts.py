@@ -151,7 +151,7 @@ def test_kernels_beside_the_fits_hear_ctrl_c(work, threads):
     heard(work(threads))
 
 
-def test_workers_in_threads_are_told_that_nobody_waits():
+def test_workers_in_threads_are_cancelled():
     begun = []
 
     def member(stopped, number):
@@ -188,7 +188,7 @@ def test_a_pool_begins_nothing_after_an_error():
     assert len(begun) < 50
 
 
-def test_a_kernel_ends_in_a_thread_that_is_told_to():
+def test_a_kernel_ends_in_a_thread_that_is_cancelled():
     told = threading.Event()
     done = []
 

@@ -38,8 +38,8 @@ def squares(unit, names):
 
 def test_results_are_kept_and_gone_on_with(tmp_path, capsys):
     path, settings = tmp_path / "there" / "found.json", {"runs": 3}
-    kept = Kept(path, settings)
-    fill(kept, {"1": ["a"], "2": ["a"]}, squares, 1)
+    store = Kept(path, settings)
+    fill(store, {"1": ["a"], "2": ["a"]}, squares, 1)
     assert json.loads(path.read_text())["found"]["2"]["a"] == {"square": 1.333333, "name": "a"}
     assert "2 of 2" in capsys.readouterr().out
     asked = []
@@ -70,9 +70,9 @@ def test_what_is_done_before_a_failure_is_kept(tmp_path):
             raise RuntimeError("no more")
         return squares(unit, names)
 
-    kept = Kept(tmp_path / "found.json", {})
+    store = Kept(tmp_path / "found.json", {})
     with pytest.raises(RuntimeError, match="no more"):
-        fill(kept, {str(unit): ["a"] for unit in range(5)}, fails, 1)
+        fill(store, {str(unit): ["a"] for unit in range(5)}, fails, 1)
     assert set(Kept(tmp_path / "found.json", {}).found) == {"0", "1", "2"}
     assert keeping.rounded({"a": (np.float64(0.12345678), np.arange(2))}) == {
         "a": [0.123457, [0, 1]]
@@ -97,7 +97,7 @@ def test_tables_of_small_ensembles(tmp_path, capsys):
 
 def made_up_tables():
     """Two sets; PCC-KL is the best on one, CSPA on the other, by a hair with a second."""
-    kept = Kept(None, {})
+    store = Kept(None, {})
     for kind in paper_sets.KINDS:
         for name, scores in {
             "iris": {"PCC-KL": 0.9, "CSPA": 0.8},
@@ -108,9 +108,9 @@ def made_up_tables():
                     method: {"H": [scores.get(method, 0.5) + 0.01 * seed]}
                     for method in tables.PAPERS
                 }
-                kept.add(f"{kind}/{name}/{seed}", values)
-            kept.add(f"{kind}/{name}/starts", {"PCC-KL": {"H": [0.1, 0.3]}})
-    return kept
+                store.add(f"{kind}/{name}/{seed}", values)
+            store.add(f"{kind}/{name}/starts", {"PCC-KL": {"H": [0.1, 0.3]}})
+    return store
 
 
 def test_cells_and_claims_are_counted():
@@ -177,13 +177,13 @@ def test_robust_figures(tmp_path):
 
 
 def test_robust_claims_are_counted():
-    kept = Kept(None, {})
+    store = Kept(None, {})
     gains = {"iris": 0.02, "wine": 0.004, "cigar": -0.02}
     for kind in robust.KINDS:
         for name, gain in gains.items():
             values = {"clean": 0.5, "noisy": 0.4}
             better = {key: value + gain for key, value in values.items()} | {"kept": 0.1}
-            kept.add(
+            store.add(
                 f"{kind}/{name}/0",
                 {
                     "UN-WEIGHTED": values,
@@ -192,14 +192,14 @@ def test_robust_claims_are_counted():
                     **dict.fromkeys(robust.LATER, values),
                 },
             )
-    rows = robust.claims(kept, list(gains))
+    rows = robust.claims(store, list(gains))
     found = {(row["ensembles"], row["partitions"], row["weights"]): row for row in rows}
     rho = found["mixed", "clean", "WEIGHTED+rho"]
     assert (rho["better"], rho["same"], rho["worse"]) == (1, 1, 1)
     assert found["mixed", "clean", "WEIGHTED+l2"]["same"] == 3
     both = found["k-means", "clean", "the better of both"]
     assert (both["better"], both["worse"], both["paper: better"]) == (1, 0, 8)
-    moved = robust.moved(kept, list(gains))
+    moved = robust.moved(store, list(gains))
     assert [row["mean change"] for row in moved] == pytest.approx([-0.1] * 12)
 
 
@@ -208,10 +208,10 @@ def test_peace_figures(tmp_path):
     (row,) = rows_of(tmp_path / "ensemble_2_ci.csv")
     assert all(float(row[method]) > 0.6 for method in peace.PAPER)
     assert (tmp_path / "figure_2.png").exists()
-    kept = Kept(tmp_path / "figures.json", {"few": True})
-    for found in kept.found.values():
+    store = Kept(tmp_path / "figures.json", {"few": True})
+    for found in store.found.values():
         found["PEACE"] = dict.fromkeys(peace.SCORES, 1.1)
-    claims = peace.claims(kept, ["iris"])
+    claims = peace.claims(store, ["iris"])
     assert all((row["PEACE best"], row["sets"]) == (1, 1) for row in claims)
 
 
@@ -397,7 +397,7 @@ def test_matrices_are_drawn(tmp_path):
 
 
 def test_what_explains_a_cell():
-    kept = Kept(None, {})
+    store = Kept(None, {})
     for seed in range(2):
         values = {
             "PCC-KL": [[0.5, 10.0], [0.4, 11.0], [0.9, 12.0 + seed]],
@@ -405,8 +405,8 @@ def test_what_explains_a_cell():
         }
         ways = {m: dict(zip(explained.WAYS, found, strict=True)) for m, found in values.items()}
         for scaling in explained.SCALINGS:
-            kept.add(f"iris/{scaling}/{seed}", ways)
-    first, *_, last = explained.rows_of(kept, ["iris"])
+            store.add(f"iris/{scaling}/{seed}", ways)
+    first, *_, last = explained.rows_of(store, ["iris"])
     assert (first["H"], first["H, nK steps"], first["H, from the classes"]) == (0.5, 0.4, 0.9)
     assert first["objective above ours, %"] == pytest.approx(10.0)
     assert first["objective above ours from the classes, %"] == pytest.approx(25.0)

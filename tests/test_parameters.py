@@ -119,7 +119,7 @@ def test_values_at_the_borders_are_taken(declared):
                 assert model.labels_.shape == (len(LABELS),)
 
 
-def test_a_range_says_what_scikit_learn_says():
+def test_the_text_of_a_range_is_that_of_scikit_learn():
     def sentence(kind, value, **given):
         with pytest.raises(ParameterError) as refused:
             Parameter("x", 1, frozenset(kind), (), Range(**given), False).check(value, "Y")

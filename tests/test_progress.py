@@ -28,7 +28,7 @@ def estimator(form, **parameters):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("form", asked_for())
-def test_a_verbose_fit_speaks_on_standard_error_and_changes_no_bit(form, capsys):
+def test_a_verbose_fit_prints_to_standard_error_and_changes_no_bit(form, capsys):
     silent = estimator(form).fit(LABELS)
     out, err = capsys.readouterr()
     assert (out, err) == ("", "")
@@ -57,7 +57,7 @@ def test_a_bad_verbose_is_refused_and_leaves_the_estimator(verbose):
     assert vars(model) == before
 
 
-def test_an_estimator_within_another_speaks_in_its_name(capsys):
+def test_an_inner_estimator_reports_under_the_name_of_the_outer_one(capsys):
     with listening(1, "Outer"):
         cc.EAC(2).fit(LABELS)
     assert all(line.startswith("[Outer] ") for line in capsys.readouterr().err.splitlines())
@@ -95,7 +95,7 @@ def test_a_loop_tells_the_time_left(clock, capsys):
     assert told[-1] == "starts: 10 of 10, about 0 s left"
 
 
-def test_what_goes_fast_says_only_what_begins(clock, capsys):
+def test_fast_stages_print_only_their_beginning(clock, capsys):
     with listening(1, "X"):
         stage("linkage")
         for _ in tracked(range(1000), "rows"):
@@ -160,7 +160,7 @@ def test_a_kernel_tells_how_much_of_its_work_is_done(monkeypatch):
     assert len(set(shares)) > 2
 
 
-def test_nothing_is_said_in_other_threads_nor_after_the_fit(capsys):
+def test_nothing_is_printed_in_other_threads_or_after_the_fit(capsys):
     with listening(1, "X"):
         thread = threading.Thread(target=lambda: (say("there"), stage("there")))
         thread.start()
@@ -176,7 +176,7 @@ def ended_in_the_middle():
             raise ValueError("on purpose")
 
 
-def test_a_loop_that_an_error_ends_is_not_told_of_again(clock, capsys):
+def test_a_loop_ended_by_an_error_is_not_reported_again(clock, capsys):
     with listening(1, "X"):
         with pytest.raises(ValueError, match="on purpose"):
             ended_in_the_middle()
@@ -194,7 +194,7 @@ def test_points_to_consensus_tell_of_both_parts(capsys):
     silent = cc.ConsensusClustering(random_state=0).fit(X)
     assert capsys.readouterr().err == ""
     loud = cc.ConsensusClustering(random_state=0, verbose=1).fit(X)
-    told = capsys.readouterr().err
-    assert "[ConsensusClustering] 40 of 40 members" in told
-    assert "[ConsensusClustering] linkage" in told
+    printed = capsys.readouterr().err
+    assert "[ConsensusClustering] 40 of 40 members" in printed
+    assert "[ConsensusClustering] linkage" in printed
     assert np.array_equal(silent.labels_, loud.labels_)

@@ -29,7 +29,7 @@ def test_the_example_runs(tmp_path, monkeypatch):
     assert (tmp_path / "wines.html").stat().st_size > 100_000
 
 
-def test_it_is_short():
+def test_the_readme_is_short():
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
 
 

@@ -173,7 +173,7 @@ def test_the_hosted_site_is_made_as_here():
 
 
 @pytest.mark.parametrize("name", ["bug_report", "feature_request"])
-def test_issue_forms_ask_for_what_is_needed(name):
+def test_issue_forms_request_the_needed_information(name):
     form = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{name}.yml").read_text("utf-8"))
     assert form.keys() >= {"name", "description", "body"}
     fields = {field["id"]: field for field in form["body"]}
@@ -285,7 +285,7 @@ def test_there_are_workflows():
     assert [path.stem for path in WORKFLOWS] == ["publish", "tests", "wheels"]
 
 
-def test_a_workflow_asks_for_few_rights(workflow):
+def test_a_workflow_requests_few_permissions(workflow):
     assert workflow["permissions"] == {"contents": "read"}
     for name, job in workflow["jobs"].items():
         assert job.get("permissions", {"id-token": "write"}) == {"id-token": "write"}

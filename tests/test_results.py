@@ -113,7 +113,7 @@ def test_results_older_than_their_code_are_listed(project, path, text, stale_now
         assert changed == []
 
 
-def test_changed_sources_are_told_of_a_commit(project):
+def test_changed_sources_since_a_commit_are_listed(project):
     assert not commit(project).endswith("-dirty")
     (project / "experiments/one/result/table.md").write_text("2\n")
     assert not commit(project).endswith("-dirty")
@@ -132,9 +132,9 @@ def test_changed_sources_are_told_of_a_commit(project):
 def test_files_say_what_they_were_made_from(tmp_path):
     made = origin("pcc2013.tables")
     assert set(made) == {"experiment", "commit", "sources"}
-    kept = Kept(tmp_path / "kept.json", {}, made)
-    kept.add("a", 1.0)
-    kept.add("b", 2.0)
+    store = Kept(tmp_path / "kept.json", {}, made)
+    store.add("a", 1.0)
+    store.add("b", 2.0)
     assert json.loads((tmp_path / "kept.json").read_text())["made"] == [made]
     later = Kept(tmp_path / "kept.json", {}, made | {"commit": "another"})
     later.add("c", 3.0)

@@ -18,5 +18,5 @@ def test_a_report_without_one_is_a_fault():
     assert unexplained([LITERAL, report], {r"conclust\.ensemble\.": "why"}) == ([report], [])
 
 
-def test_a_reason_that_nothing_needs_is_told():
+def test_an_unneeded_reason_is_reported():
     assert unexplained([LITERAL], {r"conclust\.": "one", "gone": "two"}) == ([], ["gone"])

@@ -39,7 +39,7 @@ FOOT = """
   partition only.
 - **Missing**: takes objects that some partitions did not observe. **Weights**: the weights of the
   partitions count. **Soft members**: takes partitions that are memberships themselves.
-  **In blocks**: reads labels of more objects than fit into the memory (`conclust.blocks.LabelStore`).
+  **In blocks**: reads labels of more objects than fit into memory (`conclust.blocks.LabelStore`).
   **Predicts**: has `predict` for labels of new objects, and `ConsensusClustering` with it for new points; for the others:
   `conclust.placing`. Methods refuse input that they do not support. The table describes the default parameters.
 - **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.

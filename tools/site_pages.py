@@ -1,4 +1,4 @@
-"""Write what the site says from the code: the API by floor, the command line, the works cited, llms.txt.
+"""Write what the site says from the code: the API by task, the command line, the works cited, llms.txt.
 
 python -m tools.site_pages
 """
@@ -22,93 +22,64 @@ DOCS = METHODS.parent
 ROOT = DOCS.parent
 MADE = DOCS / "reference" / "made"
 
-# A page a floor (ARCHITECTURE.md), a heading a line: its title, what it is about, and where the names are:
-# a module of conclust, or "conclust" with the modules whose names stand at the top.
-FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
-    "labels": (
-        "Labels and ensembles",
+# One page per task, one heading per line: its title, its content, and the home of its names: a module of conclust, or
+# "conclust" with the modules of names that are at the top.
+TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
+    "points": (
+        "From points to a consensus",
         [
             (
-                "Ensembles",
-                "Many clusterings of the same objects, read once and frozen.",
+                "Points to consensus",
+                "Everything in one estimator.",
                 "conclust",
-                ("conclust.ensemble",),
-            ),
-            ("Errors and warnings", "All of one family: catch one, or all.", "exceptions", ()),
-        ],
-    ),
-    "quantities": (
-        "Quantities",
-        [
-            (
-                "Two at the top",
-                "How often two objects share a cluster; how often both were seen.",
-                "conclust",
-                ("conclust.evidence",),
+                ("conclust.pipeline",),
             ),
             (
-                "Evidence",
-                "Counts of pairs of objects, whole, in blocks, or of a sample.",
-                "evidence",
-                (),
-            ),
-            ("Divergences", "How PCC may measure the misfit of a pair.", "divergences", ()),
-            ("Measures", "How alike partitions are.", "metrics", ()),
-            ("Memberships", "Reading probabilities.", "membership", ()),
-            ("Placing", "New objects into clusters found before.", "placing", ()),
-            (
-                "Similarity of clusters",
-                "How much clusters of different partitions resemble.",
-                "similarity",
-                (),
-            ),
-            (
-                "Neighbours of points",
-                "The nearest points of each, and the graph of them.",
-                "neighbours",
-                (),
-            ),
-            ("Lattice", "Partitions as a lattice: meet, join, concepts.", "lattice", ()),
-        ],
-    ),
-    "stages": (
-        "Members and consensus",
-        [
-            (
-                "From points to members",
-                "Clusterings of points, with parameters drawn anew for each.",
+                "Members from points",
+                "Clusterings of points, with parameters drawn for each.",
                 "conclust",
                 ("conclust.generation",),
             ),
-            ("Members of one's own", "What a member is.", "generation", ()),
+            ("Your own members", "The base of a kind of members.", "generation", ()),
             (
-                "Which members to trust",
-                "Weights, and partitions that say nothing.",
-                "weighting",
-                (),
+                "Topics",
+                "Embeddings of texts to topics, with noise.",
+                "conclust",
+                ("conclust.topics",),
             ),
-            ("More than fits into memory", "Labels in files, Zarr and Dask.", "blocks", ()),
+            (
+                "Networks",
+                "Communities of a network, and one more run on the edges that they agree on.",
+                "conclust",
+                ("conclust.networks",),
+            ),
+            ("Networks and labels", "Clusters of nodes as sets of nodes.", "networks", ()),
+        ],
+    ),
+    "consensus": (
+        "Consensus methods",
+        [
             (
                 "The default",
-                "Number and evidence are chosen by what the members show.",
+                "Weights the partitions by their certainty and chooses the number of clusters.",
                 "conclust",
                 ("conclust.consensus.auto",),
             ),
             (
                 "Probabilities from pairs",
-                "Memberships that explain how often pairs are together.",
+                "Memberships that explain the co-association of pairs.",
                 "conclust",
                 ("conclust.consensus.probabilistic",),
             ),
             (
-                "Trees of evidence",
-                "Linkage on how often pairs are together.",
+                "Evidence accumulation",
+                "Linkage on the co-association.",
                 "conclust",
                 ("conclust.consensus.linkage",),
             ),
             (
-                "Trees by themselves",
-                "Cutting them, and what clusters are stable.",
+                "Trees",
+                "Cutting dendrograms, and the stability of clusters.",
                 "consensus.linkage",
                 (),
             ),
@@ -119,33 +90,26 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 ("conclust.consensus.graph", "conclust.consensus.trajectories"),
             ),
             (
-                "Networks",
-                "Communities of a network, and one more run on the edges that they agree on.",
-                "conclust",
-                ("conclust.networks",),
-            ),
-            ("Networks and labels", "Clusters of nodes as sets of them.", "networks", ()),
-            (
                 "Similar clusters",
-                "Evidence is passed on between clusters that resemble.",
+                "Evidence is passed on between similar clusters.",
                 "conclust",
                 ("conclust.consensus.links", "conclust.consensus.refinement"),
             ),
             (
                 "Label vectors",
-                "Each object is the list of its labels, and these are clustered.",
+                "Each object is the vector of its labels, and these vectors are clustered.",
                 "conclust",
                 ("conclust.consensus.label_vectors",),
             ),
             (
                 "Voting",
-                "Clusters are matched, then counted.",
+                "Clusters are matched, then votes are counted.",
                 "conclust",
                 ("conclust.consensus.voting",),
             ),
             (
                 "Median partitions",
-                "The partition that is nearest to all.",
+                "The partition with the smallest distance from all.",
                 "conclust",
                 ("conclust.consensus.median", "conclust.consensus.fca"),
             ),
@@ -162,30 +126,10 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 ("conclust.consensus.mixture",),
             ),
             (
-                "The list of methods",
-                "What each needs and gives.",
+                "List of methods",
+                "Requirements and results of each method.",
                 "conclust",
                 ("conclust.consensus.registry",),
-            ),
-        ],
-    ),
-    "judging": (
-        "How many, how sure",
-        [
-            ("Points to consensus", "All in one estimator.", "conclust", ("conclust.pipeline",)),
-            (
-                "Topics",
-                "Embeddings to topics that stay, with noise.",
-                "conclust",
-                ("conclust.topics",),
-            ),
-            ("How many clusters", "By resampling, with one p-value.", "selection", ()),
-            ("How sure", "Of objects, clusters and partitions.", "confidence", ()),
-            (
-                "As a table",
-                "Columns of the frame that you have.",
-                "conclust",
-                ("conclust.results.frames",),
             ),
             (
                 "Methods side by side",
@@ -193,20 +137,91 @@ FLOORS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "conclust",
                 ("conclust.trials",),
             ),
-            ("What a comparison holds", "A row for each method.", "trials", ()),
+            ("Results of a comparison", "One row per method.", "trials", ()),
         ],
     ),
-    "edges": (
-        "Pictures, pages, data",
+    "labels": (
+        "Ensembles",
         [
-            ("Pictures", "For a paper; of a million objects too.", "plotting", ()),
-            ("Reports", "One page to pass on.", "report", ()),
-            ("Results of the shell", "Folders, read back.", "results", ()),
+            (
+                "Ensembles",
+                "Many clusterings of the same objects, read once and frozen.",
+                "conclust",
+                ("conclust.ensemble",),
+            ),
+            ("Weights of members", "Weights, and partitions without information.", "weighting", ()),
+            ("Ensembles larger than memory", "Labels in files, Zarr and Dask.", "blocks", ()),
+        ],
+    ),
+    "number": (
+        "How many clusters, how certain",
+        [
+            ("Number of clusters", "Resampling with one p-value.", "selection", ()),
+            ("Confidence", "Confidence of objects, clusters and partitions.", "confidence", ()),
+        ],
+    ),
+    "results": (
+        "Tables, pictures, reports",
+        [
+            (
+                "Data frames",
+                "Labels, confidence and memberships as columns.",
+                "conclust",
+                ("conclust.results.frames",),
+            ),
+            ("Reports", "One HTML page to pass on.", "report", ()),
+            ("Pictures", "Pictures for a paper, also of a million objects.", "plotting", ()),
+            ("Result folders", "Folders written by the command line.", "results", ()),
+        ],
+    ),
+    "anndata": (
+        "AnnData",
+        [
             ("Columns of an AnnData", "Functions that write into it.", "sc.tl", ()),
-            ("Pictures of an AnnData", "Of its columns and their consensus.", "sc.pl", ()),
-            ("What an AnnData has", "As objects of conclust.", "sc.get", ()),
-            ("Methods of an AnnData", "The same as a namespace.", "sc", ()),
-            ("Data", "Sets to try things on.", "datasets", ()),
+            ("Pictures of an AnnData", "Pictures of its columns and their consensus.", "sc.pl", ()),
+            ("Content of an AnnData", "Its columns as objects of conclust.", "sc.get", ()),
+            ("Accessor of an AnnData", "The same functions as a namespace.", "sc", ()),
+        ],
+    ),
+    "quantities": (
+        "Quantities, data, errors",
+        [
+            ("Measures", "Similarity of partitions.", "metrics", ()),
+            (
+                "Co-association",
+                "How often two objects share a cluster, and how often both were observed.",
+                "conclust",
+                ("conclust.evidence",),
+            ),
+            (
+                "Evidence",
+                "Counts of pairs of objects: all, in blocks, or of a sample.",
+                "evidence",
+                (),
+            ),
+            ("Divergences", "Measures of misfit for PCC.", "divergences", ()),
+            ("Memberships", "Functions of membership matrices.", "membership", ()),
+            ("Placing", "Assigning new objects to existing clusters.", "placing", ()),
+            (
+                "Similarity of clusters",
+                "Similarity of clusters of different partitions.",
+                "similarity",
+                (),
+            ),
+            (
+                "Neighbours of points",
+                "The nearest points of each point, and their graph.",
+                "neighbours",
+                (),
+            ),
+            ("Lattice", "Partitions as a lattice: meet, join, concepts.", "lattice", ()),
+            ("Data sets", "Data sets for examples.", "datasets", ()),
+            (
+                "Errors and warnings",
+                "All errors and warnings, with their common base.",
+                "exceptions",
+                (),
+            ),
         ],
     ),
 }
@@ -225,13 +240,13 @@ def names_of(home: str, within: tuple[str, ...]) -> list[str]:
 
 
 def api() -> Iterator[tuple[str, str]]:
-    """Yield the pages of the API, each a floor: its name and its text."""
-    for page, (title, headings) in FLOORS.items():
+    """Yield the pages of the API, one per task: its name and its text."""
+    for page, (title, headings) in TASKS.items():
         lines = [title, "=" * len(title), "", ".. currentmodule:: conclust", ""]
         for heading, about, home, within in headings:
             lines += [heading, "-" * len(heading), ""]
             if home != "conclust":
-                lines += [f".. py:module:: conclust.{home}", "", f"From ``conclust.{home}``:"]
+                lines += [f".. py:module:: conclust.{home}", "", f"In ``conclust.{home}``.", ""]
             lines += [about, "", ".. currentmodule:: conclust"]
             lines += ["", ".. autosummary::", "   :toctree: api", ""]
             lines += [f"   {name}" for name in names_of(home, within)] + [""]
@@ -256,7 +271,7 @@ def commands() -> str:
 def public() -> dict[str, Any]:
     """Return the public objects by the names of the API's pages."""
     found: dict[str, Any] = {}
-    for _, headings in FLOORS.values():
+    for _, headings in TASKS.values():
         for _, _, home, within in headings:
             for name in names_of(home, within):
                 value: Any = conclust
@@ -319,7 +334,10 @@ def experiments() -> Iterator[tuple[str, str]]:
             inner = ["RESULTS.md", *(other for other in names if other.endswith("/README.md"))]
             text += "\n```{toctree}\n:hidden:\n\n" + "\n".join(inner) + "\n```\n"
         elif not name.endswith(("README.md", "RESULTS.md")):
-            text = "---\norphan: true\n---\n\n" + text
+            title = (
+                "" if text.startswith("#") else f"# {path.stem.replace('_', ' ').capitalize()}\n\n"
+            )
+            text = "---\norphan: true\n---\n\n" + title + text
         yield f"experiments/{name}", text
         for link in re.findall(r"\]\(([^)#:]+\.(?:csv|png|svg|json))\)", text):
             target = MADE / "experiments" / Path(name).parent / link

@@ -141,15 +141,15 @@ def parameters_of(kind: type) -> Mapping[str, Parameter]:
 
 
 def _parameter(one: inspect.Parameter, own: Parameters) -> Parameter:
-    told = set(get_args(one.annotation) or [one.annotation])
+    types = set(get_args(one.annotation) or [one.annotation])
     if get_origin(one.annotation) is Literal:
-        told = {one.annotation}
+        types = {one.annotation}
     arrays = set(get_args(ArrayLike))
-    others = arrays <= told
-    told -= arrays if others else set()
-    words = tuple(word for part in told if get_origin(part) is Literal for word in get_args(part))
-    kinds = frozenset(told & {int, float, bool, str, NoneType}) | {str for _ in words[:1]}
-    others = others or any(part not in kinds and get_origin(part) is not Literal for part in told)
+    others = arrays <= types
+    types -= arrays if others else set()
+    words = tuple(word for part in types if get_origin(part) is Literal for word in get_args(part))
+    kinds = frozenset(types & {int, float, bool, str, NoneType}) | {str for _ in words[:1]}
+    others = others or any(part not in kinds and get_origin(part) is not Literal for part in types)
     rule: Range | Check | None = None
     if one.name in own:
         rule = own[one.name]

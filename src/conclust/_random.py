@@ -60,9 +60,9 @@ def repeating(root: np.random.SeedSequence) -> int | str:
     whole = isinstance(entropy, int | np.integer)
     if whole and not root.spawn_key:
         return int(entropy)
-    told = int(entropy) if whole else [int(part) for part in entropy]
+    words = int(entropy) if whole else [int(part) for part in entropy]
     key = tuple(int(part) for part in root.spawn_key)
-    return f"numpy.random.SeedSequence({told}, spawn_key={key})"
+    return f"numpy.random.SeedSequence({words}, spawn_key={key})"
 
 
 def generator(random_state: Any, owner: str = "this function") -> np.random.Generator:

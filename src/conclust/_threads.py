@@ -67,7 +67,7 @@ def stop_if_unwanted() -> None:
 def side_by_side(
     threads: int, unwanted: Callable[[], bool] | None = None
 ) -> Iterator[Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]]:
-    """Yield a ``map`` that works in so many threads, its results in order.
+    """Yield a ``map`` that works in `threads` threads; its results are in order.
 
     An error, or Ctrl-C, begins nothing more; kernels that are at work end within tenths of a second. They do so as
     well where ``unwanted()`` says that the results are no longer needed, in a thread that works for another one.
@@ -91,9 +91,9 @@ def side_by_side(
 
 
 def in_threads(function: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
-    """Return the results of `items`, in order, computed in so many threads; in this one where one is enough.
+    """Return the results of `items`, in order, computed in `threads` threads; in this thread if one is enough.
 
-    In a thread that works for another one, what is not wanted any more ends here, too.
+    In a worker thread, work whose result is no longer wanted ends here, too.
     """
     if threads <= 1 or len(items) <= 1:
         return [function(item) for item in items]
@@ -148,7 +148,7 @@ def _processors() -> int:
 
 
 def _most() -> int:
-    """Return how many threads an `n_jobs` may ask for; tests ask for more than they have processors."""
+    """Return the maximum number of threads of an `n_jobs`; tests use more threads than there are processors."""
     return _processors()
 
 

@@ -329,8 +329,8 @@ def _check(divergence: Divergence) -> None:
     size = np.abs(slope) + np.abs(d) / np.minimum(q, 1 - q) + 1.0
     _demand(divergence, "value", "be at least 0", d >= -1e-9, p, q, d)
     _demand(divergence, "value", "be 0 where q = p", np.abs(same) <= 1e-9, inside, inside, same)
-    found = (above - below) / (2 * step)
-    agree = np.abs(found - slope) <= 1e-3 * size
+    estimate = (above - below) / (2 * step)
+    agree = np.abs(estimate - slope) <= 1e-3 * size
     _demand(divergence, "derivative", "agree with differences of the value", agree, p, q, slope)
     rows = slope.reshape(len(_P), -1)
     falls = np.zeros(rows.shape, dtype=bool)
@@ -348,8 +348,8 @@ def _check(divergence: Divergence) -> None:
         bend = _called(divergence, "curvature", p, q)
         above, below = (_called(divergence, "derivative", p, q + sign * step) for sign in (1, -1))
         _demand(divergence, "curvature", "be at least 0", bend >= 0, p, q, bend)
-        found = (above - below) / (2 * step)
-        agree = np.abs(found - bend) <= 1e-2 * (np.abs(bend) + np.abs(found) + 1.0)
+        estimate = (above - below) / (2 * step)
+        agree = np.abs(estimate - bend) <= 1e-2 * (np.abs(bend) + np.abs(estimate) + 1.0)
         _demand(
             divergence, "curvature", "agree with differences of the derivative", agree, p, q, bend
         )
@@ -360,14 +360,14 @@ def _called(
 ) -> NDArray[np.float64]:
     p, q = p.copy(), q.copy()
     with np.errstate(all="ignore"):
-        found = np.asarray(getattr(divergence, what)(p, q))
-    if found.shape != p.shape or found.dtype.kind not in "iuf":
+        values = np.asarray(getattr(divergence, what)(p, q))
+    if values.shape != p.shape or values.dtype.kind not in "iuf":
         raise ParameterError(
             f"The {what} of the divergence {divergence.name!r} must return an array of {len(p)} numbers "
-            f"for {len(p)} pairs. Got an array of shape {found.shape} and type {found.dtype} instead."
+            f"for {len(p)} pairs. Got an array of shape {values.shape} and type {values.dtype} instead."
         )
-    _demand(divergence, what, "be finite", np.isfinite(found), p, q, found)
-    return found.astype(np.float64)
+    _demand(divergence, what, "be finite", np.isfinite(values), p, q, values)
+    return values.astype(np.float64)
 
 
 def _demand(

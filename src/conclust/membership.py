@@ -166,11 +166,11 @@ def drop_small(membership: ArrayLike, delta: float = 0.05) -> NDArray[np.float64
     """
     rows = check_membership(membership)
     limit = check_real(delta, "delta", "drop_small", high=1.0)
-    kept: NDArray[np.float64] = np.where(rows < limit, 0.0, rows)
-    emptied = np.flatnonzero(~kept.any(axis=1))
-    kept[emptied, rows[emptied].argmax(axis=1)] = 1.0
-    kept /= kept.sum(axis=1, keepdims=True)
-    return kept
+    large: NDArray[np.float64] = np.where(rows < limit, 0.0, rows)
+    emptied = np.flatnonzero(~large.any(axis=1))
+    large[emptied, rows[emptied].argmax(axis=1)] = 1.0
+    large /= large.sum(axis=1, keepdims=True)
+    return large
 
 
 def cluster_similarity(membership: ArrayLike) -> NDArray[np.float64]:

@@ -103,7 +103,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     n_clusters_ : int
         Clusters found.
     reason_ : str
-        Why there are so many clusters, in a sentence.
+        Reason for the number of clusters, in a sentence.
     border_depths_ : ndarray of shape (n_borders,)
         If the points chose the number, the depth of the valley between any two adjacent clusters, from 0 to 1.
     refinement_ : Refinement or None
@@ -270,7 +270,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                         self.ensemble_,
                         self._n_made,
                         seed=seeds[3],
-                        # Without a seed no later fit could ask for the same references.
+                        # Without a seed no later fit could draw the same references.
                         cached=self.random_state is not None,
                         verbose=self.verbose,
                     )
@@ -437,7 +437,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     @property
     def reason_(self) -> str:
-        """Why there are so many clusters, in a sentence."""
+        """Reason for the number of clusters, in a sentence."""
         check_is_fitted(self, "consensus_")
         if "selection_" in vars(self):
             return str(self.selection_.reason)
@@ -606,16 +606,16 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
         if hasattr(self.consensus_, "predict"):
-            found = self.consensus_.predict(labels)
+            labels_found = self.consensus_.predict(labels)
         else:
-            found = clone(self.consensus_).fit(labels).labels_
+            labels_found = clone(self.consensus_).fit(labels).labels_
         if "random_state" not in self.generator_.get_params(deep=False):
             raise ParameterError(
                 f"The 'generator' parameter of {_OWNER} must have a 'random_state' for score, which "
                 f"draws members held out with another seed. Got {shown(self.generator_)} instead."
             )
         other = clone(self.generator_).set_params(random_state=self._held_out_seed)
-        return anmi(found, other.fit_transform(X))
+        return anmi(labels_found, other.fit_transform(X))
 
 
 # set_output wraps the methods that the class defines; afterwards those that the consensus lacks are hidden.

@@ -45,7 +45,7 @@ def shared_clusterings(
     Raises
     ------
     InputError
-        If the labels are not one whole number an object, or the new labels are malformed.
+        If the labels are not one whole number per object, or the new labels are malformed.
 
     Examples
     --------
@@ -56,9 +56,11 @@ def shared_clusterings(
     array([[0.  , 0.75],
            [0.5 , 0.25]])
     """
-    found = _read_consensus(labels, ensemble)
+    consensus = _read_consensus(labels, ensemble)
     codes, _ = ensemble.encode(new, missing=missing)
-    return _shares(ensemble, _held(found), indicator_of(codes, ensemble.offsets), _present(codes))
+    return _shares(
+        ensemble, _held(consensus), indicator_of(codes, ensemble.offsets), _present(codes)
+    )
 
 
 def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
@@ -85,7 +87,7 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If `previous` is neither one whole number an object nor a row each, or puts no object in a cluster.
+        If `previous` has neither one whole number nor one row per object, or no object is in a cluster.
 
     Examples
     --------
@@ -104,15 +106,15 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
     _needs_ensemble(ensemble)
     if plain_array(previous, "'previous'").ndim == 2:
         return _warm_membership(ensemble, number_array(previous, "'previous'").copy())
-    found = _read_consensus(previous, ensemble)
-    found = canonical_labels(np.where(found < 0, -1, found))
-    new = np.flatnonzero(found < 0)
+    consensus = _read_consensus(previous, ensemble)
+    consensus = canonical_labels(np.where(consensus < 0, -1, consensus))
+    new = np.flatnonzero(consensus < 0)
     if not len(new):
-        return found
-    held = _held(found)
+        return consensus
+    held = _held(consensus)
     shares = np.nan_to_num(_shares(ensemble, held, ensemble.indicator[new], ensemble.present[new]))
     largest = int(held.sum(axis=0).argmax())
-    start = found.copy()
+    start = consensus.copy()
     start[new] = np.where(shares.max(axis=1) > 0, shares.argmax(axis=1), largest)
     return canonical_labels(start)
 
@@ -153,15 +155,15 @@ def _needs_ensemble(ensemble: Any) -> None:
 def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> NDArray[np.int64]:
     """Read the cluster of each object of an ensemble; negative: in none."""
     _needs_ensemble(ensemble)
-    found = plain_array(labels, "'labels'")
-    if found.shape != (ensemble.n_samples,) or found.dtype.kind not in "iu":
+    values = plain_array(labels, "'labels'")
+    if values.shape != (ensemble.n_samples,) or values.dtype.kind not in "iu":
         raise InputError(
-            f"'labels' must be one whole number an object, shape ({ensemble.n_samples},). Got shape "
-            f"{found.shape} and dtype {found.dtype} instead."
+            f"'labels' must be one whole number per object, shape ({ensemble.n_samples},). Got shape "
+            f"{values.shape} and dtype {values.dtype} instead."
         )
-    if not (found >= 0).any():
+    if not (values >= 0).any():
         raise InputError("'labels' put no object in a cluster, so new objects cannot be placed.")
-    return found.astype(np.int64)
+    return values.astype(np.int64)
 
 
 def _present(codes: NDArray[Any]) -> NDArray[np.bool_]:

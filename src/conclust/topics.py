@@ -155,8 +155,8 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             rngs = spawn_generators(seed_sequence(self.random_state, _OWNER), self.n_members)
             labels = np.empty((len(points), self.n_members), dtype=np.int64)
             with side_by_side(min(threads, self.n_members)) as work:
-                found = work(lambda rng: self._member(points, rng), rngs)
-                for u, column in enumerate(tracked(found, "members", self.n_members)):
+                members = work(lambda rng: self._member(points, rng), rngs)
+                for u, column in enumerate(tracked(members, "members", self.n_members)):
                     labels[:, u] = column
             self.ensemble_ = Ensemble(labels)
             stage("the tree")
@@ -190,9 +190,9 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         k = min(self.n_neighbors, len(self.labels_))
-        found = self._neighbours.kneighbors(points, k, return_distance=False)
-        # Its own topic, where the embedding was there in fit.
-        votes = self.labels_[found]
+        nearest = self._neighbours.kneighbors(points, k, return_distance=False)
+        # The nearest neighbour of an embedding of the fit is itself.
+        votes = self.labels_[nearest]
         counts = (votes[:, :, np.newaxis] == votes[:, np.newaxis, :]).sum(axis=2)
         best: NDArray[np.int64] = votes[np.arange(len(votes)), counts.argmax(axis=1)]
         return best
@@ -223,11 +223,11 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         groups = canonical_labels(fcluster(self.linkage_matrix_, height, "distance"))
         sizes = np.bincount(groups)
         order = np.argsort(-sizes, kind="stable")
-        kept = order[sizes[order] >= max(2, self.min_topic_size)]
+        large = order[sizes[order] >= max(2, self.min_topic_size)]
         number = np.full(len(sizes), -1, dtype=np.int64)
-        number[kept] = np.arange(len(kept))
-        found: NDArray[np.int64] = number[groups]
-        return found
+        number[large] = np.arange(len(large))
+        topics: NDArray[np.int64] = number[groups]
+        return topics
 
     def _check_parameters(self) -> None:
         check_parameters(self)

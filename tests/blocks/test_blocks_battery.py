@@ -137,7 +137,7 @@ def test_names_change_nothing_but_names(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_objects_that_nobody_observed_have_no_label(form):
+def test_unobserved_objects_have_no_label(form):
     labels = CASES["nowhere"][0]
     nowhere = (labels == -1).all(axis=1)
     with pytest.warns(EvidenceWarning, match=f"{nowhere.sum()} objects are missing"):
@@ -225,15 +225,15 @@ def test_a_checkpoint_is_of_one_fit(tmp_path):
     labels, _ = CASES["plain"]
     with checkpoint(tmp_path):
         made("HBGF").fit(LabelStore(labels, block_rows=50))
-        with pytest.raises(InputError, match=r"is of HBGF\. Got LWGP instead: give"):
+        with pytest.raises(InputError, match=r"belongs to HBGF\. Got LWGP instead\. Use"):
             made("LWGP").fit(LabelStore(labels, block_rows=50))
         with pytest.raises(
-            InputError, match=r"is of HBGF with n_clusters=3\. Got n_clusters=4 instead: give"
+            InputError, match=r"belongs to HBGF with n_clusters=3\. Got n_clusters=4 instead\. Use"
         ):
             made("HBGF", 4).fit(LabelStore(labels, block_rows=50))
         other = labels.copy()
         other[7, 3] = (other[7, 3] + 1) % 3
-        with pytest.raises(InputError, match="is of other labels, by their fingerprint: give"):
+        with pytest.raises(InputError, match="belongs to other labels, by their fingerprint"):
             made("HBGF").fit(LabelStore(other, block_rows=50))
 
 
@@ -245,7 +245,7 @@ def test_a_second_run_has_the_seed_of_the_first(tmp_path):
     assert_same_bits(one, other)
 
 
-def test_methods_that_need_all_labels_say_so():
+def test_methods_that_need_all_labels_refuse_blocks():
     store = LabelStore(CASES["plain"][0])
     with pytest.raises(
         conclust.exceptions.UnsupportedEnsembleError,
@@ -310,7 +310,7 @@ def test_a_fit_that_is_refused_leaves_no_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["PCC l2", "HBGF", "MixtureModel"])
-def test_what_is_too_large_for_the_memory_is_in_files(form, monkeypatch):
+def test_results_larger_than_memory_are_written_to_files(form, monkeypatch):
     labels, weights = CASES["noise"]
     expected = fitted(form, labels, weights, block_rows=40)
     monkeypatch.setattr("conclust.blocks.own._MEMORY", 0)

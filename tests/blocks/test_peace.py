@@ -53,7 +53,7 @@ def test_the_likelihood_is_that_of_the_objects_solved(weighted):
         ("granularity", "matched"),
     ],
 )
-def test_what_needs_all_labels_at_once_is_refused(name, value):
+def test_methods_that_need_all_labels_at_once_are_refused(name, value):
     labels, _ = planted(seed=0, n=40, m=4, k=2)
     with pytest.raises(ParameterError, match=rf"'{name}' parameter of PEACE .* in blocks"):
         PEACE(2, **{name: value}).fit(LabelStore(labels, block_rows=20))

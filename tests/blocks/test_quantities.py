@@ -56,7 +56,7 @@ def test_the_distribution_of_pairs(case, n_pairs):
         assert parts.sampled == whole.sampled == (n_pairs == 500)
 
 
-def test_the_distribution_of_all_pairs_is_what_it_says():
+def test_the_distribution_of_all_pairs_is_as_defined():
     labels = CASES["nowhere"][0][90:150]
     shares = []
     for a, b in itertools.combinations(labels, 2):
@@ -97,6 +97,6 @@ def test_what_cannot_be_counted_is_refused():
         lambda store: cluster_and_select(store, 3),
     ],
 )
-def test_what_needs_all_labels_says_so(call):
+def test_quantities_that_need_all_labels_refuse_blocks(call):
     with pytest.raises(UnsupportedEnsembleError, match=r"LabelStore\(...\)\.ensemble\(\)"):
         call(LabelStore(CASES["plain"][0]))

@@ -87,7 +87,7 @@ def test_columns_are_chosen(tmp_path):
         LabelStore(LABELS, columns=["r0"])
 
 
-def test_what_is_no_source_is_refused(tmp_path):
+def test_invalid_sources_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file"):
         open_source(tmp_path / "none.npy")
     (tmp_path / "labels.csv").write_text("1,2\n")
@@ -119,7 +119,7 @@ def test_a_source_can_be_sent_to_another_process(tmp_path):
     assert len(pickle.dumps(source)) < 2000
 
 
-def test_noise_is_what_minus_one_means_if_told():
+def test_minus_one_is_noise_on_request():
     facts = LabelStore(LABELS, missing="noise", block_rows=50).facts
     assert facts.missing_counts.sum() == 0
     assert facts.noise_counts.sum() == (LABELS < 0).sum()
@@ -152,7 +152,7 @@ class TestBlockedArray:
         with pytest.raises(IndexError):
             self.array()[11]
 
-    def test_only_the_blocks_that_are_asked_for_are_made(self):
+    def test_only_requested_blocks_are_made(self):
         made = []
 
         def make(block):

@@ -150,7 +150,7 @@ def test_components_of_a_part_see_that_part_only():
         (np.zeros((4, 1)), [0.5, 0, 1, 1], [(0, 1)], "vector of ints"),
     ],
 )
-def test_what_is_no_border_is_refused(X, pieces, pairs, message):
+def test_invalid_borders_are_refused(X, pieces, pairs, message):
     with pytest.raises(InputError, match=message):
         valley_counts(X, pieces, pairs)
 

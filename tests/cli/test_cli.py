@@ -185,7 +185,7 @@ def test_mixed_ensemble_and_cache(tmp_path, out, capsys):
     assert "EnsembleGenerator" in capsys.readouterr().err  # progress
 
 
-def test_an_ensemble_of_two_kinds_is_made_recorded_and_told(tmp_path, out):
+def test_an_ensemble_of_two_kinds_is_made_recorded_and_reported(tmp_path, out):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "x.npy", rng.normal(size=(60, 2)) + rng.integers(0, 2, (60, 1)) * 9)
     arguments = ["--generator", "kmeans+spectral", "--partitions", "6", "--max-clusters", "2"]
@@ -252,7 +252,7 @@ def test_combine_with_weights_and_noise(matrix, out, tmp_path):
     assert ensemble.labels[2, 1] == -1
 
 
-def test_objects_without_evidence_are_told(tmp_path, out, capsys):
+def test_objects_without_evidence_are_counted_in_the_output(tmp_path, out, capsys):
     (tmp_path / "a.csv").write_text("a,b\n0,1\n0,1\n,\n1,0\n1,0\n")
     assert main(["combine", str(tmp_path / "a.csv"), "--max-clusters", "2", "--out", str(out)]) == 0
     said = capsys.readouterr()

@@ -52,7 +52,7 @@ def test_another_fit_is_refused(file, capsys):
     run = str(file.parent / "run")
     assert combine(file, "--method", "hbgf", "-k", "3", "--checkpoint", run) == 0
     assert combine(file, "--method", "hbgf", "-k", "2", "--checkpoint", run, "--force") != 0
-    assert "give every fit a folder of its own" in capsys.readouterr().err
+    assert "Use a separate folder for each fit" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_no_such_file(file, capsys):
 
 
 @pytest.mark.parametrize("command", ["report", "predict"])
-def test_what_needs_the_clusterings_says_that_blocks_keep_none(command, file, capsys):
+def test_commands_that_need_the_clusterings_refuse_results_of_blocks(command, file, capsys):
     assert combine(file, "--blocks", "--method", "mcla", "-k", "3") == 0
     capsys.readouterr()
     out = str(file.parent / "out")
@@ -87,7 +87,7 @@ def test_what_needs_the_clusterings_says_that_blocks_keep_none(command, file, ca
     assert not (file.parent / "out" / "report.html").exists()
 
 
-def test_who_interrupts_is_told_what_is_kept(file, monkeypatch, capsys):
+def test_an_interrupt_prints_where_the_state_is_kept(file, monkeypatch, capsys):
     run = file.parent / "run"
     how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
 
@@ -102,7 +102,7 @@ def test_who_interrupts_is_told_what_is_kept(file, monkeypatch, capsys):
     assert combine(file, *how) == 0
 
 
-def test_who_interrupts_before_the_first_state_begins_again(file, monkeypatch, capsys):
+def test_an_interrupt_before_the_first_state_starts_over(file, monkeypatch, capsys):
     run = file.parent / "run"
     how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
 

@@ -246,7 +246,7 @@ def test_a_saved_ensemble_has_no_columns(tmp_path):
 # ---- categories and empty cells
 
 
-def test_text_among_points_is_told_with_all_ways_on(customers):
+def test_text_among_points_is_refused_with_all_options(customers):
     path, _ = customers
     refused(
         lambda: read_points(path, Reading(gaps=True)),
@@ -286,7 +286,7 @@ def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     assert written["settings"]["category_weight"] == 15
 
 
-def test_columns_of_very_different_spread_are_told_once_by_name(tmp_path, capsys):
+def test_columns_of_very_different_spread_warn_once_by_name(tmp_path, capsys):
     rows = [[20 + i % 40, 1000 * (i * 7 % 50)] for i in range(60)]
     path = write(tmp_path / "a.csv", rows, ["age", "income"])
     more = ["--partitions", "3", "--method", "eac", "--out", tmp_path / "o"]
@@ -408,7 +408,9 @@ def test_packed_tables(tmp_path, monkeypatch, suffix, pack):
     path.write_bytes(pack(b"1,2\n" * 100_000))
     monkeypatch.setattr("conclust.cli.reading.sources.reading_limit", lambda: 10_000)
     refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
-    refused(lambda: read_points(tmp_path / f"a.npy{suffix}", AUTO), "only CSV is read packed")
+    refused(
+        lambda: read_points(tmp_path / f"a.npy{suffix}", AUTO), "only CSV files may be compressed"
+    )
 
 
 def read_or_refused(path):
@@ -471,11 +473,11 @@ def test_matlab_files(tmp_path, monkeypatch):
         ("a", "no suffix. Known are .csv"),
     ],
 )
-def test_other_formats_are_told_the_way(tmp_path, name, sentence):
+def test_other_formats_are_refused_with_a_conversion(tmp_path, name, sentence):
     refused(lambda: read_points(tmp_path / name, AUTO), "cannot tell its format", sentence)
 
 
-def test_a_folder_is_no_file(tmp_path):
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path):
     refused(lambda: read_ensemble(tmp_path, AUTO), "is a folder. Give a file in it")
 
 
@@ -490,7 +492,7 @@ def test_the_folder_has_a_default_and_is_never_overwritten(runs, tmp_path, monke
     assert "The folder result is not empty" in capsys.readouterr().err
 
 
-def test_wrong_command_lines_are_told_in_one_line(capsys):
+def test_invalid_command_lines_are_refused_in_one_line(capsys):
     for arguments, sentence in (
         (["clutser", "x.csv"], "there is no 'clutser'. Is it 'cluster'?"),
         (

@@ -33,7 +33,7 @@ def test_the_default_finds_number_and_says_why(tmp_path, capsys):
     assert result(tmp_path / "s")["clusters"] <= 3
 
 
-def test_the_default_says_where_there_are_no_clusters(tmp_path, capsys):
+def test_the_default_prints_why_there_is_one_cluster(tmp_path, capsys):
     points = tmp_path / "noise.csv"
     X = np.random.default_rng(1).uniform(size=(300, 2))
     np.savetxt(points, X, delimiter=",", header="a,b", comments="")
@@ -47,7 +47,7 @@ def test_the_default_says_where_there_are_no_clusters(tmp_path, capsys):
     assert "the partitions by themselves show" in capsys.readouterr().out
 
 
-def test_confidence_that_is_no_better_than_chance_is_said(tmp_path, capsys):
+def test_confidence_not_above_chance_is_printed(tmp_path, capsys):
     labels = tmp_path / "labels.csv"
     drawn = np.random.default_rng(0).integers(0, 3, size=(60, 12))
     np.savetxt(labels, drawn, "%d", delimiter=",", header=",".join("abcdefghijkl"), comments="")
@@ -59,7 +59,7 @@ def test_confidence_that_is_no_better_than_chance_is_said(tmp_path, capsys):
     assert any("It is not higher than expected" in text for text in said)
 
 
-def test_too_few_to_tell_agreement_from_chance_is_said(tmp_path, capsys):
+def test_too_few_objects_to_distinguish_agreement_from_chance_are_reported(tmp_path, capsys):
     labels = tmp_path / "labels.csv"
     labels.write_text("name,a,b\nada,1,x\nbob,1,x\ncy,2,y\ndee,2,y\n")
     assert main(["combine", str(labels), "-k", "2", "--out", str(tmp_path / "r")]) == 0

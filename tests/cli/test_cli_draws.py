@@ -71,7 +71,7 @@ def test_a_table_with_a_draw_a_row(chains, tmp_path):
         (["--rows", "draws", "--burn", "30"], "range [0, 29]"),
     ],
 )
-def test_what_contradicts_itself_is_refused(options, message, chains, tmp_path, capsys):
+def test_contradicting_options_are_refused(options, message, chains, tmp_path, capsys):
     np.save(tmp_path / "draws.npy", chains)
     code = 0
     try:

@@ -128,7 +128,7 @@ def test_a_separator_that_only_some_take_for_a_space(tmp_path):
 # ---- Parquet and Zarr in blocks
 
 
-def test_parquet_that_is_none_in_blocks(tmp_path, capsys):
+def test_an_invalid_parquet_file_in_blocks_is_refused(tmp_path, capsys):
     pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1xxxxxxxxxxxxPAR0")

@@ -176,7 +176,7 @@ def test_headers_of_labels(tmp_path, content, header):
         assert rows.has_header is header
 
 
-def test_a_header_that_cannot_be_told_is_asked_for(tmp_path):
+def test_an_ambiguous_header_is_refused_with_the_option(tmp_path):
     content = "red,x\nred,y\nblue,z\n"
     refused(FileFormatError, lambda: labels(tmp_path, content), "--header yes or --header no")
     assert labels(tmp_path, content, header=False).ensemble.n_samples == 3
@@ -366,7 +366,7 @@ def test_arrays(tmp_path):
         (np.array([[1.0, np.nan]]), "row 1, column 2 holds nan"),
     ],
 )
-def test_arrays_that_are_no_points(tmp_path, array, sentence):
+def test_invalid_arrays_of_points_are_refused(tmp_path, array, sentence):
     np.save(tmp_path / "a.npy", array)
     refused(InputError, lambda: read_points(tmp_path / "a.npy", AUTO), "a.npy", sentence)
 

@@ -113,7 +113,7 @@ def test_linkage_is_a_parameter_of_all_trees(matrix, capsys):
     )
 
 
-def test_a_value_that_does_not_fit_is_told_by_the_method(matrix, capsys):
+def test_the_method_refuses_an_invalid_value(matrix, capsys):
     for text, got in (("balance=wide", "'wide'"), ("balance=-1", "-1"), ("balance=nan", "nan")):
         assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", text) == 1
         said = capsys.readouterr().err.splitlines()[-1]
@@ -123,7 +123,7 @@ def test_a_value_that_does_not_fit_is_told_by_the_method(matrix, capsys):
     assert "'joint' parameter of HBGF must be a bool. Got '1'" in capsys.readouterr().err
 
 
-def test_wrong_choices_are_told_how_to_be_right(capsys):
+def test_invalid_choices_are_refused_with_the_nearest_valid_one(capsys):
     hbgf = ["--method", "hbgf", "-k", "2", "--set"]
     for arguments, sentence in (
         (["--method", "hgbf"], "There is no method 'hgbf'. Is it HBGF"),
@@ -155,7 +155,7 @@ def test_missing_labels_are_refused_by_those_that_take_none(gaps, capsys):
     for name in refusing:
         assert combine(gaps, "--method", name, "-k", "2") == 1
         said = capsys.readouterr().err
-        assert f"{name} takes no missing labels, and the ensemble has them." in said
+        assert f"{name} does not accept missing labels, and the ensemble has them." in said
         assert "PCC and EAC do; 'conclust methods' says which others." in said
         assert not (gaps.parent / "out").exists()
 
@@ -230,7 +230,7 @@ def test_objects_that_nothing_observed_are_no_missing_labels(tmp_path):
             assert clusters_of(path)[3] == "-1"
 
 
-def test_which_methods_read_blocks_is_told(capsys):
+def test_the_list_shows_which_methods_read_blocks(capsys):
     assert main(["methods"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     at = head.index("blocks")

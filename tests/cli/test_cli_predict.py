@@ -226,7 +226,7 @@ def test_new_labels_that_are_missing_or_unknown(combined, tmp_path, capsys):
 # ---- refusals
 
 
-def test_folders_that_are_no_results(clustered, combined, tmp_path, capsys):
+def test_invalid_result_folders_are_refused(clustered, combined, tmp_path, capsys):
     result, new = clustered
 
     def told(*arguments):
@@ -259,7 +259,7 @@ def test_folders_that_are_no_results(clustered, combined, tmp_path, capsys):
     assert not (tmp_path / "p").exists()
 
 
-def test_a_mixed_ensemble_labels_nobody_new(tmp_path, capsys):
+def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
     np.save(tmp_path / "x.npy", X[:30])
     more = ["--generator", "mixed", "--max-clusters", "3", "-q", "--out", tmp_path / "r"]
     assert run("cluster", tmp_path / "x.npy", *more) == 0

@@ -1,9 +1,12 @@
 """``conclust report``: a result folder in, a page out."""
 
+import json
+
 import numpy as np
 import pytest
 
 from conclust.cli import main
+from conclust.results import load
 
 LABELS = np.repeat([[0, 0, 1], [1, 1, 1], [2, 2, 0]], 6, axis=0)
 
@@ -58,7 +61,7 @@ def test_a_result_that_is_made_again_loses_its_page(result, tmp_path):
 
 
 @pytest.mark.parametrize("spoil", ["nothing", "file", "empty"])
-def test_what_is_no_result_is_refused_in_a_sentence(spoil, tmp_path, capsys):
+def test_invalid_results_are_refused_in_a_sentence(spoil, tmp_path, capsys):
     given = tmp_path / "given"
     if spoil == "file":
         given.write_text("x")
@@ -78,3 +81,60 @@ def test_the_page_goes_to_standard_output_on_request(result, capfd):
     assert said.out.rstrip().endswith("</html>")
     assert said.err == f"Reading {result}.\n"
     assert not (result / "report.html").exists()
+
+
+def clusters_of(page):
+    """Return the names of the clusters of a page."""
+    text = page.read_text("utf-8")
+    return json.loads(text.partition('id="account">')[2].partition("</script>")[0])["clusters"]
+
+
+def test_clusters_count_from_1_or_have_names(result, tmp_path, capsys):
+    page = result / "report.html"
+    assert main(["report", str(result), "--no-pictures", "-q"]) == 0
+    assert clusters_of(page) == ["1", "2", "3"]
+    report = ["report", str(result), "--no-pictures", "-q", "--force", "--names"]
+    assert main([*report, 'gold,"tin, old",clay']) == 0
+    assert clusters_of(page) == ["gold", "tin, old", "clay"]
+    (tmp_path / "names.txt").write_text("gold\ntin, old\nclay\n\n")
+    assert main([*report, str(tmp_path / "names.txt")]) == 0
+    assert clusters_of(page) == ["gold", "tin, old", "clay"]
+    capsys.readouterr()
+    assert main([*report, "gold,tin"]) == 1
+    assert "must be 3 different names, one for each cluster. Got 2" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*report, "gold,tin,tin"])
+    assert "must be different names" in capsys.readouterr().err
+
+
+def test_the_names_of_combine_are_kept_for_the_report(tmp_path, capsys):
+    np.save(tmp_path / "labels.npy", LABELS)
+    out = tmp_path / "named"
+    combine = ["combine", str(tmp_path / "labels.npy"), "-k", "3", "--out", str(out), "--force"]
+    assert main([*combine, "--names", "gold,tin,clay"]) == 0
+    assert "Sizes: gold 6, tin 6, clay 6." in capsys.readouterr().out
+    assert main(["report", str(out), "--no-pictures", "-q"]) == 0
+    assert clusters_of(out / "report.html") == ["gold", "tin", "clay"]
+    assert load(out).cluster_names == ("gold", "tin", "clay")
+    assert main([*combine, "--names", "gold,tin"]) == 0
+    said = capsys.readouterr().out
+    assert "Sizes: 6, 6, 6." in said
+    assert "--names has 2 names for 3 clusters, so the clusters have no names." in said
+    assert load(out).cluster_names is None
+
+
+def test_labels_of_a_file_count_from_1_where_this_is_requested(tmp_path, capsys):
+    labels = np.where(np.arange(18)[:, None] == 0, -1, LABELS)
+    np.save(tmp_path / "labels.npy", labels)
+    out = tmp_path / "mine.csv"
+    combine = ["combine", str(tmp_path / "labels.npy"), "-k", "3", "-q", "--out"]
+    assert main([*combine, str(out), "--labels-from", "1"]) == 0
+    column = [int(line.split(",")[1]) for line in out.read_text().splitlines()[1:]]
+    assert main([*combine, str(out), "--force"]) == 0
+    before = [int(line.split(",")[1]) for line in out.read_text().splitlines()[1:]]
+    assert column == [k if k < 0 else k + 1 for k in before]
+    assert before[0] == -1
+    capsys.readouterr()
+    assert main([*combine, str(tmp_path / "folder"), "--labels-from", "1"]) == 1
+    assert "--labels-from 1 is for a file of labels" in capsys.readouterr().err
+    assert not (tmp_path / "folder").exists()

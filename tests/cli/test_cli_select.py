@@ -138,7 +138,7 @@ def test_objects_with_gaps_are_filled_or_dropped(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("text", ["1:4", "5:2", "two", "2,1", "", "2:x"])
-def test_numbers_that_are_none_are_refused(blobs, text, capsys):
+def test_invalid_numbers_of_clusters_are_refused(blobs, text, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["select", str(blobs[0]), "--k", text])
     assert stop.value.code == 2
@@ -150,7 +150,7 @@ def test_too_many_clusters_and_too_few_references_are_one_sentence(blobs, tmp_pa
     assert main(["select", str(blobs[0]), "-k", "2:49", *out]) == 1
     assert "up to the 48 objects that a resample draws" in capsys.readouterr().err
     assert main(["select", str(blobs[0]), "-k", "2", "--references", "5", *out]) == 1
-    assert "With fewer references no p-value is so small" in capsys.readouterr().err
+    assert "Fewer references cannot give a p-value that small" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -207,7 +207,7 @@ def test_cluster_asks_for_the_number_where_it_is_to(blobs, tmp_path, capsys):
         (["cluster", "-k", "some"], "of at least 1, or auto, got 'some'"),
     ],
 )
-def test_auto_is_refused_where_nothing_can_be_asked(given, sentence, blobs, capsys):
+def test_auto_is_refused_without_points(given, sentence, blobs, capsys):
     with pytest.raises(SystemExit) as ended:
         main([given[0], str(blobs[0]), *given[1:]])
     assert ended.value.code == 2
@@ -259,7 +259,7 @@ def test_categories_that_are_advised_are_taken(mixed, tmp_path, capsys):
     }
 
 
-def test_more_weight_of_categories_is_heard(mixed, tmp_path):
+def test_more_weight_of_categories_changes_the_consensus(mixed, tmp_path):
     path, _ = mixed
     out = tmp_path / "out"
     words = [*("--categories", "plan,region", "--category-weight", "50"), "-k", "2", "-q"]

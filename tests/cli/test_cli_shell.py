@@ -48,7 +48,7 @@ def test_the_grammar_has_all_that_the_parser_takes():
     assert {flag for option in options_of(PARSER) for flag in option.flags} >= {"--version", "-h"}
 
 
-def test_what_options_take():
+def test_completion_offers_option_values():
     def taken(command, flag):
         (option,) = (one for one in COMMANDS[command].flagged if flag in one.flags)
         return option.takes, option.values, option.again

@@ -87,7 +87,7 @@ def test_a_terminal_with_a_small_alphabet(matrix):
     assert listing(matrix.parent / "€") == COMBINED
 
 
-def test_names_that_are_no_utf8(matrix):
+def test_names_that_are_not_utf8_are_refused(matrix):
     wild = os.fsencode(matrix.parent) + b"/\xff\xfe.csv"
     Path(os.fsdecode(wild)).write_text("a,b\n0,1\n0,1\n1,0\n")
     done = shell("$P combine $'\\xff\\xfe.csv' -k 2 --out o", matrix.parent)
@@ -129,9 +129,7 @@ def test_the_folder_that_cannot_be_is_named_as_the_user_knows_it(matrix, capsys)
 
 
 @pytest.mark.parametrize("command", ["cluster", "combine"])
-def test_known_classes_that_nobody_knows_are_found_before_the_work(
-    tmp_path, command, capsys, monkeypatch
-):
+def test_empty_known_classes_are_refused_before_the_work(tmp_path, command, capsys, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("a,b,class\n" + "0,0,\n" * 5 + "1,1,NA\n" * 5)
     monkeypatch.setattr("conclust.cli.commands.consensus._finish", None)
@@ -309,7 +307,7 @@ def test_the_beat_slows_down():
     assert [talk._duration(t) for t in (5.2, 125)] == ["5 s", "2 min 5 s"]
 
 
-def test_verbose_says_more(matrix, capsys):
+def test_verbose_prints_more(matrix, capsys):
     more = [
         "--method",
         "pcc",

@@ -132,7 +132,7 @@ def test_where_pcc_fails_the_page_says_what_to_do(plain, told):
     assert ("accuracy 0.88" in " ".join(said.split())) == told
 
 
-def test_the_pictures_are_there(done):
+def test_the_demo_writes_its_pictures(done):
     out, _ = done
     names = sorted(path.name for path in out.iterdir())
     assert names == [
@@ -183,7 +183,7 @@ def test_without_matplotlib_one_sentence_and_no_pictures(tmp_path, monkeypatch, 
     ]
 
 
-def test_what_the_demo_refuses(tmp_path, capsys, monkeypatch):
+def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys, monkeypatch):
     assert run(tmp_path / "a", "--data", "no_such_set") == 1
     said = capsys.readouterr()
     assert said.out == ""
@@ -212,7 +212,7 @@ def test_what_the_demo_refuses(tmp_path, capsys, monkeypatch):
         (np.array([["a"]] * 3), "not a table of numbers"),
     ],
 )
-def test_data_sets_that_are_no_complete_tables(X, sentence):
+def test_incomplete_data_sets_are_refused(X, sentence):
     data = datasets.Dataset("x", X, np.array([0, 1, 1]), ("a",), ("p", "q"), "made up")
     with pytest.raises(demo.InputError, match=sentence):
         demo._checked("x", data)

@@ -73,7 +73,7 @@ def test_one_split_is_that_of_the_twin(seed):
         assert found.dip[b] == pytest.approx(dip_p_value(dip(along), len(along)))
 
 
-def test_a_cluster_that_a_part_does_not_have_is_never_told_apart():
+def test_a_cluster_missing_from_a_part_is_never_separated():
     X, y = three(0)
     first = np.arange(300) < 150
     part, _ = matched(X, y, 3, first, np.zeros(150, dtype=np.int64))
@@ -113,12 +113,12 @@ def test_neighbours_have_no_centre_in_the_ball_between_them():
 
 def test_borders_between_clusters_hold_and_within_one_do_not():
     X, y = three(0)
-    found = border_tests(X, y, random_state=0)
-    assert found.n_borders == 3
-    assert found.separated().sum() == 6
-    assert found.summary() == "3 of 3 borders hold (p < .05, Holm)"
-    assert found.agreement.min() > 0.95
-    np.testing.assert_array_equal(found.counts[0, 1], found.counts[1, 0][::-1])
+    tests = border_tests(X, y, random_state=0)
+    assert tests.n_borders == 3
+    assert tests.separated().sum() == 6
+    assert tests.summary() == "3 of 3 borders hold (p < .05, Holm)"
+    assert tests.agreement.min() > 0.95
+    np.testing.assert_array_equal(tests.counts[0, 1], tests.counts[1, 0][::-1])
     finer = halves(X, 7)
     again = border_tests(X, finer, random_state=0)
     merged = again.merged()
@@ -137,10 +137,10 @@ def test_a_cloud_cut_in_pieces_is_one_cluster(K):
         rng.uniform(size=(600, 2)),
         rng.exponential(size=(600, 3)),
     ):
-        found = border_tests(X, halves(X, K), random_state=0)
-        assert not found.separated().any()
-        assert found.merged().max() == 0
-        assert np.nanmin(found.valley_p_value) > 0.05
+        tests = border_tests(X, halves(X, K), random_state=0)
+        assert not tests.separated().any()
+        assert tests.merged().max() == 0
+        assert np.nanmin(tests.valley_p_value) > 0.05
 
 
 def test_same_bits_for_any_threads_and_seed_type():
@@ -184,44 +184,44 @@ def test_points_in_no_cluster_count_and_stay_in_none():
     X, y = three(0)
     names = np.array(["a", "b", "c"], dtype=object)[y]
     names[:9] = None
-    found = border_tests(X, names, random_state=0)
-    assert set(found.names) == {"a", "b", "c"}
-    assert (found.merged()[:9] == -1).all()
-    assert found.merged().max() == 2
+    tests = border_tests(X, names, random_state=0)
+    assert set(tests.names) == {"a", "b", "c"}
+    assert (tests.merged()[:9] == -1).all()
+    assert tests.merged().max() == 2
 
 
 def test_table_and_frame_show_each_border():
     X = three(0)[0]
-    found = border_tests(X, halves(X, 5), n_splits=5, random_state=0)
-    frame = found.to_frame()
-    assert len(frame) == found.n_borders
+    tests = border_tests(X, halves(X, 5), n_splits=5, random_state=0)
+    frame = tests.to_frame()
+    assert len(frame) == tests.n_borders
     assert (np.diff(frame["p_value"]) <= 0).all()
-    assert frame["holds"].sum() == found.separated().sum() // 2
+    assert frame["holds"].sum() == tests.separated().sum() // 2
     p = frame.iloc[0]
     assert (
         p["adjusted"]
-        == found.adjusted[p["first"] == np.array(found.names)][0][
-            list(found.names).index(p["second"])
+        == tests.adjusted[p["first"] == np.array(tests.names)][0][
+            list(tests.names).index(p["second"])
         ]
     )
-    lines = repr(found).splitlines()
-    assert lines[0] == found.summary()
-    assert len(lines) == found.n_borders + 3
+    lines = repr(tests).splitlines()
+    assert lines[0] == tests.summary()
+    assert len(lines) == tests.n_borders + 3
     assert lines[-1].startswith("Clusterings of parts agree with the labels on ")
 
 
 def test_one_cluster_has_no_border():
-    found = border_tests(np.random.default_rng(0).normal(size=(30, 2)), np.zeros(30, dtype=int))
-    assert found.n_borders == 0
-    assert found.merged().max() == 0
-    assert repr(found) == "One cluster: there is no border to test."
+    tests = border_tests(np.random.default_rng(0).normal(size=(30, 2)), np.zeros(30, dtype=int))
+    assert tests.n_borders == 0
+    assert tests.merged().max() == 0
+    assert repr(tests) == "One cluster: there is no border to test."
 
 
 def test_large_sets_are_looked_at_in_part():
     X, y = three(0, n=3000)
-    found = border_tests(X, y, max_samples=60, n_splits=5, random_state=0)
-    assert found.separated().sum() == 6
-    assert np.nansum(found.counts[0, 1]) < 660
+    tests = border_tests(X, y, max_samples=60, n_splits=5, random_state=0)
+    assert tests.separated().sum() == 6
+    assert np.nansum(tests.counts[0, 1]) < 660
 
 
 def test_what_cannot_be_tested_is_refused():
@@ -243,6 +243,6 @@ def test_what_cannot_be_tested_is_refused():
         border_tests(X[:-1], y)
     with pytest.raises(InputError, match="with a cluster"):
         border_tests(X, np.full(300, -1))
-    found = border_tests(X, y, n_splits=1, random_state=0)
+    tests = border_tests(X, y, n_splits=1, random_state=0)
     with pytest.raises(ParameterError, match="alpha"):
-        found.merged(1e-9)
+        tests.merged(1e-9)

@@ -16,36 +16,38 @@ def test_shares_are_the_means_of_indicators(seed):
     text = np.array(["red", "green", "blue", None], dtype=object)
     columns = text[rng.integers(0, 4, (n, 2))]
     columns[:, 1] = rng.integers(0, 2, n)  # numbers are categories too
-    found = cluster_categories(columns, labels)
-    assert sorted(zip(found.column.tolist(), map(str, found.category), strict=True)) == [
+    categories = cluster_categories(columns, labels)
+    assert sorted(zip(categories.column.tolist(), map(str, categories.category), strict=True)) == [
         *((0, name) for name in ("blue", "green", "red")),
         *((1, name) for name in ("0", "1")),
     ]
     indicators = np.column_stack(
         [
             [np.nan if cell is None else float(cell == name) for cell in columns[:, j]]
-            for j, name in zip(found.column, found.category, strict=True)
+            for j, name in zip(categories.column, categories.category, strict=True)
         ]
     )
     expected = cluster_features(indicators, labels)
     for name in ("inside", "outside", "deviation", "difference"):
         np.testing.assert_allclose(
-            getattr(found.shares, name), getattr(expected, name), rtol=1e-12, atol=1e-14
+            getattr(categories.shares, name), getattr(expected, name), rtol=1e-12, atol=1e-14
         )
 
 
 def test_a_category_that_only_one_cluster_has_is_infinitely_far():
-    found = cluster_categories([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
-    np.testing.assert_array_equal(found.shares.difference, [[np.inf, -np.inf], [-np.inf, np.inf]])
+    categories = cluster_categories([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
+    np.testing.assert_array_equal(
+        categories.shares.difference, [[np.inf, -np.inf], [-np.inf, np.inf]]
+    )
 
 
 def test_empty_cells_of_every_kind_are_left_out():
     frame = pd.DataFrame({"plan": pd.array(["x", pd.NA, "y", "x"], dtype="string")})
     cells = np.array([["x"], [None], ["y"], ["x"]], dtype=object)
     for given in (frame, cells, np.where(cells == None, np.nan, cells)):  # noqa: E711
-        found = cluster_categories(given, [0, 0, 1, 1])
-        assert found.category == ("x", "y")
-        np.testing.assert_array_equal(found.shares.inside, [[1.0, 0.0], [0.5, 0.5]])
+        categories = cluster_categories(given, [0, 0, 1, 1])
+        assert categories.category == ("x", "y")
+        np.testing.assert_array_equal(categories.shares.inside, [[1.0, 0.0], [0.5, 0.5]])
 
 
 @pytest.mark.parametrize(
@@ -57,6 +59,6 @@ def test_empty_cells_of_every_kind_are_left_out():
         ([[{1}], [{2}], [{2}], [{1}]], "names or numbers. Got set in row 0"),
     ],
 )
-def test_what_is_no_table_of_categories_is_refused(categories, said):
+def test_invalid_tables_of_categories_are_refused(categories, said):
     with pytest.raises(InputError, match=said):
         cluster_categories(categories, [0, 0, 1, 1])

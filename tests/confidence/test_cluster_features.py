@@ -47,19 +47,19 @@ def test_neither_units_nor_large_offsets_count():
 
 def test_values_that_do_not_vary():
     X = np.array([[1.0, 0.1, 3.0], [1.0, 0.1, 3.0], [2.0, 0.1, np.nan], [2.0, 0.1, np.nan]])
-    found = cluster_features(X, [0, 0, 1, 1])
-    np.testing.assert_array_equal(found.difference, [[-np.inf, 0, np.nan], [np.inf, 0, np.nan]])
-    assert found.largest(0).tolist() == [0, 1]  # of the third nothing is known
-    assert found.largest(0, 1).tolist() == [0]
+    features = cluster_features(X, [0, 0, 1, 1])
+    np.testing.assert_array_equal(features.difference, [[-np.inf, 0, np.nan], [np.inf, 0, np.nan]])
+    assert features.largest(0).tolist() == [0, 1]  # of the third nothing is known
+    assert features.largest(0, 1).tolist() == [0]
 
 
 def test_one_cluster_differs_from_nothing():
     X, _ = case(1)
-    found = cluster_features(X, np.zeros(len(X), dtype=int))
-    np.testing.assert_allclose(found.inside[0], X.mean(axis=0))
-    assert np.isnan(found.outside).all()
-    assert np.isnan(found.difference).all()
-    assert not len(found.largest(0))
+    features = cluster_features(X, np.zeros(len(X), dtype=int))
+    np.testing.assert_allclose(features.inside[0], X.mean(axis=0))
+    assert np.isnan(features.outside).all()
+    assert np.isnan(features.difference).all()
+    assert not len(features.largest(0))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_one_cluster_differs_from_nothing():
         (np.full((4, 1), np.inf), "contains infinity in column 0"),
     ],
 )
-def test_points_that_are_none_are_refused(X, said):
+def test_invalid_points_are_refused(X, said):
     with pytest.raises(InputError) as stop:
         cluster_features(X, [0, 0, 1, 1])
     assert said in str(stop.value)

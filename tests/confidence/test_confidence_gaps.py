@@ -99,16 +99,16 @@ def test_gaps_are_a_symmetric_table_of_the_clusters():
     X, labels = make_blobs(120, centers=3, random_state=1)
     X = np.r_[X, X[:1]]
     labels = np.r_[labels, 9]  # a cluster of one
-    found = cluster_gaps(X, labels, random_state=0)
-    np.testing.assert_array_equal(found.dip, found.dip.T)
-    np.testing.assert_array_equal(found.p_value, found.p_value.T)
-    assert np.isnan(found.p_value[3, :3]).all()
-    assert not found.separated()[3].any()
-    np.testing.assert_array_equal(np.diag(found.dip), 0)
-    np.testing.assert_array_equal(np.diag(found.p_value), 1)
+    gaps = cluster_gaps(X, labels, random_state=0)
+    np.testing.assert_array_equal(gaps.dip, gaps.dip.T)
+    np.testing.assert_array_equal(gaps.p_value, gaps.p_value.T)
+    assert np.isnan(gaps.p_value[3, :3]).all()
+    assert not gaps.separated()[3].any()
+    np.testing.assert_array_equal(np.diag(gaps.dip), 0)
+    np.testing.assert_array_equal(np.diag(gaps.p_value), 1)
     again = cluster_gaps(X, labels, random_state=0, n_jobs=3)
-    np.testing.assert_array_equal(found.dip, again.dip)
-    np.testing.assert_array_equal(found.p_value, again.p_value)
+    np.testing.assert_array_equal(gaps.dip, again.dip)
+    np.testing.assert_array_equal(gaps.p_value, again.p_value)
     # Clusters that are left out change nothing for the others but their numbers.
     assert cluster_gaps(X, np.where(labels == 9, -1, labels)).dip.shape == (3, 3)
     np.testing.assert_array_equal(
@@ -148,34 +148,34 @@ def test_plain_clusters_stay_with_other_members(model, blobs):
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     model.fit(blobs)
-    found = other_members(model, blobs, n_draws=15, random_state=0)
-    assert found.agreement.shape == (15,)
-    assert found.agreement.mean() > 0.8
-    assert found.kept.mean() > 0.85
-    np.testing.assert_array_equal(found.sizes.sum(axis=1), 120)
-    low, high = found.size_interval()
+    stability = other_members(model, blobs, n_draws=15, random_state=0)
+    assert stability.agreement.shape == (15,)
+    assert stability.agreement.mean() > 0.8
+    assert stability.kept.mean() > 0.85
+    np.testing.assert_array_equal(stability.sizes.sum(axis=1), 120)
+    low, high = stability.size_interval()
     sizes = np.bincount(model.labels_)
     assert (low <= sizes).all()
     assert (high >= sizes).all()
     again = other_members(model, blobs, n_draws=15, random_state=0)
-    np.testing.assert_array_equal(found.kept, again.kept)
+    np.testing.assert_array_equal(stability.kept, again.kept)
     if hasattr(model, "membership_"):
-        low, high = found.overlap_interval(0.5)
+        low, high = stability.overlap_interval(0.5)
         assert (low <= high).all()
-        np.testing.assert_allclose(found.overlap.sum(axis=2), 1, atol=0.2)
+        np.testing.assert_allclose(stability.overlap.sum(axis=2), 1, atol=0.2)
     else:
         with pytest.raises(InputError, match="labels only"):
-            found.overlap_interval()
+            stability.overlap_interval()
 
 
 def test_a_draw_is_a_fit_with_the_partitions_drawn(blobs):
     """Only one column can be drawn, so the consensus is the same as of the ensemble itself."""
     one = blobs.subset(partitions=[4])
     model = EAC(3).fit(one)
-    found = other_members(model, one, n_draws=3, random_state=0)
-    np.testing.assert_array_equal(found.agreement, 1)
-    np.testing.assert_array_equal(found.kept, 1)
-    np.testing.assert_array_equal(found.sizes, np.tile(np.bincount(model.labels_), (3, 1)))
+    stability = other_members(model, one, n_draws=3, random_state=0)
+    np.testing.assert_array_equal(stability.agreement, 1)
+    np.testing.assert_array_equal(stability.kept, 1)
+    np.testing.assert_array_equal(stability.sizes, np.tile(np.bincount(model.labels_), (3, 1)))
 
 
 def test_pcc_begins_where_it_had_ended(blobs, monkeypatch):
@@ -196,9 +196,9 @@ def test_pcc_begins_where_it_had_ended(blobs, monkeypatch):
 def test_objects_that_no_drawn_partition_saw_are_in_no_cluster():
     labels = np.array([[0, -1], [0, -1], [1, 0], [1, 0], [-1, 1], [-1, 1]])
     model = AutoConsensus(3, random_state=0).fit(labels)
-    found = other_members(model, labels, n_draws=30, random_state=0)
-    assert found.kept[0] == found.kept[1] < 1
-    assert found.kept[2] == found.kept[3] > found.kept[0]
+    stability = other_members(model, labels, n_draws=30, random_state=0)
+    assert stability.kept[0] == stability.kept[1] < 1
+    assert stability.kept[2] == stability.kept[3] > stability.kept[0]
 
 
 def test_gaps_between_clusters_that_are_not_neighbours_are_marked():

@@ -200,29 +200,31 @@ def test_a_consensus_clustering_brings_its_ensemble():
     model = ConsensusClustering(
         "eac", EnsembleGenerator("kmeans", n_partitions=10), n_clusters=2, random_state=0
     ).fit(X)
-    found = object_confidence(model)
-    np.testing.assert_array_equal(found.agreement, member_agreement(model.labels_, model.ensemble_))
+    confidence = object_confidence(model)
+    np.testing.assert_array_equal(
+        confidence.agreement, member_agreement(model.labels_, model.ensemble_)
+    )
 
 
 def test_partitions_beside_scikit_learn(blobs):
     _, _, sampled = blobs
     whole = Ensemble(np.where(sampled.labels < 0, 0, sampled.labels), weights=np.arange(1, 21))
     model = HBGF(3, random_state=0).fit(whole.reweighted(None))
-    found = partition_confidence(model.labels_, whole)
+    partitions = partition_confidence(model.labels_, whole)
     L = whole.labels
     np.testing.assert_allclose(
-        found.ari, [adjusted_rand_score(model.labels_, x) for x in L.T], atol=1e-12
+        partitions.ari, [adjusted_rand_score(model.labels_, x) for x in L.T], atol=1e-12
     )
 
     def nmi(a, b):
         return normalized_mutual_info_score(a, b, average_method="geometric")
 
-    np.testing.assert_allclose(found.nmi, [nmi(model.labels_, x) for x in L.T])
+    np.testing.assert_allclose(partitions.nmi, [nmi(model.labels_, x) for x in L.T])
     diverse = [1 - np.mean([nmi(L[:, u], L[:, v]) for v in range(20) if v != u]) for u in range(20)]
-    np.testing.assert_allclose(found.diversity, diverse)
-    np.testing.assert_allclose(found.weight, np.arange(1, 21) / 210)
-    np.testing.assert_array_equal(found.n_clusters, whole.cluster_counts)
-    np.testing.assert_array_equal(found.seen, 150)
+    np.testing.assert_allclose(partitions.diversity, diverse)
+    np.testing.assert_allclose(partitions.weight, np.arange(1, 21) / 210)
+    np.testing.assert_array_equal(partitions.n_clusters, whole.cluster_counts)
+    np.testing.assert_array_equal(partitions.seen, 150)
     learned = WeightedPCC(3, random_state=0).fit(sampled)
     weights = partition_confidence(learned, sampled).weight
     np.testing.assert_allclose(weights, learned.weights_)

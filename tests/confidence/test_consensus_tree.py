@@ -164,7 +164,7 @@ def test_the_picture_has_a_line_for_each_split(grown):
         draw("tree")
 
 
-def test_what_is_no_tree_is_refused(grown):
+def test_invalid_trees_are_refused(grown):
     X, _, members, tree = grown
     for bad in ({"max_clusters": 1}, {"n_splits": 0}, {"alpha": 0}, {"generator": "kmeans"}):
         with pytest.raises(ParameterError, match=next(iter(bad))):

@@ -77,7 +77,7 @@ def test_frames_of_polars_stay_what_they_are():
     assert found["label"].dtype == pl.Int64
 
 
-def test_an_object_in_no_cluster_is_told():
+def test_an_object_in_no_cluster_has_label_minus_one():
     labels = LABELS.copy()
     labels[4] = -1
     with pytest.warns(EvidenceWarning):

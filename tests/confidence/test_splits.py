@@ -70,22 +70,22 @@ def halves(splitting, n=40, columns=8):
 @pytest.mark.parametrize("splitting", range(9))
 def test_columns_that_split_are_counted(splitting):
     labels, consensus = halves(splitting)
-    found = cluster_splits(consensus, labels)
-    assert found.n_parts.tolist() == [2 if splitting else 1, 1]
-    assert found.n_partitions.tolist() == [splitting, 0]
-    assert found.n_observing.tolist() == [8, 8]
-    assert bool(found.told()) == (splitting > 4)
+    splits = cluster_splits(consensus, labels)
+    assert splits.n_parts.tolist() == [2 if splitting else 1, 1]
+    assert splits.n_partitions.tolist() == [splitting, 0]
+    assert splits.n_observing.tolist() == [8, 8]
+    assert bool(splits.told()) == (splitting > 4)
     if splitting:
-        assert len(np.unique(found.parts[:40])) == len(np.unique(found.parts[40:80])) == 1
-        assert found.parts[0] != found.parts[79]
+        assert len(np.unique(splits.parts[:40])) == len(np.unique(splits.parts[40:80])) == 1
+        assert splits.parts[0] != splits.parts[79]
 
 
 def test_columns_that_split_each_in_another_way_do_not_count():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, (200, 8))
-    found = cluster_splits(np.zeros(200, dtype=int), labels)
-    assert found.n_partitions[0] <= 1
-    assert not found.told()
+    splits = cluster_splits(np.zeros(200, dtype=int), labels)
+    assert splits.n_partitions[0] <= 1
+    assert not splits.told()
 
 
 def test_finer_columns_that_respect_the_parts_count_and_an_unequal_whole_does_not():
@@ -104,16 +104,16 @@ def test_missing_and_noise():
     labels[3, 1] = -2
     labels[:, 7] = -1
     labels[-1, 7] = 0
-    found = cluster_splits(consensus, labels)
-    assert found.n_partitions[0] == 5
-    assert found.n_observing[0] == 7
+    splits = cluster_splits(consensus, labels)
+    assert splits.n_partitions[0] == 5
+    assert splits.n_observing[0] == 7
 
 
 def test_large_clusters_are_looked_at_in_part():
     labels, consensus = halves(5, n=3000)
-    found = cluster_splits(consensus, labels)
-    assert found.told(["T", "B"], "columns") == ["cluster T is split in two by 5 of 8 columns"]
-    assert np.count_nonzero(found.parts >= 0) == 2000
+    splits = cluster_splits(consensus, labels)
+    assert splits.told(["T", "B"], "columns") == ["cluster T is split in two by 5 of 8 columns"]
+    assert np.count_nonzero(splits.parts >= 0) == 2000
 
 
 @pytest.mark.parametrize("parameters", [{"least": 0.0}, {"least": 0.6}, {"purity": 1.5}])

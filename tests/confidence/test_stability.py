@@ -94,8 +94,8 @@ def test_planted_borders_are_the_halo():
     truth = np.repeat([0, 1], 30)
     labels = np.repeat(truth[:, None], 20, axis=1)
     labels[[3, 40]] = rng.integers(0, 2, (2, 20))
-    found = sample_stability(labels)
-    np.testing.assert_array_equal(np.flatnonzero(~found.core), [3, 40])
+    stability = sample_stability(labels)
+    np.testing.assert_array_equal(np.flatnonzero(~stability.core), [3, 40])
     assert set(np.argsort(-object_ambiguity(labels))[:2]) == {3, 40}
 
 

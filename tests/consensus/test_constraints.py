@@ -82,7 +82,7 @@ def test_groups_are_the_closure_and_contradictions_have_the_shortest_chain(seed)
         ([(0, 1), (2,)], None, "must be pairs"),
     ],
 )
-def test_what_is_no_pair_is_refused(must, cannot, sentence):
+def test_invalid_pairs_are_refused(must, cannot, sentence):
     _, labels = members()
     with pytest.raises(InputError, match=sentence):
         cc.EAC(3).fit(labels, must_link=must, cannot_link=cannot)
@@ -92,8 +92,8 @@ def test_no_pairs_are_no_constraints():
     _, labels = members()
     plain = cc.EAC(3).fit(labels)
     for nothing in ([], np.empty((0, 2), dtype=int), None):
-        found = cc.EAC(3).fit(labels, must_link=nothing, cannot_link=nothing)
-        np.testing.assert_array_equal(found.linkage_matrix_, plain.linkage_matrix_)
+        model = cc.EAC(3).fit(labels, must_link=nothing, cannot_link=nothing)
+        np.testing.assert_array_equal(model.linkage_matrix_, plain.linkage_matrix_)
 
 
 # ---- trees
@@ -125,8 +125,8 @@ def test_contraction_of_objects_with_equal_labels_changes_nothing(linkage):
     labels[5] = labels[9]
     ensemble = cc.Ensemble(labels, weights=np.random.default_rng(0).random(15) + 0.5)  # no ties
     plain = cc.EAC(4, linkage=linkage).fit(ensemble)
-    found = cc.EAC(4, linkage=linkage).fit(ensemble, must_link=[(5, 9)])
-    np.testing.assert_allclose(found.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2], atol=1e-9)
+    model = cc.EAC(4, linkage=linkage).fit(ensemble, must_link=[(5, 9)])
+    np.testing.assert_allclose(model.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2], atol=1e-9)
 
 
 @pytest.mark.parametrize("soft", [False, True])
@@ -211,7 +211,9 @@ def test_numbers_that_cannot_be_are_refused():
 def test_methods_that_take_none_say_which_do():
     _, labels = members()
     for model in (cc.HBGF(3), cc.EAC(3, linkage="ward"), cc.EAC(3, metric="profile")):
-        with pytest.raises(UnsupportedEnsembleError, match="takes no must_link or cannot_link"):
+        with pytest.raises(
+            UnsupportedEnsembleError, match="does not accept must_link or cannot_link"
+        ):
             model.fit(labels, must_link=[(0, 1)])
     labels[7] = -1
     with pytest.raises(InputError, match="Object 7 is in must_link or cannot_link, and missing"):
@@ -267,9 +269,9 @@ def test_addremadd_colours_what_must_be_apart():
     """A cycle of five in three clusters; all pairs of four in three are refused."""
     _, labels = members(0, K=2)
     cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
-    found = cc.AddRemAdd(3, random_state=0).fit(labels, cannot_link=cycle)
-    assert found.n_clusters_ == 3
-    assert kept(found.labels_, [], cycle)
+    model = cc.AddRemAdd(3, random_state=0).fit(labels, cannot_link=cycle)
+    assert model.n_clusters_ == 3
+    assert kept(model.labels_, [], cycle)
     everyone = list(combinations(range(4), 2))
     with pytest.raises(InputError, match="found no assignment to 3 clusters"):
         cc.AddRemAdd(3, random_state=0).fit(labels, cannot_link=everyone)
@@ -404,7 +406,7 @@ def test_the_worth_of_a_question_is_that_of_its_merge():
     assert questions(labels, 8).tolist() == wanted
 
 
-def test_questions_are_not_asked_again():
+def test_questions_are_not_repeated():
     z, labels = members(5, n=80, K=3, wrong=0.3)
     pairs = questions(labels, 12)
     assert pairs.shape == (12, 2)

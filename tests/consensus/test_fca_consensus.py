@@ -58,7 +58,7 @@ def test_the_intents_of_the_worked_example():
 
 @pytest.mark.parametrize("threshold", [1, 4, 7, 0.01, 0.5, 1.0, "auto"])
 @pytest.mark.parametrize("order", ["given", "size"])
-def test_members_that_are_one_partition_give_it(threshold, order):
+def test_equal_members_give_their_partition(threshold, order):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 4, 50)
     labels = np.column_stack([rng.permutation(4)[truth] for _ in range(7)])
@@ -353,7 +353,7 @@ def test_a_partition_of_weight_zero_has_no_vote():
     assert not model.intents_[:, weights == 0].any()
 
 
-def test_weights_that_are_no_whole_numbers_reach_their_own_sum():
+def test_fractional_weights_reach_their_sum():
     labels = np.zeros((4, 10), dtype=int)
     model = FCAConsensus(1.0).fit(Ensemble(labels, weights=np.full(10, 0.1)))
     assert model.n_clusters_ == 1
@@ -375,5 +375,7 @@ def test_a_bad_order_is_refused():
 
 def test_soft_members_are_refused_with_what_takes_them():
     soft = Ensemble.from_memberships([np.eye(3), np.eye(3)])
-    with pytest.raises(UnsupportedEnsembleError, match=r"takes no soft members.*PCC and EAC"):
+    with pytest.raises(
+        UnsupportedEnsembleError, match=r"does not accept soft members.*PCC and EAC"
+    ):
         FCAConsensus().fit(soft)

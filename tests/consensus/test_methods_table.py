@@ -24,7 +24,7 @@ def test_the_page_is_what_the_methods_say():
     assert "docs/methods.md" in (methods_table.PAGE.parents[1] / "README.md").read_text("utf-8")
 
 
-def test_the_command_line_tells_what_the_methods_say():
+def test_the_help_describes_the_methods():
     assert methods_table.TABLE.read_text(encoding="utf-8") == methods_table.listed(), (
         "run: make docs"
     )
@@ -35,7 +35,7 @@ def test_lists_of_names_are_those_of_the_families(path):
     assert path.read_text(encoding="utf-8") == public_names.STUBS[path](), "run: make docs"
 
 
-def test_the_command_line_tells_what_the_kinds_of_members_say():
+def test_the_help_describes_the_kinds_of_members():
     assert options.KINDS.read_text(encoding="utf-8") == methods_table.kinds(), "run: make docs"
 
 

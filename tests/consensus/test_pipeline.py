@@ -25,7 +25,7 @@ from conclust.metrics import anmi
 X, truth = make_blobs(240, 2, centers=3, cluster_std=0.6, random_state=0)
 
 
-def test_it_is_the_generator_then_the_consensus():
+def test_the_pipeline_equals_generator_then_consensus():
     generator = EnsembleGenerator("kmeans", n_partitions=12, random_state=3)
     model = ConsensusClustering(PCC(3, random_state=4), generator).fit(X)
     labels = clone(generator).fit_transform(X)
@@ -59,7 +59,7 @@ def test_one_seed_for_both_parts():
     assert other.ensemble_ != fits[0].ensemble_
 
 
-def test_auto_asks_resamples_of_the_points_for_the_number():
+def test_auto_takes_the_number_from_resamples_of_the_points():
     generator = EnsembleGenerator("kmeans", n_partitions=12, scale="standard")
     model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
     assert model.selection_.n_clusters == model.n_clusters_ == model.consensus_.n_clusters == 3
@@ -111,7 +111,7 @@ def test_subsampled_members_leave_labels_missing_and_predict_all():
     assert adjusted_rand_score(model.labels_, model.predict(X)) > 0.95
 
 
-def test_members_that_cannot_label_new_points_say_so():
+def test_members_that_cannot_label_new_points_are_refused():
     generator = EnsembleGenerator([DBSCAN(eps=0.5), DBSCAN(eps=0.7)])
     model = ConsensusClustering(PCC(3), generator, random_state=0).fit(X)
     with pytest.raises(InputError, match="cannot label new points"):
@@ -239,7 +239,7 @@ def test_a_number_of_clusters_goes_before_that_of_the_estimator():
     assert ConsensusClustering(n_clusters=2, generator=generator).fit(X).n_clusters_ <= 2
 
 
-def test_what_cannot_be_is_said_before_members_are_made():
+def test_impossible_requests_are_refused_before_members_are_made():
     class Never(EnsembleGenerator):
         def fit_transform(self, X, y=None):
             raise AssertionError("members were made")
@@ -252,7 +252,7 @@ def test_what_cannot_be_is_said_before_members_are_made():
 # -- score
 
 
-def test_score_is_the_agreement_with_members_drawn_anew():
+def test_score_is_the_agreement_with_new_members():
     generator = EnsembleGenerator("kmeans", n_partitions=12)
     new = X[:100] + 0.01
     for consensus in (PCC(3), EAC(3)):
@@ -303,7 +303,7 @@ def test_score_works_where_members_know_only_their_own_points_and_says_so_where_
 # -- transform
 
 
-def test_memberships_are_features_in_the_container_asked_for():
+def test_memberships_are_features_in_the_requested_container():
     model = ConsensusClustering(
         PCC(3), EnsembleGenerator("kmeans", n_partitions=15), random_state=0
     )

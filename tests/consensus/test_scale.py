@@ -1,4 +1,4 @@
-"""Labels in files larger than the memory, and fits that are interrupted."""
+"""Labels in files larger than memory, and fits that are interrupted."""
 
 from __future__ import annotations
 

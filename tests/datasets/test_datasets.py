@@ -45,20 +45,20 @@ GENERATED = {
 
 @pytest.mark.parametrize(("name", "sizes"), GENERATED.items(), ids=str)
 def test_generated_sets(name, sizes):
-    found = datasets.load(name)
-    assert found.name == name
-    assert found.X.shape == (sum(sizes), 2)
-    assert found.X.dtype == np.float64
-    assert np.isfinite(found.X).all()
-    assert found.y.dtype == np.int64
-    assert tuple(np.bincount(found.y)) == sizes
-    assert len(found.target_names) == len(sizes)
-    assert found.feature_names == ("x", "y")
+    dataset = datasets.load(name)
+    assert dataset.name == name
+    assert dataset.X.shape == (sum(sizes), 2)
+    assert dataset.X.dtype == np.float64
+    assert np.isfinite(dataset.X).all()
+    assert dataset.y.dtype == np.int64
+    assert tuple(np.bincount(dataset.y)) == sizes
+    assert len(dataset.target_names) == len(sizes)
+    assert dataset.feature_names == ("x", "y")
     again = getattr(datasets, name)(random_state=0)
-    assert (again.X == found.X).all()
-    assert (datasets.load(name, random_state=1).X != found.X).any()
+    assert (again.X == dataset.X).all()
+    assert (datasets.load(name, random_state=1).X != dataset.X).any()
     with pytest.raises(FrozenInstanceError):
-        found.name = "other"
+        dataset.name = "other"
 
 
 def test_sizes_of_the_papers():
@@ -111,9 +111,9 @@ def test_spirals_are_one_curve_turned():
 @pytest.mark.parametrize("name", ["half_rings", "spirals", "image_1", "image_c"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_groups_are_separate(name, seed):
-    found = datasets.load(name, random_state=seed)
-    groups = fcluster(linkage(found.X, "single"), len(found.target_names), "maxclust")
-    assert metrics.adjusted_rand_index(found.y, groups) == 1
+    dataset = datasets.load(name, random_state=seed)
+    groups = fcluster(linkage(dataset.X, "single"), len(dataset.target_names), "maxclust")
+    assert metrics.adjusted_rand_index(dataset.y, groups) == 1
 
 
 def test_membership_is_the_posterior():
@@ -249,12 +249,12 @@ def test_bad_parameters_of_ensembles(call, error, sentence):
 
 @pytest.mark.parametrize("name", ["iris", "wine", "digits", "breast_cancer"])
 def test_sets_of_scikit_learn(name):
-    found = datasets.load(name)
+    dataset = datasets.load(name)
     expected = getattr(sk, f"load_{name}")()
-    assert np.array_equal(found.X, expected.data)
-    assert (found.y == expected.target).all()
-    assert found.target_names == tuple(str(target) for target in expected.target_names)
-    assert len(found.feature_names) == found.X.shape[1]
+    assert np.array_equal(dataset.X, expected.data)
+    assert (dataset.y == expected.target).all()
+    assert dataset.target_names == tuple(str(target) for target in expected.target_names)
+    assert len(dataset.feature_names) == dataset.X.shape[1]
 
 
 def test_names_and_available(monkeypatch):
@@ -334,12 +334,12 @@ def zoo(folder, monkeypatch):
 
 def test_table(zoo):
     zoo.table([HEADER, [1, "b", "10"], ["", "a", "9"], ["2.5", "c", "10"], ["-1e3", "a", "9"]])
-    found = datasets.load("zoo")
-    np.testing.assert_array_equal(found.X, [[1, 1], [np.nan, 0], [2.5, 2], [-1000, 0]])
-    assert found.y.tolist() == [1, 0, 1, 0]  # classes that are numbers, in their order
-    assert found.target_names == ("9", "10")
-    assert found.feature_names == ("hair", "kind")
-    assert "UCI" in found.source
+    dataset = datasets.load("zoo")
+    np.testing.assert_array_equal(dataset.X, [[1, 1], [np.nan, 0], [2.5, 2], [-1000, 0]])
+    assert dataset.y.tolist() == [1, 0, 1, 0]  # classes that are numbers, in their order
+    assert dataset.target_names == ("9", "10")
+    assert dataset.feature_names == ("hair", "kind")
+    assert "UCI" in dataset.source
     assert "zoo" in datasets.available()
 
 
@@ -353,10 +353,10 @@ def test_table_longer_than_a_block(folder, monkeypatch):
     small(monkeypatch, "zoo", n_samples=n, n_features=2, n_classes=3, text_features=("kind",))
     words = np.array(["tcp", "udp", "icmp", "other"])[np.arange(n) % 4]
     folder.table([HEADER, *[[i, words[i], i % 3] for i in range(n)]])
-    found = datasets.load("zoo")
-    assert (found.X[:, 0] == np.arange(n)).all()
-    assert (found.X[:, 1] == np.array([2, 3, 0, 1])[np.arange(n) % 4]).all()
-    assert (found.y == np.arange(n) % 3).all()
+    dataset = datasets.load("zoo")
+    assert (dataset.X[:, 0] == np.arange(n)).all()
+    assert (dataset.X[:, 1] == np.array([2, 3, 0, 1])[np.arange(n) % 4]).all()
+    assert (dataset.y == np.arange(n) % 3).all()
 
 
 FOUR = [[1, "b", "x"], [2, "a", "y"], [3, "a", "x"], [4, "a", "y"]]
@@ -404,21 +404,21 @@ def test_arrays(folder, monkeypatch):
     small(monkeypatch, "sc_yan", n_samples=3, n_features=2, n_classes=2)
     X = np.arange(6, dtype=np.float32).reshape(3, 2)
     folder.arrays("sc_yan", X=X, y=np.array(["b", "a", "b"]), features=np.array(["G1", "G2"]))
-    found = datasets.load("sc_yan")
-    assert found.X.dtype == np.float64
-    assert (found.X == X).all()
-    assert found.y.tolist() == [1, 0, 1]
-    assert found.feature_names == ("G1", "G2")
+    dataset = datasets.load("sc_yan")
+    assert dataset.X.dtype == np.float64
+    assert (dataset.X == X).all()
+    assert dataset.y.tolist() == [1, 0, 1]
+    assert dataset.feature_names == ("G1", "G2")
 
 
 def test_ready_ensembles_stay_labels(folder, monkeypatch):
     small(monkeypatch, "pool_lwea_mfeat", n_samples=3, n_features=2, n_classes=2)
     X = np.array([[1, 7], [2, 7], [2, 3]], dtype=np.uint8)
     folder.arrays("pool_lwea_mfeat", X=X, y=np.array([1, 1, 2], dtype=np.int16))
-    found = datasets.load("pool_lwea_mfeat")
-    assert found.X.dtype == np.uint8
-    assert (found.X == X).all()
-    assert found.feature_names == ("p1", "p2")
+    dataset = datasets.load("pool_lwea_mfeat")
+    assert dataset.X.dtype == np.uint8
+    assert (dataset.X == X).all()
+    assert dataset.feature_names == ("p1", "p2")
     folder.arrays("pool_lwea_mfeat", X=X.astype(float), y=np.array([1, 1, 2]))
     with pytest.raises(FileFormatError, match="labels of float64"):
         datasets.load("pool_lwea_mfeat")
@@ -442,11 +442,11 @@ def put_text(folder, monkeypatch, **changes):
 
 def test_word_counts_are_sparse(folder, monkeypatch):
     put_text(folder, monkeypatch)
-    found = datasets.load("webkb_1041")
-    assert sp.issparse(found.X)
-    assert (found.X.toarray() == TEXT.toarray()).all()
-    assert found.feature_names == ("a", "b", "c")
-    assert repr(found) == "Dataset('webkb_1041', X of 3 x 3, 2 classes)"
+    dataset = datasets.load("webkb_1041")
+    assert sp.issparse(dataset.X)
+    assert (dataset.X.toarray() == TEXT.toarray()).all()
+    assert dataset.feature_names == ("a", "b", "c")
+    assert repr(dataset) == "Dataset('webkb_1041', X of 3 x 3, 2 classes)"
 
 
 @pytest.mark.parametrize(
@@ -562,11 +562,11 @@ with_data = pytest.mark.skipif(not REAL, reason="CONCLUST_DATA names no folder o
 def test_published_sets(name):
     if name not in datasets.available():
         pytest.skip(f"{name} is not in the folder that CONCLUST_DATA names")
-    found = datasets.load(name)
+    dataset = datasets.load(name)
     entry = PUBLISHED[name]
-    assert found.X.shape == (entry.n_samples, entry.n_features)
-    assert len(np.unique(found.y)) == entry.n_classes == len(found.target_names)
+    assert dataset.X.shape == (entry.n_samples, entry.n_features)
+    assert len(np.unique(dataset.y)) == entry.n_classes == len(dataset.target_names)
     if name == "house_votes_435":
-        assert np.isnan(found.X).sum() == 392
-    elif not sp.issparse(found.X):
-        assert np.isnan(found.X).sum() == (16 if name == "breast_cancer_699" else 0)
+        assert np.isnan(dataset.X).sum() == 392
+    elif not sp.issparse(dataset.X):
+        assert np.isnan(dataset.X).sum() == (16 if name == "breast_cancer_699" else 0)

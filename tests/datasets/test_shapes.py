@@ -13,7 +13,7 @@ SHAPES = {"two_bananas": 2, "smiling_face": 4, "circles_and_gaussians": 11}
 
 @pytest.mark.parametrize(("name", "k"), SHAPES.items())
 @pytest.mark.parametrize("n", [15, 1001, 50_000])
-def test_there_are_as_many_points_as_asked_for(name, k, n):
+def test_the_number_of_points_is_the_requested_one(name, k, n):
     found = getattr(datasets, name)(n, random_state=0)
     assert found.X.shape == (n, 2)
     sizes = np.bincount(found.y)

@@ -48,7 +48,7 @@ def assert_same(rows, keys):
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(matrices)
-def test_rows_of_labels_missing_and_noise_are_told_apart(matrix):
+def test_rows_of_labels_missing_and_noise_are_distinguished(matrix):
     labels = np.array(matrix)
     labels[0] = np.maximum(labels[0], 0)  # no partition is missing everywhere
     ensemble = Ensemble(labels)

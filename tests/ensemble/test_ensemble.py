@@ -268,7 +268,7 @@ def test_pickle_and_copy():
             assert repr(again) == repr(e)
 
 
-def test_repr_says_what_matters():
+def test_repr_has_the_main_numbers():
     e = Ensemble([[0, 5], [0, -2], [1, -1]], weights=[1, 2])
     assert repr(e) == (
         "Ensemble(3 objects, 2 partitions of 1 to 2 clusters, 16.7% missing, 16.7% noise, weighted)"

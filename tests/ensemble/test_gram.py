@@ -146,12 +146,12 @@ def test_methods_do_without(name, parameters, ensemble, small):
     except conclust.exceptions.UnsupportedEnsembleError:
         pytest.skip("takes no such ensemble")
     small()
-    found = cls(**parameters).fit(ensemble)
-    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    model = cls(**parameters).fit(ensemble)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
     for attribute in ("membership_", "objective_", "residual_"):
         if getattr(expected, attribute, None) is not None:
             np.testing.assert_allclose(
-                getattr(found, attribute), getattr(expected, attribute), rtol=1e-6, atol=1e-7
+                getattr(model, attribute), getattr(expected, attribute), rtol=1e-6, atol=1e-7
             )
 
 
@@ -160,9 +160,9 @@ def test_few_objects_and_many_clusters(monkeypatch):
     labels = Ensemble(np.random.default_rng(0).integers(0, 3, (4, 30)))
     expected = conclust.LeftStochastic(3, random_state=0).fit(labels)
     monkeypatch.setattr(left_stochastic, "_DENSE", 8)
-    found = conclust.LeftStochastic(3, random_state=0).fit(labels)
-    np.testing.assert_array_equal(found.labels_, expected.labels_)
-    np.testing.assert_allclose(found.residual_, expected.residual_, atol=1e-8)
+    model = conclust.LeftStochastic(3, random_state=0).fit(labels)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_allclose(model.residual_, expected.residual_, atol=1e-8)
 
 
 def test_what_is_too_large_is_refused_with_its_size(monkeypatch):

@@ -43,7 +43,7 @@ def test_lazy_frames_are_collected():
 
 
 @pytest.mark.parametrize("small", [5e-324, 1e-310])
-def test_denormal_posteriors_are_none(small):
+def test_denormal_posteriors_count_as_zero(small):
     ensemble = cc.Ensemble.from_memberships([[[small, 1], [small, 1], [1, 0]], [[small, 1]] * 3])
     assert ensemble.indicator.data.min() == 1.0
     with warnings.catch_warnings():
@@ -67,13 +67,13 @@ def test_long_numbers_and_long_messages():
         cc.PCC(-(10**5000)).fit(LABELS)
 
 
-def test_communities_that_are_none():
+def test_invalid_communities_are_refused():
     for runs, nodes in (([{"v0": [1]}], None), ([[[0, 1]]], 5), ([[[[0], [1]]]], None)):
         with pytest.raises(InputError):
             cc.Ensemble.from_communities(runs, nodes=nodes)
 
 
-def test_an_index_that_is_none():
+def test_an_invalid_index_is_refused():
     model = cc.EAC(2).fit(LABELS)
     for index in (5, "abcd", np.array(3)):
         with pytest.raises(InputError, match="must be a frame, an index or a list of names"):
@@ -104,8 +104,8 @@ def test_points_of_any_size(factor):
 
 
 def test_pictures_of_nothing():
-    found = cc.plotting.flow_of({2: [0, 1, 1], 3: [-2, -2, -2]})
-    assert found.k.tolist() == [2, 2]
+    flow = cc.plotting.flow_of({2: [0, 1, 1], 3: [-2, -2, -2]})
+    assert flow.k.tolist() == [2, 2]
     assert len(cc.plotting.flow_of({2: [-1, -1], 3: [-2, -2]}).k) == 0
     for picture in (cc.plotting.pac_curve, cc.plotting.area_curve):
         with pytest.raises(InputError, match="Expected one number for each number of clusters"):

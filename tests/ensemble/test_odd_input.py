@@ -51,7 +51,7 @@ def tupled(value):
         (column(np.complex64(1j), 1), "Complex data"),
     ],
 )
-def test_labels_that_are_none(labels, message):
+def test_invalid_labels_are_refused(labels, message):
     with pytest.raises(InputError, match=message):
         Ensemble(labels)
 
@@ -89,7 +89,7 @@ def test_half_precision_is_read_without_a_warning():
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, np.float64, object, str])
-def test_what_is_masked_is_missing(dtype):
+def test_masked_cells_are_missing(dtype):
     data = np.array([[5, 1], [5, 2], [6, 1], [7, 2]]).astype(dtype)
     mask = np.array([[0, 0], [0, 1], [1, 0], [0, 0]], dtype=bool)
     given = np.ma.masked_array(data, mask=mask)
@@ -149,7 +149,7 @@ def test_memberships_that_are_masked_are_missing():
         (np.eye(2), "Membership 0 must be a matrix"),
     ],
 )
-def test_memberships_that_are_none(memberships, message):
+def test_invalid_memberships_are_refused(memberships, message):
     with pytest.raises(InputError, match=message):
         Ensemble.from_memberships(memberships)
 
@@ -170,7 +170,7 @@ def test_memberships_that_are_none(memberships, message):
         (np.ma.masked_array([1.0, 2.0], mask=[1, 0]), "finite"),
     ],
 )
-def test_weights_that_are_none(weights, message):
+def test_invalid_weights_are_refused(weights, message):
     with pytest.raises(InputError, match=message):
         Ensemble([[0, 0], [0, 1], [1, 1]], weights=weights)
 
@@ -262,6 +262,6 @@ def test_reserved_labels_as_text_are_those_as_numbers(missing):
     assert unseen == 0
 
 
-def test_an_empty_list_is_called_so():
+def test_an_empty_list_is_named_in_the_error():
     with pytest.raises(InputError, match="got an empty list"):
         Ensemble([])

@@ -89,7 +89,7 @@ def test_the_hint_comes_once_by_default():
     assert told.stderr.startswith("<string>:3:")
 
 
-def test_a_share_of_pairs_that_cannot_be_had_says_what_is_drawn():
+def test_an_impossible_share_of_pairs_is_refused_with_the_possible_ones():
     labels = np.random.default_rng(0).integers(0, 3, (600, 10))
     model = cc.PCC(3, pairs=0.001, max_iter=1, tol=1e9, tol_kkt=1e9, random_state=0)
     with pytest.warns(EvidenceWarning, match=r"180 pairs of 600 .* pairs=1, .* 0\.0033") as told:
@@ -100,7 +100,7 @@ def test_a_share_of_pairs_that_cannot_be_had_says_what_is_drawn():
         model.set_params(pairs=0.003).fit(labels)
 
 
-def test_clusterings_in_a_list_are_told_how_to_stand():
+def test_a_list_of_clusterings_is_refused_with_the_expected_form():
     runs = [np.arange(12) % k for k in (2, 3, 4)]
     with pytest.warns(OrientationWarning, match=r"list of 3 vectors of 12 .* 3 objects in 12 part"):
         assert cc.Ensemble(runs).shape == (3, 12)

@@ -59,7 +59,7 @@ def test_soft_members_count_by_their_mass():
 
 @pytest.mark.parametrize("labels", [[0, 1], [0.0, 1.0, 1.0], [[0, 1, 1]]])
 def test_labels_are_one_whole_number_an_object(labels):
-    with pytest.raises(InputError, match="must be one whole number an object"):
+    with pytest.raises(InputError, match="must be one whole number per object"):
         shared_clusterings(Ensemble([[0], [0], [1]]), labels, [[0]])
 
 

@@ -178,7 +178,7 @@ def test_no_more_threads_than_processors(monkeypatch):
 
 
 @pytest.mark.parametrize("n_jobs", [0, True, 2.0, "2", np.float64(2), np.int64(0)])
-def test_what_is_no_number_of_threads(n_jobs):
+def test_invalid_numbers_of_threads_are_refused(n_jobs):
     with pytest.raises(ParameterError, match="'n_jobs' parameter of PCC must be a non-zero int"):
         PCC(2, n_jobs=n_jobs).fit([[0, 0], [1, 1], [1, 0]])
     with pytest.raises(ParameterError, match="'n_jobs' parameter of EnsembleGenerator must be a"):
@@ -186,6 +186,6 @@ def test_what_is_no_number_of_threads(n_jobs):
 
 
 @pytest.mark.parametrize(("text", "count"), [("1", 1), ("1,2", 1), ("²", None), ("x", None)])
-def test_the_environment_says_how_many(monkeypatch, text, count):
+def test_the_environment_sets_the_number_of_threads(monkeypatch, text, count):
     monkeypatch.setenv("OMP_NUM_THREADS", text)
     assert _threads.thread_count(None) == (count or _threads._processors())

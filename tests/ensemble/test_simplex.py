@@ -60,7 +60,7 @@ def test_prices_against_a_solver():
         np.testing.assert_allclose(x, found.x, atol=1e-5)
 
 
-def test_far_away():
+def test_points_far_from_the_simplex_are_projected():
     np.testing.assert_array_equal(project_simplex([1e300, -1e300, 0]), [1, 0, 0])
     np.testing.assert_array_equal(project_simplex([0.0, -np.inf]), [1, 0])
     np.testing.assert_allclose(project_simplex([1e15, 1e15, -1e15]), [0.5, 0.5, 0])

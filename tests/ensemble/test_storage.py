@@ -188,7 +188,7 @@ def test_json_round_trip(tmp_path):
     assert (tmp_path / "a.json").read_bytes().endswith(b"}\n")
 
 
-def test_json_refuses_what_is_no_json(tmp_path):
+def test_invalid_json_is_refused(tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json(tmp_path / "a.json", {"x": float("nan")})
     with pytest.raises(TypeError, match="set cannot be written"):
@@ -209,7 +209,7 @@ def test_bad_json_is_refused(tmp_path, content):
 
 def test_large_json_is_refused(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps("x" * 100))
-    with pytest.raises(FileFormatError, match="larger than the 50 bytes"):
+    with pytest.raises(FileFormatError, match="larger than 50 bytes, the limit"):
         read_json(tmp_path / "a.json", max_bytes=50)
 
 
@@ -325,7 +325,7 @@ def test_odd_booleans_are_true(tmp_path):
 
 
 @pytest.mark.parametrize("read", [read_npy, read_npz, read_json])
-def test_what_is_no_file_is_refused(tmp_path, read):
+def test_paths_that_are_not_files_are_refused(tmp_path, read):
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "absent")
     with pytest.raises((FileFormatError, IsADirectoryError)):
@@ -373,7 +373,7 @@ def test_every_flipped_byte_is_noticed_or_harmless(tmp_path, save, flip):
 @pytest.mark.parametrize(
     "content", [b"", b"PK", b"1,2\n", b"PK\x03\x04" * 10, b"\x93NUMPY\x01\x00"]
 )
-def test_what_is_no_npz(tmp_path, content):
+def test_invalid_npz_files_are_refused(tmp_path, content):
     (tmp_path / "a.npz").write_bytes(content)
     with pytest.raises(FileFormatError, match=r"is not an NPZ file|is cut off"):
         read_npz(tmp_path / "a.npz")
@@ -427,7 +427,7 @@ def test_large_directory_in_a_zip64_record_is_refused(tmp_path):
         read_npz(path)
 
 
-def test_entries_that_are_no_arrays(tmp_path):
+def test_entries_that_are_not_arrays_are_refused(tmp_path):
     zipped(tmp_path / "a.npz", [("x.npy", npy()), ("evil.py", b"1")])
     with pytest.raises(FileFormatError, match=r"'evil.py' in it is not an array"):
         read_npz(tmp_path / "a.npz")

@@ -43,26 +43,26 @@ def test_join_is_the_lookup_of_every_cell(kind, text):
     tables, objects = places(0, text)
     wanted = Ensemble(naive_join(tables, "id", objects))
     given = {name: kind(table) for name, table in tables.items()}
-    found = Ensemble.join(given, on="id")
-    assert found == wanted
-    assert found.names == wanted.names
-    assert found.shape == (len(objects), 6)
+    joined = Ensemble.join(given, on="id")
+    assert joined == wanted
+    assert joined.names == wanted.names
+    assert joined.shape == (len(objects), 6)
 
 
 def test_the_order_of_rows_in_tables_changes_nothing():
     tables, objects = places(1)
-    found = Ensemble.join(tables, on="id")
+    joined = Ensemble.join(tables, on="id")
     turned = {
         name: {column: list(values)[::-1] for column, values in table.items()}
         for name, table in tables.items()
     }
-    assert Ensemble.join(turned, on="id") == found
+    assert Ensemble.join(turned, on="id") == joined
     order = objects[::-1]
     backwards = Ensemble.join(tables, on="id", objects=order)
-    np.testing.assert_array_equal(backwards.present, found.present[::-1])
+    np.testing.assert_array_equal(backwards.present, joined.present[::-1])
 
 
-def test_missing_noise_and_absent_are_told_apart():
+def test_missing_noise_and_absent_are_distinguished():
     a = {"id": [1, 2, 3], "a": [0, -1, -2]}
     b = {"id": [3, 4], "b": [7, 7]}
     plain = Ensemble.join({"a": a, "b": b}, "id").labels

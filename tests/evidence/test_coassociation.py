@@ -298,7 +298,7 @@ def test_rows_and_blocks_are_parts_of_the_whole():
         2,
     ],
 )
-def test_rows_that_are_no_consecutive_objects(rows):
+def test_rows_that_are_not_consecutive_objects(rows):
     with pytest.raises(InputError, match=r"rows must be a slice or range .* between 0 and 4\. Got"):
         coassociation(E1, rows=rows)
 

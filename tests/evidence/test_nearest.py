@@ -35,9 +35,9 @@ def test_nearest_pairs_are_those_of_all_pairs(n, m, k, missing, noise, weighted)
     np.fill_diagonal(S, 0.0)
     for per_object in (1, 3, n):
         expected = naive.elite(S, per_object)
-        found = nearest_pairs(e, per_object)
-        np.testing.assert_allclose(found.to_scipy().toarray(), expected, rtol=1e-12)
-        assert found.n_pairs == np.count_nonzero(expected) // 2
+        pairs = nearest_pairs(e, per_object)
+        np.testing.assert_allclose(pairs.to_scipy().toarray(), expected, rtol=1e-12)
+        assert pairs.n_pairs == np.count_nonzero(expected) // 2
 
 
 def own_choices(labels, weights, per_object, most):
@@ -67,11 +67,11 @@ def test_ties_are_bounded_by_the_clusters_shared(most, missing, noise, weighted)
     weights = np.array([1.0, 3.0, 2.0, 1.0]) if weighted else np.ones(4)
     e = Ensemble(labels, weights=weights if weighted else None)
     chosen = own_choices(e.labels, weights, 3, most)
-    found = nearest_pairs(e, 3, max_partners=most)
-    np.testing.assert_array_equal(found.to_scipy().toarray() > 0, chosen | chosen.T)
+    pairs = nearest_pairs(e, 3, max_partners=most)
+    np.testing.assert_array_equal(pairs.to_scipy().toarray() > 0, chosen | chosen.T)
     whole = nearest_pairs(e, 3).to_scipy().toarray()
-    assert found.n_pairs < np.count_nonzero(whole) // 2
-    kept = found.to_scipy().toarray()
+    assert pairs.n_pairs < np.count_nonzero(whole) // 2
+    kept = pairs.to_scipy().toarray()
     np.testing.assert_array_equal(kept[kept > 0], whole[kept > 0])
     # A bound that no object meets changes nothing.
     np.testing.assert_array_equal(nearest_pairs(e, 3, max_partners=60).to_scipy().toarray(), whole)
@@ -91,12 +91,12 @@ def test_similarity_is_the_twin_of_the_evidence():
 
 def test_form_and_counts():
     e = Ensemble(random_labels(0, 50, 8, 4, 0.2))
-    found = nearest_pairs(e, 4)
-    SparseEvidence(found.indptr, found.indices, found.counts, found.copresence)  # checks the form
+    pairs = nearest_pairs(e, 4)
+    SparseEvidence(pairs.indptr, pairs.indices, pairs.counts, pairs.copresence)  # checks the form
     c, N = evidence(e)
-    rows = np.repeat(np.arange(50), found.lengths)
-    np.testing.assert_array_equal(found.counts, c[rows, found.indices])
-    np.testing.assert_array_equal(found.copresence, N[rows, found.indices])
+    rows = np.repeat(np.arange(50), pairs.lengths)
+    np.testing.assert_array_equal(pairs.counts, c[rows, pairs.indices])
+    np.testing.assert_array_equal(pairs.copresence, N[rows, pairs.indices])
 
 
 def test_ties_are_kept_whatever_the_order_of_the_weights():

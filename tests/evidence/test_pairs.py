@@ -196,7 +196,7 @@ def test_bad_parameters():
         sample_pairs([[0], [1]], 1, random_state="seed")
 
 
-def test_evidence_of_all_pairs_and_of_those_of_a_pattern_say_the_same():
+def test_evidence_of_all_pairs_and_of_a_pattern_are_equal():
     rng = np.random.default_rng(5)
     labels = rng.integers(0, 3, (40, 7))
     labels[rng.random((40, 7)) < 0.3] = -1

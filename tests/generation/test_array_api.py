@@ -65,7 +65,7 @@ def test_rounds_of_lloyd_lead_where_the_naive_twin_gets(library):
 def test_what_does_not_fit_is_refused(library):
     _, array = library
     X = array(np.zeros((3, 2)))
-    with pytest.raises(InputError, match="as many columns"):
+    with pytest.raises(InputError, match="same number of columns"):
         label_block(X, array(np.zeros((3, 1))), [0, 3])
     with pytest.raises(InputError, match="both be float32, or both float64"):
         lloyd_step(X, array(np.zeros((3, 2), dtype=np.float32)))

@@ -14,7 +14,7 @@ LABELS[RNG.random((60, 20)) < 0.1] = -2
 WEIGHTS = RNG.random(20)
 
 
-def test_replaces_a_share_and_says_which():
+def test_a_share_is_replaced_and_returned():
     ensemble = Ensemble(LABELS, weights=WEIGHTS)
     spoiled, indices = corrupt(ensemble, 0.25, random_state=0, return_indices=True)
     assert isinstance(spoiled, Ensemble)

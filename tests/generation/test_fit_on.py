@@ -113,7 +113,7 @@ def test_fit_transform_labels_all_objects_as_transform_does(form):
         assert member.n_clusters == len(set(seen))
 
 
-def test_the_ensemble_takes_the_labels_as_they_are():
+def test_the_ensemble_accepts_the_labels_unchanged():
     for form in ("kmeans", "observed"):
         labels = made(form).fit_transform(X)
         assert labels.dtype == (np.uint8 if form == "kmeans" else np.int8)
@@ -191,7 +191,7 @@ def test_the_default_begins_above_the_limit(monkeypatch):
     assert sizes(method=DBSCAN(), sample_fraction=0.2) == {600}
 
 
-def test_limits_are_those_that_are_told():
+def test_limits_are_those_of_the_message():
     assert (plan._FIT_ON, plan._FOR_EACH) == (10_000, 10)
     generator = EnsembleGenerator("kmeans")
     assert plan.fitted_on(generator, 10_000) is None
@@ -264,7 +264,7 @@ def test_more_clusters_than_objects_fitted():
         EnsembleGenerator("kmeans", n_clusters=30, fit_on=20).fit(X)
 
 
-def test_a_method_that_is_none_is_refused_as_such():
+def test_an_invalid_method_is_refused_by_name():
     with pytest.raises(ParameterError, match="'method' parameter"):
         EnsembleGenerator([3], fit_on=20).fit(X)
 
@@ -361,7 +361,7 @@ def test_blocks_of_any_kind_are_labelled():
         next(generator.transform_blocks([np.full((3, 4), np.nan)]))
 
 
-def test_what_is_wrong_in_a_block_is_said(small_blocks):
+def test_gaps_in_a_block_are_refused_as_in_memory(small_blocks):
     bad = X.copy()
     bad[2500, 1] = np.nan
     with pytest.raises(ValueError, match="Input X contains NaN"):

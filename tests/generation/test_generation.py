@@ -155,7 +155,7 @@ def test_more_clusters_than_objects_is_an_error_that_names_both():
         EnsembleGenerator("kmeans", n_clusters=[2, 16], sample_fraction=0.1).fit(IRIS)
 
 
-def test_fewer_distinct_points_than_asked_clusters_warns_once():
+def test_fewer_distinct_points_than_requested_clusters_warn_once():
     X = np.repeat([[0.0], [1.0]], 10, axis=0)
     with pytest.warns(ConvergenceWarning, match="5 of 5 members found fewer") as caught:
         labels = EnsembleGenerator("kmeans", n_partitions=5, n_clusters=4).fit_transform(X)

@@ -216,7 +216,7 @@ def test_only_npy_and_json_and_only_the_user_may_look(generator):
 
 @pytest.mark.parametrize("kind", ["labels", "centres", "json"])
 @pytest.mark.parametrize("where", [0, 0.5, -1])
-def test_a_flipped_byte_is_found_and_the_member_computed_anew(generator, kind, where):
+def test_a_flipped_byte_is_detected_and_the_member_computed_again(generator, kind, where):
     expected = generator.fit_transform(IRIS)
     pattern = {"labels": "?" * 64 + ".npy", "centres": "*.centers.npy", "json": "*.json"}[kind]
     victim = _files(generator, pattern)[1]
@@ -424,7 +424,7 @@ def test_bad_folders(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["below/a/file", "nul\0", "loop", "x" * 300, "file/members"])
-def test_paths_that_are_none(tmp_path, name):
+def test_invalid_cache_paths_are_refused(tmp_path, name):
     (tmp_path / "below").write_text("a file")
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "file").mkdir()
@@ -438,7 +438,7 @@ def test_paths_that_are_none(tmp_path, name):
 
 @pytest.mark.parametrize("kind", [".json", ".npy", ".lock"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_what_has_the_name_of_an_entry(tmp_path, kind, n_jobs):
+def test_foreign_files_with_the_name_of_an_entry_are_refused(tmp_path, kind, n_jobs):
     generator = EnsembleGenerator(
         "kmeans", n_partitions=3, random_state=0, cache_dir=tmp_path / "cache", n_jobs=n_jobs
     )

@@ -231,7 +231,7 @@ class _Answers(DBSCAN):
         (np.full(150, -3), "-1 for noise. Got -3"),
     ],
 )
-def test_answers_that_are_no_labels(monkeypatch, answer, sentence):
+def test_invalid_labels_of_a_clusterer_are_refused(monkeypatch, answer, sentence):
     monkeypatch.setattr(_Answers, "answer", answer)
     with pytest.raises(InputError, match=sentence):
         EnsembleGenerator([_Answers()]).fit(IRIS)

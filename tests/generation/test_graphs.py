@@ -257,7 +257,7 @@ def test_members_of_one_graph_are_made_side_by_side_to_the_same_bits(monkeypatch
     np.testing.assert_array_equal(many, one)
 
 
-def test_what_nobody_wants_ends_in_threads_within_threads():
+def test_unneeded_work_ends_in_threads_within_threads():
     def work(item):
         for _ in range(1000):
             time.sleep(0.01)

@@ -72,7 +72,7 @@ def test_inertia_is_scikit_learns_from_the_same_start(seed):
 
 
 @pytest.mark.parametrize("tol", [0.0, 1e-4, 0.05])
-def test_it_ends_and_refills_as_scikit_learn_does(tol):
+def test_k_means_ends_and_refills_like_scikit_learn(tol):
     """From the same starts, some of which lose the last object of a cluster."""
     n, k, runs = 150, 12, 60
     rng = np.random.default_rng(0)

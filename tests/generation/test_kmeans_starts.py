@@ -27,7 +27,7 @@ def test_small_clusters_beside_a_large_one_are_found(sizes, d):
     assert expected == 1.0
 
 
-def test_random_starts_miss_them():
+def test_random_starts_miss_small_clusters():
     """What the default is for; it fails where `init` does nothing."""
     X, y = make_blobs([1000, 50, 50, 50, 50, 50], n_features=10, random_state=0)
     generator = EnsembleGenerator("kmeans", 60, init="random")

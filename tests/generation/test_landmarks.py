@@ -49,7 +49,7 @@ def test_equally_near_landmarks_come_in_their_order():
     assert squares[1].tolist() == [1.0] * 4
 
 
-def test_the_search_in_two_steps_is_what_it_says():
+def test_the_search_in_two_steps_is_as_defined():
     points, places = rng(0).normal(size=(200, 3)), rng(1).normal(size=(400, 3))
     search = search_of(places, 5, rng(2))
     found, _ = search.nearest(points, 5)
@@ -150,8 +150,8 @@ def test_more_components_than_clusters_are_joined_where_they_are_near():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
     for k, expected in ((1, y * 0), (2, y // 2), (4, y)):
-        found = EnsembleGenerator("spectral", 4, n_clusters=k, random_state=0).fit_transform(X)
-        for column in found.T:
+        labels = EnsembleGenerator("spectral", 4, n_clusters=k, random_state=0).fit_transform(X)
+        for column in labels.T:
             assert adjusted_rand_score(column, expected) == 1
 
 
@@ -394,7 +394,7 @@ def _arrays():
         ("centers", lambda a: a[:0]),
     ],
 )
-def test_arrays_that_are_no_model_are_told_from_others(name, change):
+def test_arrays_that_are_not_a_model_are_recognised(name, change):
     arrays = _arrays()
     assert models.LandmarkCut.of_arrays(arrays) is not None
     arrays[name] = change(arrays[name])

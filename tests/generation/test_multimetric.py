@@ -45,7 +45,7 @@ def test_blocks_of_points_change_nothing(monkeypatch):
     np.testing.assert_array_equal(neighbour_graph(points, 6, 0.5).toarray(), whole.toarray())
 
 
-def test_equal_points_are_tied_by_one():
+def test_ties_of_equal_points_have_weight_one():
     graph = neighbour_graph(np.ones((8, 2)), 3, 0.5)
     assert (graph.data == 1).all()
     assert not graph.diagonal().any()
@@ -104,7 +104,7 @@ def test_numbers_of_neighbours_and_widths_are_drawn_from_the_papers_ranges(monke
     assert len({member.features for member in generator.members_}) == 35  # of 7, 4
 
 
-def test_groups_among_features_that_say_nothing_are_found():
+def test_groups_among_uninformative_features_are_found():
     X, y = make_blobs(300, 10, centers=4, random_state=0)
     X = np.hstack([X, rng(0).normal(scale=3, size=(300, 30))])
     generator = EnsembleGenerator("multimetric", random_state=0)

@@ -32,7 +32,7 @@ def quiet(generator, X):
         return generator.fit(X)
 
 
-def test_columns_of_different_units_are_standardised_and_it_says_so(customers):
+def test_columns_of_different_units_are_standardised_with_a_reason(customers):
     X, y = customers
     model = ConsensusClustering(
         EAC(3), EnsembleGenerator("kmeans", n_partitions=20), random_state=0

@@ -102,7 +102,7 @@ def test_the_ways_to_give_views_agree(views):
         (3, "Got int"),
     ],
 )
-def test_what_is_no_views_is_refused(X, words):
+def test_invalid_views_are_refused(X, words):
     with pytest.raises(InputError, match=words):
         MultiViewGenerator().fit(X)
 

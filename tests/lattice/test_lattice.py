@@ -312,7 +312,7 @@ def test_a_context_is_drawn_as_its_lattice():
 
 
 @pytest.mark.parametrize("what", [np.zeros((3, 2), int), None, "lattice"])
-def test_what_is_no_lattice_is_refused(what):
+def test_invalid_lattices_are_refused(what):
     with pytest.raises(InputError, match=f"got {type(what).__name__}: FormalContext.from_ens"):
         line_diagram(what)
 

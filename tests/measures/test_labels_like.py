@@ -50,21 +50,24 @@ def test_the_numbers_are_those_of_the_best_matching(seed):
     previous[previous < 0] = -1
     labels = np.where(rng.random(n) < 0.6, previous // 2, rng.integers(-2, 4, n))
     best, wanted = naive(previous.tolist(), labels.tolist())
-    found = labels_like(previous, labels)
+    renumbered = labels_like(previous, labels)
     kept = sum(
-        int(((found == p) & (previous == p)).sum()) for p in set(previous[previous >= 0].tolist())
+        int(((renumbered == p) & (previous == p)).sum())
+        for p in set(previous[previous >= 0].tolist())
     )
     assert kept == max(best, 0)
     negative = labels < 0
-    np.testing.assert_array_equal(found[negative], labels[negative])
+    np.testing.assert_array_equal(renumbered[negative], labels[negative])
     both = (
-        cc.metrics.contingency(found[~negative], labels[~negative]) if (~negative).any() else None
+        cc.metrics.contingency(renumbered[~negative], labels[~negative])
+        if (~negative).any()
+        else None
     )
     assert both is None or both.identical
-    new = set(found[~negative].tolist()) - set(previous.tolist())
+    new = set(renumbered[~negative].tolist()) - set(previous.tolist())
     largest = max(previous.max(), -1)
     assert sorted(new) == list(range(largest + 1, largest + 1 + len(new)))
-    assert set(wanted[~negative].tolist()) == set(found[~negative].tolist()) or kept == best
+    assert set(wanted[~negative].tolist()) == set(renumbered[~negative].tolist()) or kept == best
 
 
 def test_splits_merges_and_strays():
@@ -86,10 +89,10 @@ def test_splits_merges_and_strays():
 def test_identifiers_match_objects_that_come_and_go():
     previous = pd.Series([3, 3, 8, 8], index=["a", "b", "c", "d"])
     now = {"d": "x", "e": "x", "b": "y", "f": "y", "a": "y"}
-    found = labels_like(
+    renumbered = labels_like(
         previous, list(now.values()), ids=list(now), previous_ids=previous.index.to_numpy()
     )
-    assert found.tolist() == [8, 8, 3, 3, 3]
+    assert renumbered.tolist() == [8, 8, 3, 3, 3]
 
 
 def test_refusals():
@@ -121,9 +124,9 @@ def test_with_one_percent_of_new_objects_nearly_all_keep_their_number(seed):
     before = cc.ConsensusClustering(n_clusters=8, random_state=seed).fit(X[:990]).labels_
     before = rng.permutation(30)[before]
     after = cc.ConsensusClustering(n_clusters=8, random_state=seed + 100).fit(X).labels_
-    found = labels_like(np.concatenate([before, np.full(10, -1)]), after)
-    assert np.mean(found[:990] == before) >= 0.99
-    assert adjusted_rand_index(found, after) == 1.0
+    renumbered = labels_like(np.concatenate([before, np.full(10, -1)]), after)
+    assert np.mean(renumbered[:990] == before) >= 0.99
+    assert adjusted_rand_index(renumbered, after) == 1.0
 
 
 def test_a_frame_has_the_numbers_in_label_and_memberships():
@@ -206,7 +209,7 @@ def test_warm_start_refuses_what_shared_clusterings_refuses():
         lambda labels: warm_start(ensemble, labels),
         lambda labels: shared_clusterings(ensemble, labels, [[0, 0]]),
     ):
-        with pytest.raises(InputError, match="one whole number an object"):
+        with pytest.raises(InputError, match="one whole number per object"):
             call([0, 1])
         with pytest.raises(InputError, match="no object in a cluster"):
             call([-1, -1, -1])

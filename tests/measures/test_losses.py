@@ -69,10 +69,12 @@ def test_the_cost_of_splitting_is_on_the_side_of_salso():
 
 def test_all_pairs_by_the_variation_of_information():
     labels = odd_labels(2)
-    found = partition_similarities(Ensemble(labels), measure="vi")
+    similarities = partition_similarities(Ensemble(labels), measure="vi")
     for u, one in enumerate(labels.T):
         for v, other in enumerate(labels.T):
-            assert found[u, v] == pytest.approx(variation_of_information(one, other), abs=1e-9)
+            assert similarities[u, v] == pytest.approx(
+                variation_of_information(one, other), abs=1e-9
+            )
     apart = partition_similarities(Ensemble([[0, -1], [0, -1], [-1, 0]]), measure="vi")
     assert np.isnan(apart[0, 1])
     assert apart[0, 0] == 0.0

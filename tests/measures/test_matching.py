@@ -95,7 +95,7 @@ def test_names_without_shared_objects_are_given_away_last():
 
 
 def test_refuses_what_cannot_be_compared():
-    with pytest.raises(InputError, match="of one length"):
+    with pytest.raises(InputError, match="the same length"):
         match([0, 1], [0, 1, 1])
     with pytest.raises(InputError, match="No object has a label in both"):
         relabel([0, -1], [-1, 0])

@@ -31,7 +31,7 @@ def test_entropy_is_between_certain_and_even():
     assert entropy(np.eye(3, dtype=np.float32)).tolist() == [0, 0, 0]
 
 
-def test_entropy_refuses_what_is_no_probability():
+def test_entropy_refuses_invalid_probabilities():
     with pytest.raises(InputError, match=r"row 1 with smallest value 0\.2 and sum 0\.5"):
         entropy([[0.5, 0.5], [0.2, 0.3]])
 

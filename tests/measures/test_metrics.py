@@ -257,7 +257,7 @@ def test_very_many_clusters():
 @pytest.mark.parametrize(
     ("a", "b", "sentence"),
     [
-        ([0, 1, 1], [0, 1], "of one length. Got 3 labels in 'labels_true' and 2"),
+        ([0, 1, 1], [0, 1], "the same length. Got 3 labels in 'labels_true' and 2"),
         ([], [], "at least two objects. Got 0"),
         ([0], [0], "at least two objects. Got 1"),
         (
@@ -376,7 +376,7 @@ def test_partition_similarities_are_the_pairwise_measures(low, measure, average)
     members = random_labels(rng, 25, 7, low, 4)
     members[:, 5] = 0
     members[:, 6] = np.where(members[:, 4] >= 0, members[:, 4] + 3, members[:, 4])
-    found = metrics.partition_similarities(members, measure=measure, average=average)
+    similarities = metrics.partition_similarities(members, measure=measure, average=average)
     for u in range(7):
         for v in range(7):
             if measure == "nmi":
@@ -385,15 +385,15 @@ def test_partition_similarities_are_the_pairwise_measures(low, measure, average)
                 )
             else:
                 expected = metrics.adjusted_rand_index(members[:, u], members[:, v])
-            assert found[u, v] == pytest.approx(expected, abs=1e-12)
-    assert (found == found.T).all()
+            assert similarities[u, v] == pytest.approx(expected, abs=1e-12)
+    assert (similarities == similarities.T).all()
 
 
 def test_members_that_share_nothing_are_not_zero():
     labels = [[0, -1], [1, -1], [-1, 0], [-1, 1]]
-    found = metrics.partition_similarities(labels)
-    assert np.isnan(found[0, 1])
-    assert found[0, 0] == found[1, 1] == 1
+    similarities = metrics.partition_similarities(labels)
+    assert np.isnan(similarities[0, 1])
+    assert similarities[0, 0] == similarities[1, 1] == 1
 
 
 def test_members_that_share_one_object():
@@ -409,8 +409,8 @@ def test_partition_of_noise_only():
         ("nmi", metrics.normalized_mutual_information),
         ("ari", metrics.adjusted_rand_index),
     ):
-        found = metrics.partition_similarities(labels, measure=measure)
-        assert found[0, 1] == pytest.approx(of_two(labels[:, 0], labels[:, 1]))
+        similarities = metrics.partition_similarities(labels, measure=measure)
+        assert similarities[0, 1] == pytest.approx(of_two(labels[:, 0], labels[:, 1]))
 
 
 def test_bad_ensembles():

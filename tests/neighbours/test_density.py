@@ -31,7 +31,7 @@ def test_the_core_of_a_heap_is_zero():
     assert core_squares(neighbours, 4).tolist() == [1.0, 1.0, 9.0]
 
 
-def test_moons_are_told_apart():
+def test_moons_are_separated():
     points, kind = make_moons(500, noise=0.06, random_state=1)
     neighbours = find_neighbours(points, 20)
     labels, count = cut_ties(density_forest(neighbours, 8), neighbours, 2, 100.0)

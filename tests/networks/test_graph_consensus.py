@@ -223,7 +223,7 @@ def test_nodes_without_edges_are_alone():
         (7, "Got int"),
     ],
 )
-def test_what_is_no_undirected_graph_is_refused(graph, words):
+def test_graphs_that_are_not_undirected_are_refused(graph, words):
     with pytest.raises(InputError, match=words):
         GraphConsensus().fit(graph)
 

@@ -177,7 +177,7 @@ def lab(colours):
 
 
 @pytest.mark.parametrize("eye", SEEN)
-def test_the_colours_of_eight_clusters_are_told_apart_by_all_eyes(eye):
+def test_the_colours_of_eight_clusters_are_safe_for_the_colour_blind(eye):
     rgb = style.cluster_colours(8)
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     seen = lab(np.clip(linear @ np.array(SEEN[eye]).T, 0, 1))

@@ -132,26 +132,26 @@ def test_a_selection_brings_all_with_it():
 
 def test_what_choose_returns_can_be_drawn():
     X, _ = make_blobs(90, centers=3, n_features=3, random_state=0)
-    found = choose(X, k=range(2, 6), n_resamples=12, n_references=19, random_state=0)
-    curve = P.curve_of(found)
-    np.testing.assert_array_equal(curve.k, found.k)
-    np.testing.assert_array_equal(curve.values, found.table["pac"])
-    np.testing.assert_array_equal(curve.null, found.null)
-    assert (curve.p_value, curve.chosen) == (found.p_value, found.n_clusters)
-    np.testing.assert_array_equal(P.curve_of(found, "rcsi").values, found.table["rcsi"])
-    logs = np.log(found.null)
-    np.testing.assert_allclose(P.curve_of(found, "rcsi").null, logs.mean(axis=0) - logs)
-    for k, (values, heights) in P.cdf_of(found).items():
-        pairs = found.consensus_matrix(k)[np.triu_indices(90, 1)]
+    selection = choose(X, k=range(2, 6), n_resamples=12, n_references=19, random_state=0)
+    curve = P.curve_of(selection)
+    np.testing.assert_array_equal(curve.k, selection.k)
+    np.testing.assert_array_equal(curve.values, selection.table["pac"])
+    np.testing.assert_array_equal(curve.null, selection.null)
+    assert (curve.p_value, curve.chosen) == (selection.p_value, selection.n_clusters)
+    np.testing.assert_array_equal(P.curve_of(selection, "rcsi").values, selection.table["rcsi"])
+    logs = np.log(selection.null)
+    np.testing.assert_allclose(P.curve_of(selection, "rcsi").null, logs.mean(axis=0) - logs)
+    for k, (values, heights) in P.cdf_of(selection).items():
+        pairs = selection.consensus_matrix(k)[np.triu_indices(90, 1)]
         pairs = pairs[~np.isnan(pairs)]
         at = np.searchsorted(np.sort(pairs), values + 1e-12, "right") / len(pairs)
         np.testing.assert_allclose(heights, at)
-    np.testing.assert_array_equal(P.tracking_of(found).k, found.k)
+    np.testing.assert_array_equal(P.tracking_of(selection).k, selection.k)
     for draw in (P.cdf_curves, P.area_curve, P.pac_curve, P.rcsi_curve, P.tracking_plot):
-        painted(draw(found))
-    painted(P.flow_diagram(found))
-    painted(P.dendrogram(found.trees[3], 3))
-    painted(P.coassociation_heatmap(found.ensembles[3], labels=found.labels[3]))
+        painted(draw(selection))
+    painted(P.flow_diagram(selection))
+    painted(P.dendrogram(selection.trees[3], 3))
+    painted(P.coassociation_heatmap(selection.ensembles[3], labels=selection.labels[3]))
 
 
 # -- flows
@@ -159,11 +159,13 @@ def test_what_choose_returns_can_be_drawn():
 
 def test_a_sequential_test_names_the_references_of_its_p_value():
     X, _ = make_blobs(60, centers=3, n_features=3, cluster_std=0.5, random_state=1)
-    found = choose(X, range(2, 5), n_resamples=10, n_references=19, sequential=True, random_state=0)
-    assert len(found.null) > found.n_references  # some only fix mean and deviation
-    assert P.curve_of(found).n_references == found.n_references
-    title = P.rcsi_curve(found).get_legend().get_title().get_text()
-    assert f"({found.n_references} references)" in title
+    selection = choose(
+        X, range(2, 5), n_resamples=10, n_references=19, sequential=True, random_state=0
+    )
+    assert len(selection.null) > selection.n_references  # some only fix mean and deviation
+    assert P.curve_of(selection).n_references == selection.n_references
+    title = P.rcsi_curve(selection).get_legend().get_title().get_text()
+    assert f"({selection.n_references} references)" in title
 
 
 def test_colours_go_on_in_the_clusters_that_share_most():
@@ -219,10 +221,10 @@ def test_flow_counts_objects_that_clusters_share(seed):
 
 def test_clusters_that_split_stand_below_their_origin():
     z = np.repeat(np.arange(4), 10)
-    found = P.flow_of({2: z // 2, 4: np.array([2, 0, 3, 1])[z]})
-    assert len(found.edges) == 4
-    left = found.x[found.edges[found.edges[:, 0] == np.argmin(found.x[:2]), 1]]
-    right = found.x[found.edges[found.edges[:, 0] == np.argmax(found.x[:2]), 1]]
+    flow = P.flow_of({2: z // 2, 4: np.array([2, 0, 3, 1])[z]})
+    assert len(flow.edges) == 4
+    left = flow.x[flow.edges[flow.edges[:, 0] == np.argmin(flow.x[:2]), 1]]
+    right = flow.x[flow.edges[flow.edges[:, 0] == np.argmax(flow.x[:2]), 1]]
     assert left.max() < right.min()
 
 
@@ -360,15 +362,15 @@ def test_a_tree_of_very_many_objects():
 
 def test_the_map_of_partitions_is_their_mutual_information_in_order():
     _, ensemble = members(m=9)
-    found = P.partition_map_of(ensemble)
-    L = ensemble.labels[:, found.order]
+    picture = P.partition_map_of(ensemble)
+    L = ensemble.labels[:, picture.order]
     expected = [
         [normalized_mutual_info_score(a, b, average_method="geometric") for a in L.T] for b in L.T
     ]
-    np.testing.assert_allclose(found.similarity, expected, atol=1e-12)
-    np.testing.assert_array_equal(np.sort(found.order), np.arange(9))
+    np.testing.assert_allclose(picture.similarity, expected, atol=1e-12)
+    np.testing.assert_array_equal(np.sort(picture.order), np.arange(9))
     image = P.partition_map(ensemble).images[0].get_array()
-    np.testing.assert_allclose(image, found.similarity)
+    np.testing.assert_allclose(image, picture.similarity)
     z = np.repeat([0, 1], 20)
     mixed = np.column_stack([z, np.arange(40) % 2, z, np.arange(40) % 2])
     order = P.partition_map_of(mixed).order
@@ -478,19 +480,19 @@ def test_traces_are_the_models():
 @pytest.mark.parametrize("shape", [(30, 5), (200, 120), (60, 400)])
 def test_places_are_the_principal_components(shape):
     X = np.random.default_rng(0).normal(size=shape) * np.linspace(3, 1, shape[1])
-    found = P.embedding_of(X, np.zeros(shape[0], int))
+    embedding = P.embedding_of(X, np.zeros(shape[0], int))
     pca = PCA(2, svd_solver="full").fit(X)
     expected = pca.transform(X)
-    signs = np.sign((expected * found.places).sum(axis=0))
-    np.testing.assert_allclose(found.places, expected * signs, atol=1e-8)
-    np.testing.assert_allclose(found.shares, pca.explained_variance_ratio_)
+    signs = np.sign((expected * embedding.places).sum(axis=0))
+    np.testing.assert_allclose(embedding.places, expected * signs, atol=1e-8)
+    np.testing.assert_allclose(embedding.shares, pca.explained_variance_ratio_)
 
 
 def test_places_of_an_ensemble_keep_apart_what_partitions_do():
     z, ensemble = members(n=120, m=30)
-    found = P.embedding_of(ensemble, z)
+    embedding = P.embedding_of(ensemble, z)
     expected = PCA(2, svd_solver="full").fit_transform(ensemble.indicator.toarray() / np.sqrt(30))
-    np.testing.assert_allclose(np.abs(found.places), np.abs(expected), atol=1e-8)
+    np.testing.assert_allclose(np.abs(embedding.places), np.abs(expected), atol=1e-8)
 
 
 def test_unsure_objects_are_faded():

@@ -385,7 +385,7 @@ def test_a_report_leaves_pyplot_alone():
     pyplot.close("all")
 
 
-def test_a_notebook_has_pyplot_asked(monkeypatch):
+def test_a_notebook_uses_the_current_figure_of_pyplot(monkeypatch):
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     assert not figures._pyplot_in_use()
     import matplotlib

@@ -73,7 +73,7 @@ def model():
     return ConsensusClustering(n_clusters=2, refine=True, random_state=0).fit(overlapping(2)[0])
 
 
-def test_it_is_as_good_as_k_means_on_overlapping_gaussians(model):
+def test_refinement_matches_k_means_on_overlapping_gaussians(model):
     X, y = overlapping(2)
     best = adjusted_rand_index(y, KMeans(2, n_init=10, random_state=0).fit(X).labels_)
     assert model.refinement_ is not None
@@ -147,7 +147,7 @@ def test_refine_is_a_bool():
         ConsensusClustering(min_clusters=0).fit(np.zeros((60, 2)))
 
 
-def test_flat_clusters_are_told_apart_by_the_covariance_within_them():
+def test_flat_clusters_are_separated_by_the_covariance_within_them():
     """Two clusters that are long in one direction: Euclidean centres cut them across."""
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1], 250)

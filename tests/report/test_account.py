@@ -55,9 +55,9 @@ def cells(table, name):
 def test_iris():
     iris = load_iris(as_frame=True).data
     generator = EnsembleGenerator("kmeans", init="random")
-    found = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
+    content = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
     why = 'no test against a single cluster was run (n_clusters="auto" does it)'
-    assert found["decision"] == {
+    assert content["decision"] == {
         "sentence": f"2 clusters in 150 objects: no two of them touch; no p-value: {why}.",
         "by": "borders",
         "reason": None,
@@ -73,9 +73,9 @@ def test_iris():
         "alternatives": [],
         "doubts": [],
     }
-    (clusters,) = tables(found, "clusters")
+    (clusters,) = tables(content, "clusters")
     assert cells(clusters, "size") == [50, 100]
-    first = section(found, "features")["blocks"][1]["clusters"][0]["rows"][0]
+    first = section(content, "features")["blocks"][1]["clusters"][0]["rows"][0]
     setosa = iris["petal length (cm)"][:50]
     assert first["feature"] == "petal length (cm)"
     assert first["inside"] == f"{setosa.mean():.4g}"
@@ -83,12 +83,12 @@ def test_iris():
 
 def test_iris_with_a_p_value():
     iris = load_iris().data
-    found = account(choose(iris, scale="standard", random_state=0))
-    assert found["decision"] == {
+    content = account(choose(iris, scale="standard", random_state=0))
+    assert content["decision"] == {
         "sentence": "2 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations); 1 of 1 "
         "border holds (p < .05, Holm).",
         "by": "p-value",
-        "reason": found["decision"]["reason"],
+        "reason": content["decision"]["reason"],
         "clusters": 2,
         "objects": 150,
         "objects_in_no_cluster": 0,
@@ -99,7 +99,7 @@ def test_iris_with_a_p_value():
         "why_no_p": None,
         "borders": None,
         "alternatives": [],
-        "doubts": found["decision"]["doubts"],
+        "doubts": content["decision"]["doubts"],
     }
 
 
@@ -152,13 +152,13 @@ def test_iris_number_for_number(tmp_path):
 
 
 def test_numbers_are_those_of_confidence(model, blobs):
-    found = account(model, X=blobs)
-    (clusters,) = tables(found, "clusters")
+    content = account(model, X=blobs)
+    (clusters,) = tables(content, "clusters")
     sure = confidence.cluster_confidence(model)
     assert cells(clusters, "size") == sure.sizes.tolist()
     for name in ("consensus", "jaccard", "confidence"):
         np.testing.assert_allclose(cells(clusters, name), getattr(sure, name), atol=1e-6)
-    (objects,) = tables(found, "objects")
+    (objects,) = tables(content, "objects")
     each = confidence.object_confidence(model)
     order = [int(name) for name in cells(objects, "object")]
     assert sorted(order) == list(range(90))
@@ -166,12 +166,12 @@ def test_numbers_are_those_of_confidence(model, blobs):
     assert shown == sorted(shown)
     np.testing.assert_allclose(shown, each.confidence[order], atol=1e-4)
     assert cells(objects, "cluster") == each.labels[order].tolist()
-    (members,) = tables(found, "partitions")
+    (members,) = tables(content, "partitions")
     quality = confidence.partition_confidence(model)
     at = cells(members, "clustering")
     np.testing.assert_allclose(cells(members, "ari"), quality.ari[at], atol=1e-4)
     features = confidence.cluster_features(blobs, model.labels_)
-    top = section(found, "features")["blocks"][1]["clusters"][1]["rows"][0]
+    top = section(content, "features")["blocks"][1]["clusters"][1]["rows"][0]
     assert top["difference"] == pytest.approx(
         features.difference[1, features.largest(1, 1)[0]], abs=1e-4
     )
@@ -190,10 +190,10 @@ def test_every_number_says_how_it_was_made(model, chosen, blobs):
         assert all(column["how"] for column in columns)
 
 
-def test_a_selection_says_why(chosen, blobs):
-    found = account(chosen, X=blobs)
-    decision = found["decision"]
-    (code,) = [block for block in section(found, "repeat")["blocks"] if block["kind"] == "code"]
+def test_a_selection_has_a_reason(chosen, blobs):
+    content = account(chosen, X=blobs)
+    decision = content["decision"]
+    (code,) = [block for block in section(content, "repeat")["blocks"] if block["kind"] == "code"]
     assert code["text"] == (
         "conclust.selection.choose(X, [2, 3, 4], n_resamples=12, n_references=19, sequential=False, "
         "scale=None, random_state=0)"
@@ -202,16 +202,16 @@ def test_a_selection_says_why(chosen, blobs):
         "3 clusters in 90 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations); 3 of 3 borders hold (p < .05, Holm)."
     )
     assert decision["reason"] == chosen.reason
-    why = tables(found, "why")[0]
+    why = tables(content, "why")[0]
     assert why["stressed"] == 3
     assert cells(why, "k") == [2, 3, 4]
     rcsi = [pair[0] for pair in cells(why, "rcsi")]
     np.testing.assert_allclose(rcsi, chosen.table["rcsi"], atol=1e-6)
-    (clusters,) = tables(found, "clusters")
+    (clusters,) = tables(content, "clusters")
     stability = confidence.stability_over_k(chosen.labels)[3]
     np.testing.assert_allclose(cells(clusters, "stability"), stability, atol=1e-6)
     assert cells(clusters, "no_gap") == ["none"] * 3
-    assert "p-value (19 rotations)" in [fact["name"] for fact in found["facts"]]
+    assert "p-value (19 rotations)" in [fact["name"] for fact in content["facts"]]
 
 
 def test_a_p_value_is_never_zero(chosen):
@@ -220,23 +220,23 @@ def test_a_p_value_is_never_zero(chosen):
 
 
 def test_ensembles_without_points_have_no_p_value(chosen):
-    found = account(choose_from(chosen.ensembles))
+    content = account(choose_from(chosen.ensembles))
     why = "labels alone give no reference without clusters to compare with"
-    assert found["decision"]["sentence"].endswith(f"no p-value: {why}.")
-    assert found["decision"]["p_value"] is None
-    assert "There are no points here" in section(found, "features")["blocks"][0]["text"]
+    assert content["decision"]["sentence"].endswith(f"no p-value: {why}.")
+    assert content["decision"]["p_value"] is None
+    assert "There are no points here" in section(content, "features")["blocks"][0]["text"]
 
 
 def test_one_cluster_has_a_page_of_its_own():
     cloud = np.random.default_rng(2).normal(size=(60, 3))
     chosen = choose(cloud, range(2, 5), n_resamples=12, n_references=19, random_state=0)
     assert chosen.n_clusters == 1
-    found = account(chosen, X=cloud)
-    assert found["decision"]["sentence"].startswith(
+    content = account(chosen, X=cloud)
+    assert content["decision"]["sentence"].startswith(
         "1 cluster in 60 objects: no number of clusters is more stable than in one Gaussian cloud of the "
         "same covariance (p = "
     )
-    assert [part["id"] for part in found["sections"]] == [
+    assert [part["id"] for part in content["sections"]] == [
         "why",
         "next",
         "run",
@@ -246,33 +246,33 @@ def test_one_cluster_has_a_page_of_its_own():
     ]
 
 
-def test_one_cluster_without_a_p_value_is_not_said_to_be_by_a_score():
-    found = account(choose_from(np.zeros((12, 4), dtype=int)))
-    decision = found["decision"]
+def test_one_cluster_without_a_p_value_is_not_attributed_to_a_score():
+    content = account(choose_from(np.zeros((12, 4), dtype=int)))
+    decision = content["decision"]
     assert decision["sentence"].startswith(
         "1 cluster in 12 objects: at no number are objects of a cluster together more often than others; "
         "no p-value: labels alone"
     )
     assert decision["p_value"] is None
-    words = json.dumps(section(found, "why"))
+    words = json.dumps(section(content, "why"))
     assert "One cluster is the answer because pairs do not differ" in words
     assert "not among the answers" not in words
     assert "sharp score. The" not in words
 
 
-def test_one_cluster_of_clusterings_shows_what_they_say():
+def test_one_cluster_of_clusterings_shows_their_evidence():
     cloud = np.random.default_rng(3).normal(size=(80, 2))
     model = ConsensusClustering(random_state=0).fit(cloud)
     assert model.n_clusters_ == 1
-    found = account(model, X=cloud)
-    assert "no border has a valley" in found["decision"]["sentence"]
-    assert section(found, "why")["blocks"][0]["text"].startswith(
+    content = account(model, X=cloud)
+    assert "no border has a valley" in content["decision"]["sentence"]
+    assert section(content, "why")["blocks"][0]["text"].startswith(
         "The points chose the number. One cluster"
     )
     alone = account(AutoConsensus().fit(model.ensemble_), ensemble=model.ensemble_)
-    assert "chosen by agreement" not in found["decision"]["sentence"]
+    assert "chosen by agreement" not in content["decision"]["sentence"]
     assert alone["decision"]["by"] == "support"
-    assert [part["id"] for part in found["sections"]] == [
+    assert [part["id"] for part in content["sections"]] == [
         "why",
         "next",
         "evidence",
@@ -301,9 +301,9 @@ def test_one_cluster_of_clusterings_shows_what_they_say():
 )
 def test_any_method_is_reported_with_its_ensemble(method, said, model):
     fitted = method.fit(model.ensemble_)
-    found = account(fitted, ensemble=model.ensemble_)
-    assert said in found["decision"]["sentence"]
-    cite = section(found, "cite")["blocks"][1]["items"]
+    content = account(fitted, ensemble=model.ensemble_)
+    assert said in content["decision"]["sentence"]
+    cite = section(content, "cite")["blocks"][1]["items"]
     assert any(type(method).__name__ in line and method.method.citation in line for line in cite)
 
 
@@ -317,11 +317,11 @@ def test_labels_and_clusterers_of_others_are_reported_with_an_ensemble(blobs, mo
     assert cells(tables(by_labels, "clusters")[0], "size") == sizes.tolist()
 
 
-def test_a_selection_that_says_otherwise_is_a_doubt(model, chosen, blobs):
+def test_a_selection_of_another_number_is_a_doubt(model, chosen, blobs):
     two = ConsensusClustering(n_clusters=2, random_state=0).fit(blobs)
-    found = account(two, X=blobs, selection=chosen)
-    assert "the number requested; of one cluster p = 0.05" in found["decision"]["sentence"]
-    assert found["decision"]["doubts"][0] == (
+    content = account(two, X=blobs, selection=chosen)
+    assert "the number requested; of one cluster p = 0.05" in content["decision"]["sentence"]
+    assert content["decision"]["doubts"][0] == (
         "The selection says 3 clusters, and this result has 2."
     )
     same = account(model, X=blobs, selection=chosen)
@@ -331,22 +331,22 @@ def test_a_selection_that_says_otherwise_is_a_doubt(model, chosen, blobs):
 
 def test_names_come_from_frames(model, blobs):
     frame = pd.DataFrame(blobs, index=[f"plant {i}" for i in range(90)], columns=list("abcd"))
-    found = account(model, X=frame)
-    (objects,) = tables(found, "objects")
+    content = account(model, X=frame)
+    (objects,) = tables(content, "objects")
     assert set(cells(objects, "object")) == {f"plant {i}" for i in range(90)}
-    rows = section(found, "features")["blocks"][1]["clusters"][0]["rows"]
+    rows = section(content, "features")["blocks"][1]["clusters"][0]["rows"]
     assert {row["feature"] for row in rows} == set("abcd")
     given = account(model, X=blobs, names=range(100, 190), feature_names=["w", "x", "y", "z"])
     assert set(cells(tables(given, "objects")[0], "object")) == set(map(str, range(100, 190)))
 
 
 def test_of_many_objects_the_most_uncertain_are_listed(model):
-    found = account(model, max_objects=7)
-    (objects,) = tables(found, "objects")
+    content = account(model, max_objects=7)
+    (objects,) = tables(content, "objects")
     assert len(objects["rows"]) == 7
     worst = np.sort(confidence.confidences(model))[:7]
     np.testing.assert_allclose(cells(objects, "confidence"), worst, atol=1e-4)
-    assert "the 7 most uncertain of 90 objects" in section(found, "objects")["blocks"][0]["text"]
+    assert "the 7 most uncertain of 90 objects" in section(content, "objects")["blocks"][0]["text"]
 
 
 def test_points_are_looked_at_in_the_scale_of_the_clustering():
@@ -354,11 +354,11 @@ def test_points_are_looked_at_in_the_scale_of_the_clustering():
     X[:, 0] *= 1000.0  # where nothing is to be seen
     generator = EnsembleGenerator("kmeans", scale="standard")
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(X)
-    found = account(model, X=X)
-    assert cells(tables(found, "clusters")[0], "no_gap") == ["none", "none"]
+    content = account(model, X=X)
+    assert cells(tables(content, "clusters")[0], "no_gap") == ["none", "none"]
 
 
-def test_how_members_were_made_is_told(blobs):
+def test_the_report_describes_how_members_were_made(blobs):
     generator = EnsembleGenerator("spectral", 6, n_graphs=2, feature_fraction=0.5, fit_on=50)
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(blobs)
     said = (
@@ -371,9 +371,9 @@ def test_how_members_were_made_is_told(blobs):
 def test_gaps_in_the_points_are_no_obstacle(model, blobs):
     X = blobs.copy()
     X[3, 1] = np.nan
-    found = account(model, X=X)
-    assert "no_gap" not in [c["name"] for c in tables(found, "clusters")[0]["columns"]]
-    assert section(found, "features")["blocks"][1]["of"] == 4
+    content = account(model, X=X)
+    assert "no_gap" not in [c["name"] for c in tables(content, "clusters")[0]["columns"]]
+    assert section(content, "features")["blocks"][1]["of"] == 4
 
 
 def test_objects_in_no_cluster_are_counted():
@@ -381,10 +381,10 @@ def test_objects_in_no_cluster_are_counted():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = EAC(2).fit(labels)
-    found = account(model, ensemble=labels)
-    assert found["decision"]["objects_in_no_cluster"] == 2
-    assert "2 objects without a clustering" in section(found, "run")["blocks"][1]["text"]
-    assert len(tables(found, "objects")[0]["rows"]) == 16
+    content = account(model, ensemble=labels)
+    assert content["decision"]["objects_in_no_cluster"] == 2
+    assert "2 objects without a clustering" in section(content, "run")["blocks"][1]["text"]
+    assert len(tables(content, "objects")[0]["rows"]) == 16
 
 
 @pytest.mark.parametrize(
@@ -418,7 +418,7 @@ def test_parameters_out_of_range_are_refused(model):
 
 
 def test_the_account_is_plain_data(model, chosen, blobs):
-    found = account(model, X=blobs, selection=chosen)
+    content = account(model, X=blobs, selection=chosen)
 
     def walk(value):
         assert value is None or type(value) in (str, int, float, bool, list, dict), type(value)
@@ -427,16 +427,16 @@ def test_the_account_is_plain_data(model, chosen, blobs):
         ):
             walk(part)
 
-    walk(found)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    walk(content)
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
 
 
-def test_a_number_that_resamples_chose_was_not_asked_for(blobs):
+def test_a_number_chosen_by_resampling_is_not_recorded_as_requested(blobs):
     model = ConsensusClustering(n_clusters="auto", random_state=0).fit(blobs)
-    found = account(model, X=blobs)
-    assert found["decision"]["by"] == "p-value"
-    assert found["decision"]["asked_for"] is None
-    assert found["decision"]["reason"] == model.selection_.reason
+    content = account(model, X=blobs)
+    assert content["decision"]["by"] == "p-value"
+    assert content["decision"]["asked_for"] is None
+    assert content["decision"]["reason"] == model.selection_.reason
 
 
 @pytest.mark.parametrize(
@@ -455,7 +455,7 @@ def test_a_number_that_resamples_chose_was_not_asked_for(blobs):
     ],
     ids=["plain", "clusterer", "no null", "many objects"],
 )
-def test_the_call_told_gives_the_same_selection(blobs, given):
+def test_the_printed_call_gives_the_same_selection(blobs, given):
     import conclust
 
     first = choose(blobs, [2, 3], **{"n_resamples": 6, "n_references": 19, **given})
@@ -473,12 +473,12 @@ def test_the_call_told_gives_the_same_selection(blobs, given):
             assert again.table[name].tobytes() == column.tobytes(), name
 
 
-def test_seeds_of_the_machine_are_told_in_full(blobs):
+def test_seeds_drawn_by_the_machine_are_printed_in_full(blobs):
     # A browser reads whole numbers of JSON up to 2**53 only.
-    found = choose(blobs, [2, 3], n_resamples=5, n_references=19)
-    seed = found.settings["random_state"]
+    selection = choose(blobs, [2, 3], n_resamples=5, n_references=19)
+    seed = selection.settings["random_state"]
     assert seed > 2**53
-    blocks = section(account(found), "repeat")["blocks"]
+    blocks = section(account(selection), "repeat")["blocks"]
     (settings,) = [block["settings"] for block in blocks if block["kind"] == "settings"]
     assert settings["selection"]["random_state"] == str(seed)
 
@@ -490,12 +490,12 @@ def test_clusterings_that_disagree_in_two_ways():
     which = np.arange(40) % 5 < 3
     labels = np.where(which, first[:, None], second[:, None])
     labels[rng.random(labels.shape) < 0.05] = 0
-    found = account(EAC(4).fit(labels), ensemble=Ensemble(labels), pictures=True)
-    texts = [block["text"] for block in section(found, "partitions")["blocks"] if "text" in block]
+    content = account(EAC(4).fit(labels), ensemble=Ensemble(labels), pictures=True)
+    texts = [block["text"] for block in section(content, "partitions")["blocks"] if "text" in block]
     assert any("disagree in two ways, 60 % and 40 %" in text for text in texts)
     kinds = [
         picture["id"]
-        for block in section(found, "partitions")["blocks"]
+        for block in section(content, "partitions")["blocks"]
         if block["kind"] == "pictures"
         for picture in block["pictures"]
     ]

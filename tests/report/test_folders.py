@@ -60,79 +60,79 @@ def blocks(found, name):
 
 
 def test_a_folder_of_cluster(results):
-    found = report.account(results / "cluster", pictures=False)
-    assert found["decision"]["clusters"] == 3
-    assert found["decision"]["by"] == "borders"
-    assert "(-k auto does it)" in found["decision"]["why_no_p"]
-    assert found["source"].endswith("points.csv")
-    facts = {fact["name"]: fact["value"] for fact in found["facts"]}
+    content = report.account(results / "cluster", pictures=False)
+    assert content["decision"]["clusters"] == 3
+    assert content["decision"]["by"] == "borders"
+    assert "(-k auto does it)" in content["decision"]["why_no_p"]
+    assert content["source"].endswith("points.csv")
+    facts = {fact["name"]: fact["value"] for fact in content["facts"]}
     record = json.loads((results / "cluster" / "result.json").read_text())
     assert facts["Objects"] == "60"
     assert facts["Features"] == "3"
     assert facts["Clusterings"] == "20"
     assert facts["Mean confidence"] == f"{record['mean_confidence']:.3f}"
     assert facts["By chance"] == f"{record['mean_confidence_by_chance']:.3f}"
-    names = [row[0] for row in blocks(found, "objects")[1]["rows"]]
+    names = [row[0] for row in blocks(content, "objects")[1]["rows"]]
     assert set(names) == {f"=plant {i}" for i in range(60)}
-    features = {row["feature"] for row in blocks(found, "features")[1]["clusters"][0]["rows"]}
+    features = {row["feature"] for row in blocks(content, "features")[1]["clusters"][0]["rows"]}
     assert features == {"=a", "b", "c"}
-    assert "no_gap" in [column["name"] for column in blocks(found, "clusters")[0]["columns"]]
-    seconds = {row[0]: row[1] for row in blocks(found, "timings")[0]["rows"]}
+    assert "no_gap" in [column["name"] for column in blocks(content, "clusters")[0]["columns"]]
+    seconds = {row[0]: row[1] for row in blocks(content, "timings")[0]["rows"]}
     assert seconds["total"] == record["seconds"]["total"]
-    (code,) = [block["text"] for block in blocks(found, "repeat") if block["kind"] == "code"]
+    (code,) = [block["text"] for block in blocks(content, "repeat") if block["kind"] == "code"]
     assert code.startswith("conclust cluster ")
     assert "--seed 6" in code
-    assert any("accuracy H = 1.000" in block.get("text", "") for block in blocks(found, "run"))
+    assert any("accuracy H = 1.000" in block.get("text", "") for block in blocks(content, "run"))
 
 
 def test_a_number_that_resamples_chose_is_tested(results, tmp_path):
     out = tmp_path / "auto"
     more = ["--label-column", "kind", "--partitions", "20", "-k", "auto", "-q", "--out", str(out)]
     assert main(["cluster", str(results / "points.csv"), *more]) == 0
-    found = report.account(out, pictures=False)
-    assert found["decision"]["sentence"].startswith(
+    content = report.account(out, pictures=False)
+    assert content["decision"]["sentence"].startswith(
         "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.025, "
     )
-    assert found["decision"]["asked_for"] is None
+    assert content["decision"]["asked_for"] is None
     stored = read_result(out).selection
     assert sorted(stored.labels) == stored.k.tolist() == list(range(2, 11))
-    (settings,) = [block for block in blocks(found, "repeat") if block["kind"] == "settings"]
+    (settings,) = [block for block in blocks(content, "repeat") if block["kind"] == "settings"]
     assert settings["settings"]["selection"]["null"] == "rotation"
 
 
 def test_memberships_come_back_as_they_were(results):
-    found = read_result(results / "cluster")
-    assert found.judged.membership.shape == (60, 3)
-    np.testing.assert_allclose(found.judged.membership.sum(axis=1), 1.0, rtol=1e-12)
-    assert (found.judged.membership.argmax(axis=1) == found.labels).all()
+    reported = read_result(results / "cluster")
+    assert reported.judged.membership.shape == (60, 3)
+    np.testing.assert_allclose(reported.judged.membership.sum(axis=1), 1.0, rtol=1e-12)
+    assert (reported.judged.membership.argmax(axis=1) == reported.labels).all()
 
 
 def test_a_folder_of_select(results):
-    found = report.account(results / "select", pictures=False)
-    assert found["decision"]["sentence"] == (
+    content = report.account(results / "select", pictures=False)
+    assert content["decision"]["sentence"] == (
         "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations); 3 of 3 borders hold (p < .05, Holm)."
     )
     record = json.loads((results / "select" / "result.json").read_text())
-    assert found["decision"]["reason"] == record["reason"]
-    why = blocks(found, "why")
+    assert content["decision"]["reason"] == record["reason"]
+    why = blocks(content, "why")
     table = next(block for block in why if block["kind"] == "table")
     assert [row[0] for row in table["rows"]] == [2, 3, 4]
-    assert blocks(found, "features")[1]["of"] == 3
+    assert blocks(content, "features")[1]["of"] == 3
 
 
 def test_a_folder_of_combine_has_no_points(results):
-    found = report.account(results / "combine", pictures=False)
-    assert found["decision"]["sentence"].startswith(
+    content = report.account(results / "combine", pictures=False)
+    assert content["decision"]["sentence"].startswith(
         "3 clusters in 60 objects, the number requested"
     )
-    assert "made from clusterings" in blocks(found, "features")[0]["text"]
-    assert any("HBGF" in item for item in blocks(found, "cite")[1]["items"])
+    assert "made from clusterings" in blocks(content, "features")[0]["text"]
+    assert any("HBGF" in item for item in blocks(content, "cite")[1]["items"])
 
 
 def test_a_folder_of_one_cluster(results):
-    found = report.account(results / "one", pictures=False)
-    assert found["decision"]["clusters"] == 1
-    assert "clusters" not in [part["id"] for part in found["sections"]]
+    content = report.account(results / "one", pictures=False)
+    assert content["decision"]["clusters"] == 1
+    assert "clusters" not in [part["id"] for part in content["sections"]]
     assert not (results / "one" / "ensemble.npz").exists()
 
 
@@ -144,9 +144,9 @@ def test_left_out_objects_are_in_no_cluster(tmp_path):
     for command in (["select", *QUICK], ["cluster", "--partitions", "20"]):
         out = tmp_path / command[0]
         assert main([*command, str(path), "--impute", "drop", "-q", "--out", str(out)]) == 0
-        found = report.account(out, pictures=False)
-        assert found["decision"]["objects_in_no_cluster"] == 1
-        assert sum(row[1] for row in blocks(found, "clusters")[0]["rows"]) == 59
+        content = report.account(out, pictures=False)
+        assert content["decision"]["objects_in_no_cluster"] == 1
+        assert sum(row[1] for row in blocks(content, "clusters")[0]["rows"]) == 59
 
 
 @pytest.mark.parametrize("name", ["cluster", "select", "combine"])
@@ -251,18 +251,18 @@ def test_files_that_were_changed_are_refused(name, file, change, copied):
     assert str(folder) in str(stop.value)
 
 
-def test_what_points_say_is_of_the_points(results):
+def test_sections_on_points_describe_the_points(results):
     """In the units of the file the features, in the scale of the clustering the gaps."""
     with (results / "points.csv").open(newline="") as file:
         X = np.array(
             [[float(row[name]) for name in ("=a", "b", "c")] for row in csv.DictReader(file)]
         )
     for name in ("cluster", "select"):
-        found = read_result(results / name)
-        expected = cluster_features(X, found.labels)
-        np.testing.assert_array_equal(found.features.found.difference, expected.difference)
-        gaps = cluster_gaps(StandardScaler().fit_transform(X), found.labels, random_state=0)
-        np.testing.assert_array_equal(found.gaps.p_value, gaps.p_value)
+        reported = read_result(results / name)
+        expected = cluster_features(X, reported.labels)
+        np.testing.assert_array_equal(reported.features.found.difference, expected.difference)
+        gaps = cluster_gaps(StandardScaler().fit_transform(X), reported.labels, random_state=0)
+        np.testing.assert_array_equal(reported.gaps.p_value, gaps.p_value)
 
 
 def test_features_come_back_in_their_order(results):

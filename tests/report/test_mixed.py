@@ -83,8 +83,8 @@ def test_features_csv_has_categories_and_counts_filled_cells(customers, folder):
 
 
 def test_the_page_counts_categories_and_filled_cells_apart(folder):
-    found = report.account(folder, pictures=False)
-    facts = {fact["name"]: fact for fact in found["facts"]}
+    content = report.account(folder, pictures=False)
+    facts = {fact["name"]: fact for fact in content["facts"]}
     assert facts["Features"]["value"] == "2"
     assert facts["Categories"]["value"] == "2"
     assert "plan, region" in facts["Categories"]["how"]
@@ -92,14 +92,14 @@ def test_the_page_counts_categories_and_filled_cells_apart(folder):
     assert facts["Filled cells"]["value"] == "15"
     assert "median of the column: age 3, income 12" in facts["Filled cells"]["how"]
     assert facts["Clusterings"]["value"] == "20"
-    run = blocks(found, "run")[0]["text"]
+    run = blocks(content, "run")[0]["text"]
     assert "120 objects with 2 features and 2 columns of categories (plan, region) of " in run
     assert "15 empty cells were filled by the median of the column (age 3, income 12)." in run
     assert "clustered 20 times by communities of neighbour graphs" in run
     assert (
         "the columns of categories, each of which counts for 10 clusterings, were combined" in run
     )
-    partitions = blocks(found, "partitions")
+    partitions = blocks(content, "partitions")
     assert partitions[0]["text"].startswith("20 clusterings and 2 columns of categories, of 2 to ")
     (at,) = [i for i, c in enumerate(partitions[1]["columns"]) if c["name"] == "source"]
     made = [row[at] for row in partitions[1]["rows"]]
@@ -107,8 +107,8 @@ def test_the_page_counts_categories_and_filled_cells_apart(folder):
 
 
 def test_shares_stand_beside_features_on_the_page(customers, folder):
-    found = report.account(folder, pictures=False)
-    text, features, table = blocks(found, "features")
+    content = report.account(folder, pictures=False)
+    text, features, table = blocks(content, "features")
     assert "15 were empty and were filled by the median" in text["text"]
     assert (features["of"], features["categories"]) == (2, 2)
     for part in features["clusters"]:
@@ -129,12 +129,12 @@ def test_shares_stand_beside_features_on_the_page(customers, folder):
 def test_the_terminal_counts_them_apart(customers, tmp_path, capsys):
     words = ["--categories", "all", "--impute", "mean", "--partitions", "10", "-k", "3"]
     assert main(["cluster", str(customers[1]), *words, "--out", str(tmp_path / "out")]) == 0
-    said = capsys.readouterr()
-    assert "from 10 clusterings and 2 columns of categories." in said.out
+    output = capsys.readouterr()
+    assert "from 10 clusterings and 2 columns of categories." in output.out
     assert "15 empty cells filled by the mean of the column (age 3, income 12)." in (
-        said.err.replace("\n", " ")
+        output.err.replace("\n", " ")
     )
-    assert "Combining 10 clusterings and 2 columns of categories" in said.err
+    assert "Combining 10 clusterings and 2 columns of categories" in output.err
 
 
 def test_a_category_that_looks_like_a_formula_is_guarded_and_read_back(tmp_path):
@@ -178,11 +178,11 @@ def test_a_pipeline_is_reported_by_its_last_step(customers):
     numbers = frame[["age", "income"]]
     model = cc.ConsensusClustering(n_clusters=3, random_state=0)
     pipeline = make_pipeline(StandardScaler(), model).fit(numbers)
-    found = read_result(pipeline, X=numbers)
-    assert found.labels.tolist() == model.labels_.tolist()
-    assert found.features.names == ("age", "income")
-    np.testing.assert_allclose(found.features.found.inside[:, 1].mean(), 70_000, rtol=0.2)
-    np.testing.assert_allclose(found.points, StandardScaler().fit_transform(numbers))
+    reported = read_result(pipeline, X=numbers)
+    assert reported.labels.tolist() == model.labels_.tolist()
+    assert reported.features.names == ("age", "income")
+    np.testing.assert_allclose(reported.features.found.inside[:, 1].mean(), 70_000, rtol=0.2)
+    np.testing.assert_allclose(reported.points, StandardScaler().fit_transform(numbers))
     chosen = ColumnTransformer([("numbers", MinMaxScaler(), ["age", "income"])])
     mixed = read_result(make_pipeline(chosen, model).fit(frame), X=frame)
     assert mixed.features.category_names == ("plan", "region")

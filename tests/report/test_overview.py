@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from conclust import EAC, ConsensusClustering
+from conclust.exceptions import InputError
 from conclust.report import account
 from conclust.report.overview import separations
+from conclust.report.page import page
 
 pd = pytest.importorskip("pandas")
 
@@ -80,16 +82,61 @@ def test_without_points_there_are_sizes_and_separations():
 def test_separations_in_words():
     overlap = np.array([[0.9, 0.1, 0.0], [0.2, 0.78, 0.02], [0.01, 0.0, 0.99]])
     assert separations(overlap) == [
-        "overlaps with 1 (10 %)",
-        "overlaps with 0 (20 %)",
+        "overlaps with 2 (10 %)",
+        "overlaps with 1 (20 %)",
         "rarely confused with others (gaps not tested)",
     ]
     gaps = np.array([[False, False, True], [False, False, True], [True, True, False]])
     assert separations(overlap, gaps) == [
-        "adjacent to 1: no gap; overlaps with 1 (10 %)",
-        "adjacent to 0: no gap; overlaps with 0 (20 %)",
+        "adjacent to 2: no gap; overlaps with 2 (10 %)",
+        "adjacent to 1: no gap; overlaps with 1 (20 %)",
         "well separated by gaps",
     ]
     assert separations(overlap, ~np.eye(3, dtype=bool))[0] == (
-        "a gap to every other cluster; overlaps with 1 (10 %)"
+        "a gap to every other cluster; overlaps with 2 (10 %)"
     )
+    assert separations(overlap, names=["gold", "tin", "clay"])[:2] == [
+        "overlaps with tin (10 %)",
+        "overlaps with gold (20 %)",
+    ]
+
+
+def test_clusters_count_from_1_and_labels_from_0(found):
+    table, heat = overview(found)[1:]
+    assert found["clusters"] == ["1", "2", "3"]
+    assert [row[0] for row in table["rows"]] == [0, 1, 2]
+    assert "cluster 1 is label 0" in table["columns"][0]["how"]
+    assert [column["title"] for column in heat["columns"]][1:] == [
+        "Cluster 1",
+        "Cluster 2",
+        "Cluster 3",
+    ]
+
+
+def test_clusters_have_the_names_that_are_given(customers):
+    model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
+    names = [" pensioners", "premium", "<b>basic</b>\u202e"]
+    content = account(model, X=customers, cluster_names=names)
+    assert content["clusters"] == ["pensioners", "premium", "<b>basic</b>\\u202e"]
+    table, heat = overview(content)[1:]
+    assert table["columns"][0]["how"].startswith("Its name. Labels in the result: 0 is pensioners")
+    assert heat["columns"][2]["title"] == "premium"
+    pictures = {
+        picture["id"]: picture
+        for section in content["sections"]
+        for block in section["blocks"]
+        if block["kind"] == "pictures"
+        for picture in block["pictures"]
+    }
+    assert {"heatmap", "embedding", "graph", "bars", "silhouette"} <= pictures.keys()
+    assert [picture.get("error") for picture in pictures.values()] == [None] * len(pictures)
+    assert "pensioners: " in pictures["silhouette"]["alt"]
+    assert "<b>" not in page(content).partition('<script type="application/json"')[0]
+    assert "<bdi>pensioners</bdi>: 40" in page(content)
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["a", "b", "b"], ["a", " ", "c"], "abc", 3])
+def test_names_that_do_not_fit_the_clusters_are_refused(customers, names):
+    model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
+    with pytest.raises(InputError, match=r"must be 3 different names, one for each cluster\. Got"):
+        account(model, cluster_names=names, pictures=False)

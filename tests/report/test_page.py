@@ -151,22 +151,22 @@ def test_the_data_is_strict_json_and_every_name_is_text(hostile):
     def refused(constant):
         raise AssertionError(constant)
 
-    found = json.loads(data, parse_constant=refused)
-    objects = next(part for part in found["sections"] if part["id"] == "objects")["blocks"][1][
+    entries = json.loads(data, parse_constant=refused)
+    objects = next(part for part in entries["sections"] if part["id"] == "objects")["blocks"][1][
         "rows"
     ]
     names = {row[0] for row in objects}
     assert names == {shown(name) for name in HOSTILE}
     assert "</script><img src=x onerror=alert(1)>" in names
     assert "$x$ $\\frac{1$" in names
-    rows = next(part for part in found["sections"] if part["id"] == "features")["blocks"][1][
+    rows = next(part for part in entries["sections"] if part["id"] == "features")["blocks"][1][
         "clusters"
     ][0]["rows"]
     assert {row["feature"] for row in rows} <= names
     assert len(data) < 1_500_000  # names of ten thousand signs are cut
 
 
-def test_names_are_cut_and_show_what_nobody_sees():
+def test_names_are_cut_and_show_invisible_characters():
     assert shown("x" * 10_000) == "x" * LONGEST + "… (10,000 characters)"
     assert shown("\u202egpj.exe") == "\\u202egpj.exe"
     assert shown("\ud800a\x00") == "\\ud800a\\x00"
@@ -183,7 +183,7 @@ def test_without_scripts_the_decision_is_plain_text(hostile):
     assert len(parsed.of("script")) == 2
 
 
-def test_numbers_that_are_none_are_null():
+def test_nan_is_null_in_the_account():
     text = data_block({"a": [float("nan"), float("inf"), -float("inf"), 1.5], "b": "<\u2028&>"})
     assert text == '{"a":[null,null,null,1.5],"b":"\\u003c\\u2028\\u0026\\u003e"}'
 
@@ -225,30 +225,30 @@ def test_a_picture_that_fails_leaves_its_reason(monkeypatch):
 
     monkeypatch.setattr(plotting, "partition_map", broken)
     labels = np.repeat([[0, 0, 1], [1, 1, 1]], 6, axis=0)
-    found = report.account(EAC(2).fit(labels), ensemble=labels)
+    content = report.account(EAC(2).fit(labels), ensemble=labels)
     pictures = {
         picture["id"]: picture
-        for part in found["sections"]
+        for part in content["sections"]
         for block in part["blocks"]
         for picture in block.get("pictures", ())
     }
     assert pictures["map"]["error"] == "This picture could not be drawn: ValueError: no <b>luck</b>"
     assert "source" not in pictures["map"]
     assert "error" not in pictures["heatmap"]
-    Parsed(page(found))
+    Parsed(page(content))
 
 
-def test_without_matplotlib_one_box_says_so(monkeypatch):
+def test_without_matplotlib_one_box_gives_the_reason(monkeypatch):
     def missing(*_, **__):
         raise MissingExtraError("Plotting needs matplotlib.")
 
     for name in plotting.__all__:
         monkeypatch.setattr(plotting, name, missing)
     labels = np.repeat([[0, 0, 1], [1, 1, 1]], 6, axis=0)
-    found = report.account(EAC(2).fit(labels), ensemble=labels)
+    content = report.account(EAC(2).fit(labels), ensemble=labels)
     pictures = [
         picture
-        for part in found["sections"]
+        for part in content["sections"]
         for block in part["blocks"]
         for picture in block.get("pictures", ())
     ]
@@ -261,7 +261,7 @@ def test_without_matplotlib_one_box_says_so(monkeypatch):
     ]
 
 
-def test_frames_with_names_that_are_no_text(tmp_path):
+def test_frames_with_names_that_are_not_text(tmp_path):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(12, 2)), columns=[3, ("a", "b")])
     labels = np.repeat([[0, 0, 1], [1, 1, 1]], 6, axis=0)
     written = report.write(

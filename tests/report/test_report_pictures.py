@@ -127,9 +127,9 @@ def test_a_number_that_failed_leaves_the_others(blobs):
         name: {k: v for k, v in getattr(chosen, name).items() if k != 7}
         for name in ("labels", "ensembles")
     }
-    found = report.account(replace(chosen, table=table, null=null, **parts), X=blobs)
-    assert found["decision"]["clusters"] == 3
-    why = next(part["blocks"] for part in found["sections"] if part["id"] == "why")
+    content = report.account(replace(chosen, table=table, null=null, **parts), X=blobs)
+    assert content["decision"]["clusters"] == 3
+    why = next(part["blocks"] for part in content["sections"] if part["id"] == "why")
     rows = next(block["rows"] for block in why if block["kind"] == "table")
     assert rows[5][:2] == [7, [None, None]]
     shown = {picture["id"]: picture for picture in why[-1]["pictures"]}
@@ -137,7 +137,7 @@ def test_a_number_that_failed_leaves_the_others(blobs):
     failed = {name: picture["error"] for name, picture in shown.items() if "error" in picture}
     assert list(failed) == ["cdf"]
     assert "one of the numbers tried" in failed["cdf"]
-    assert "NaN" not in data_block(found)
+    assert "NaN" not in data_block(content)
 
 
 def _ensembles():
@@ -161,9 +161,9 @@ def _ensembles():
 @pytest.mark.parametrize("name", _ensembles())
 def test_of_odd_ensembles(name):
     ensemble = _ensembles()[name]
-    found = report.account(AutoConsensus(random_state=0).fit(ensemble), ensemble=ensemble)
-    assert "partitions" in pictures(found)
-    assert page(found).startswith("<!doctype html>")
+    content = report.account(AutoConsensus(random_state=0).fit(ensemble), ensemble=ensemble)
+    assert "partitions" in pictures(content)
+    assert page(content).startswith("<!doctype html>")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -172,9 +172,9 @@ def test_every_method_is_reported(name, blobs):
     ensemble = EnsembleGenerator("kmeans", n_partitions=12, random_state=0).fit_transform(blobs)
     kind = getattr(conclust, name)
     model = (kind() if kind.method.n_clusters == "emerges" else kind(n_clusters=3)).fit(ensemble)
-    found = report.account(model, ensemble=ensemble, X=blobs, pictures=False)
-    assert found["decision"]["clusters"] == model.n_clusters_
-    clusters = next(part["blocks"] for part in found["sections"] if part["id"] == "clusters")
+    content = report.account(model, ensemble=ensemble, X=blobs, pictures=False)
+    assert content["decision"]["clusters"] == model.n_clusters_
+    clusters = next(part["blocks"] for part in content["sections"] if part["id"] == "clusters")
     assert [row[1] for row in clusters[0]["rows"]] == np.bincount(model.labels_).tolist()
 
 

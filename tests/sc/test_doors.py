@@ -118,8 +118,8 @@ def test_mudata_takes_the_place(adata):
     np.testing.assert_array_equal(
         mdata.obsm["consensus_membership"], adata.obsm["consensus_membership"]
     )
-    found = ccs.tl.consensus(mdata, keys, copy=True)
-    assert "consensus" in found.obs
+    model = ccs.tl.consensus(mdata, keys, copy=True)
+    assert "consensus" in model.obs
 
 
 def test_the_namespace_is_the_functions(adata):
@@ -153,7 +153,7 @@ def test_memberships_have_the_colours_of_the_clusters(adata):
     assert drawn == {to_rgb(colour) for colour in colours}
 
 
-def test_pictures_speak_of_cells(adata):
+def test_texts_of_pictures_name_cells(adata):
     ccs.tl.consensus(adata, prefix="leiden_")
     ax = ccs.pl.resolutions(adata, prefix="leiden_")
     assert [t.get_text() for t in ax.get_yticklabels()][-1] == "leiden_10"

@@ -101,7 +101,7 @@ def test_inconsistency_by_groups(adata):
         ccs.tl.inconsistency(cells, prefix="r_", by="seed")
 
 
-def test_a_cluster_that_most_columns_split_is_told(adata):
+def test_a_cluster_that_most_columns_split_is_reported(adata):
     type_of = adata.obs["cell_type"].to_numpy()
     for u in range(8):
         names = type_of.astype(object).copy()
@@ -154,8 +154,8 @@ def test_a_report_of_an_anndata(adata, tmp_path):
     page = report.write(adata, tmp_path / "cells.html", key="consensus", pictures=False)
     text = page.read_text("utf-8")
     assert "cell" in text
-    told = report.account(adata, key="consensus", pictures=False)
-    assert "4 clusters" in told["decision"]["sentence"]
+    content = report.account(adata, key="consensus", pictures=False)
+    assert "4 clusters" in content["decision"]["sentence"]
     with pytest.raises(InputError, match=r"key='consensus'. No key was given; .*\['consensus'\]"):
         report.write(adata, tmp_path / "x.html")
     with pytest.raises(InputError, match="There is no 'other'"):

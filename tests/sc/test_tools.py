@@ -65,11 +65,13 @@ def test_the_consensus_is_that_of_the_estimator(adata, columns, method, estimato
     assert ("objective" in told) == hasattr(direct, "objective_")
     assert told["params"]["method"] == type(direct).__name__
     assert told["params"]["keys"].tolist() == list(columns)
-    kept = json.loads(told["params"]["method_params"])
-    assert kept == {k: v for k, v in direct.get_params().items() if k not in ("n_jobs", "verbose")}
+    entries = json.loads(told["params"]["method_params"])
+    assert entries == {
+        k: v for k, v in direct.get_params().items() if k not in ("n_jobs", "verbose")
+    }
 
 
-def test_the_types_are_found(adata):
+def test_cell_types_are_recovered(adata):
     ccs.tl.consensus(adata, prefix="leiden_")
     assert adata.uns["consensus"]["n_clusters"] == 4
     assert adjusted_rand_score(adata.obs["cell_type"], adata.obs["consensus"]) > 0.95
@@ -134,7 +136,7 @@ def test_a_cell_without_labels_has_no_cluster(adata, columns):
     assert adata.uns["consensus"]["clusters"]["cells"].sum() == len(adata) - 1
     adata.obs.loc[adata.obs.index[3], keys] = "0"
     adata.obs.loc[adata.obs.index[7], keys[0]] = np.nan
-    with pytest.raises(UnsupportedEnsembleError, match="takes no missing labels"):
+    with pytest.raises(UnsupportedEnsembleError, match="does not accept missing labels"):
         ccs.tl.consensus(adata, keys, method="WeightedNMF", n_clusters=3)
 
 
@@ -146,13 +148,13 @@ def test_weights_count(adata, columns):
 
 def test_a_copy_leaves_the_original(adata):
     before = adata.copy()
-    found = ccs.tl.consensus(adata, prefix="leiden_", copy=True)
-    assert "consensus" in found.obs
+    model = ccs.tl.consensus(adata, prefix="leiden_", copy=True)
+    assert "consensus" in model.obs
     assert adata.obs.columns.tolist() == before.obs.columns.tolist()
     assert not adata.uns
-    again = ccs.tl.stability(found, prefix="leiden_", groupby="cell_type", copy=True)
+    again = ccs.tl.stability(model, prefix="leiden_", groupby="cell_type", copy=True)
     assert "cell_type_stability" in again.uns
-    assert "cell_type_stability" not in found.uns
+    assert "cell_type_stability" not in model.uns
 
 
 def test_a_second_consensus_leaves_nothing_of_the_first(adata):
@@ -370,7 +372,7 @@ def test_refusals_say_what_was_wrong(adata, call, error, said):
     assert adata.obs.columns.tolist() == before
 
 
-def test_numbers_that_are_no_labels_are_refused(adata):
+def test_numbers_that_are_not_labels_are_refused(adata):
     adata.obs["share"] = np.linspace(0, 1, len(adata))
     with pytest.raises(InputError, match=r"obs\['share'\] holds .* which is not a label"):
         ccs.tl.consensus(adata, ["leiden_1", "share"])

@@ -11,16 +11,16 @@ from conclust.selection import choose
 
 def test_a_square_is_one_cluster_and_its_quarters_apart_are_four():
     square = np.random.default_rng(0).random((300, 2))
-    found = choose(square, random_state=0)
-    assert (found.n_clusters, found.alternatives, found.doubts) == (1, (), ())
-    assert found.p_value <= 0.05 < found.p_value_clouds
-    assert found.reason.startswith(
+    selection = choose(square, random_state=0)
+    assert (selection.n_clusters, selection.alternatives, selection.doubts) == (1, (), ())
+    assert selection.p_value <= 0.05 < selection.p_value_clouds
+    assert selection.reason.startswith(
         "1 cluster: more structure than one Gaussian (p = 0.01, 99 rotations), but no border holds (p < .05, Holm) and flat clouds are as stable"
     )
-    assert (found.labels_ == 0).all()
-    assert found.n_held == 0 < found.n_borders == found.borders.n_borders
-    number = found.borders.n_clusters
-    np.testing.assert_array_equal(found.borders.labels, found.labels[number])
+    assert (selection.labels_ == 0).all()
+    assert selection.n_held == 0 < selection.n_borders == selection.borders.n_borders
+    number = selection.borders.n_clusters
+    np.testing.assert_array_equal(selection.borders.labels, selection.labels[number])
     apart = choose(square + 2.0 * (square > 0.5), random_state=0)
     assert apart.n_clusters == 4
     assert apart.n_held >= 4
@@ -30,7 +30,7 @@ def test_a_square_is_one_cluster_and_its_quarters_apart_are_four():
     )
 
 
-def test_skewed_clouds_are_asked_for_too():
+def test_skewed_clouds_on_request():
     X = np.random.default_rng(5).exponential(size=(150, 5))
     found = [
         choose(X, range(2, 5), n_references=19, random_state=seed, n_jobs=1) for seed in range(3)
@@ -44,12 +44,12 @@ def test_overlapping_clusters_without_a_border_are_clusters_where_no_cloud_is_as
     np.fill_diagonal(centres, 3.2 / np.sqrt(2))
     X = rng.normal(size=(150, 10)) + centres[np.arange(150) % 3]
     with pytest.warns(SelectionWarning, match="No border between the clusters holds"):
-        found = choose(X, range(2, 6), random_state=0, n_jobs=1)
-    assert (found.n_clusters, found.n_held) == (3, 0)
-    assert found.p_value_clouds <= 0.1
+        selection = choose(X, range(2, 6), random_state=0, n_jobs=1)
+    assert (selection.n_clusters, selection.n_held) == (3, 0)
+    assert selection.p_value_clouds <= 0.1
     assert (
         "; no border holds (p < .05, Holm); flat and skewed clouds are less stable (p = "
-        in found.reason
+        in selection.reason
     )
 
 
@@ -57,7 +57,7 @@ def test_without_references_borders_only_doubt():
     rng = np.random.default_rng(0)
     X = rng.random((120, 2))
     with pytest.warns(SelectionWarning, match="No border between the clusters holds"):
-        found = choose(X, range(2, 5), null=None, random_state=0)
-    assert found.n_clusters > 1
-    assert np.isnan(found.p_value_clouds)
-    assert found.n_borders > found.n_held == 0
+        selection = choose(X, range(2, 5), null=None, random_state=0)
+    assert selection.n_clusters > 1
+    assert np.isnan(selection.p_value_clouds)
+    assert selection.n_borders > selection.n_held == 0

@@ -42,9 +42,9 @@ def quick(X, k=range(2, 6), **changes):
 def test_well_separated_clusters_are_found(clusters):
     for seed in range(4):  # twenty sets, with the numbers from 2 to 6
         X, _ = make_blobs(40 * clusters, centers=clusters, n_features=5, random_state=seed)
-        found = quick(X, range(2, 8), n_resamples=15)
-        assert found.n_clusters == clusters
-        assert found.p_value == 0.05
+        selection = quick(X, range(2, 8), n_resamples=15)
+        assert selection.n_clusters == clusters
+        assert selection.p_value == 0.05
 
 
 @QUIET
@@ -57,60 +57,60 @@ def test_three_clusters_three_deviations_apart_are_seen_and_counted():
 
 def test_one_cloud_is_one_cluster():
     X = np.random.default_rng(1).normal(size=(120, 3)) @ np.diag([3, 1, 0.5]) + 100
-    found = quick(X)
-    assert found.n_clusters == 1
-    assert found.p_value > 0.05
-    assert found.reason.startswith("1 cluster: K = 2 to 5 clusters are not more stable")
-    assert f"p = {found.p_value:.3g}, 19 rotations" in found.reason
-    assert (found.labels_ == 0).all()
-    assert sorted(found.labels) == [2, 3, 4, 5]
+    selection = quick(X)
+    assert selection.n_clusters == 1
+    assert selection.p_value > 0.05
+    assert selection.reason.startswith("1 cluster: K = 2 to 5 clusters are not more stable")
+    assert f"p = {selection.p_value:.3g}, 19 rotations" in selection.reason
+    assert (selection.labels_ == 0).all()
+    assert sorted(selection.labels) == [2, 3, 4, 5]
 
 
 @QUIET
-def test_everything_the_answer_rests_on_is_there():
+def test_a_selection_keeps_all_criteria():
     X = three()
-    found = quick(X)
-    assert isinstance(found, Selection)
-    assert found.n_clusters == 3
-    assert found.k.tolist() == [2, 3, 4, 5]
-    assert found.null.shape == (19, 4)
-    assert found.reason.startswith("3 clusters: RCSI is largest")
-    for name, column in found.table.items():
+    selection = quick(X)
+    assert isinstance(selection, Selection)
+    assert selection.n_clusters == 3
+    assert selection.k.tolist() == [2, 3, 4, 5]
+    assert selection.null.shape == (19, 4)
+    assert selection.reason.startswith("3 clusters: RCSI is largest")
+    for name, column in selection.table.items():
         assert column.shape == (4,), name
         assert np.isfinite(column).all(), name
-    with_errors = {name for name in found.table if f"{name}_se" in found.table}
+    with_errors = {name for name in selection.table if f"{name}_se" in selection.table}
     assert with_errors >= {"pac", "rpac", "area", "delta", "apac", "sharp", "mean_ari", "rcsi",
                            "concordance", "prediction_strength", "silhouette_consensus",
                            "silhouette_points", "cophenetic", "min_cluster_consensus"}  # fmt: skip
     for k in (2, 3, 4, 5):
-        assert isinstance(found.ensembles[k], Ensemble)
-        assert found.ensembles[k].shape == (150, 20)
-        assert (found.ensembles[k].present.sum(axis=0) == 120).all()
-        M = found.consensus_matrix(k)
+        assert isinstance(selection.ensembles[k], Ensemble)
+        assert selection.ensembles[k].shape == (150, 20)
+        assert (selection.ensembles[k].present.sum(axis=0) == 120).all()
+        M = selection.consensus_matrix(k)
         values = M[np.triu_indices(150, 1)]
         values = values[np.isfinite(values)]
         at = k - 2
-        assert found.table["area"][at] == pytest.approx(1 - values.mean(), abs=1e-12)
+        assert selection.table["area"][at] == pytest.approx(1 - values.mean(), abs=1e-12)
         exact = np.rint(values * 1e9)
-        assert found.table["pac"][at] == pytest.approx(((exact > 1e8) & (exact <= 9e8)).mean())
-        x, heights = found.cdf(k)
+        assert selection.table["pac"][at] == pytest.approx(((exact > 1e8) & (exact <= 9e8)).mean())
+        x, heights = selection.cdf(k)
         np.testing.assert_allclose(heights, [(values <= v + 1e-12).mean() for v in x])
-        assert len(np.unique(found.labels[k])) == k
-    assert (found.labels_ == found.labels[3]).all()
-    np.testing.assert_allclose(found.pac(), found.table["pac"])
-    assert (found.pac((0.0, 1.0), strict=True) <= found.pac((0.0, 1.0))).all()
-    frame = found.to_frame()
+        assert len(np.unique(selection.labels[k])) == k
+    assert (selection.labels_ == selection.labels[3]).all()
+    np.testing.assert_allclose(selection.pac(), selection.table["pac"])
+    assert (selection.pac((0.0, 1.0), strict=True) <= selection.pac((0.0, 1.0))).all()
+    frame = selection.to_frame()
     assert frame.index.tolist() == [2, 3, 4, 5]
-    assert frame.loc[3, "rcsi"] == found.table["rcsi"][1]
-    real = np.log(np.maximum(found.table["pac"], 0.5 / found.pairs[3].n_pairs))
-    np.testing.assert_allclose(found.table["rcsi"], np.log(found.null).mean(axis=0) - real)
+    assert frame.loc[3, "rcsi"] == selection.table["rcsi"][1]
+    real = np.log(np.maximum(selection.table["pac"], 0.5 / selection.pairs[3].n_pairs))
+    np.testing.assert_allclose(selection.table["rcsi"], np.log(selection.null).mean(axis=0) - real)
 
 
 @QUIET
 def test_the_same_draws_serve_every_number():
-    found = quick(three())
-    first = found.ensembles[2].present
-    assert all((found.ensembles[k].present == first).all() for k in (3, 4, 5))
+    selection = quick(three())
+    first = selection.ensembles[2].present
+    assert all((selection.ensembles[k].present == first).all() for k in (3, 4, 5))
 
 
 @QUIET
@@ -139,13 +139,13 @@ def test_what_is_kept_of_the_seed_repeats_the_call():
         np.random.SeedSequence(7, spawn_key=(1, 2)),
         np.random.SeedSequence([7, 8]),
     ):
-        found = quick(X, [2, 3], random_state=given)
-        kept = found.settings["random_state"]
+        selection = quick(X, [2, 3], random_state=given)
+        kept = selection.settings["random_state"]
         again = quick(
             X, [2, 3], random_state=eval(kept, {"numpy": np}) if isinstance(kept, str) else kept
         )
-        assert again.null.tobytes() == found.null.tobytes(), given
-        assert choose_from(found.ensembles, random_state=5).settings["random_state"] == 5
+        assert again.null.tobytes() == selection.null.tobytes(), given
+        assert choose_from(selection.ensembles, random_state=5).settings["random_state"] == 5
     assert quick(X, [2, 3], random_state=5).settings["random_state"] == 5
 
 
@@ -155,70 +155,70 @@ def test_axes_units_and_constant_features_change_nothing():
     plain = quick(X)
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))
     for changed in (X @ Q, 4.0 * X, X / 3.0, X + 50.0, np.column_stack([X, np.full(150, 2.0)])):
-        found = quick(changed)
-        assert found.p_value == plain.p_value
-        np.testing.assert_allclose(found.null, plain.null)
-        np.testing.assert_allclose(found.table["pac"], plain.table["pac"])
+        selection = quick(changed)
+        assert selection.p_value == plain.p_value
+        np.testing.assert_allclose(selection.null, plain.null)
+        np.testing.assert_allclose(selection.table["pac"], plain.table["pac"])
 
 
 @QUIET
 @pytest.mark.parametrize("null", ["gaussian", "unimodal"])
 def test_other_nulls_see_clear_clusters_too(null):
-    found = quick(three(), null=null)
-    assert found.n_clusters == 3
-    assert found.p_value == 0.05
+    selection = quick(three(), null=null)
+    assert selection.n_clusters == 3
+    assert selection.p_value == 0.05
 
 
 @QUIET
 def test_without_a_null_the_sharp_score_decides_and_there_is_no_p_value():
-    found = quick(three(), null=None)
-    assert np.isnan(found.p_value)
-    assert found.n_references == 0
-    assert found.n_clusters == 3
-    assert "no p-value: no null was requested" in found.reason
-    assert found.null.shape == (0, 4)
-    assert "rcsi" not in found.table
+    selection = quick(three(), null=None)
+    assert np.isnan(selection.p_value)
+    assert selection.n_references == 0
+    assert selection.n_clusters == 3
+    assert "no p-value: no null was requested" in selection.reason
+    assert selection.null.shape == (0, 4)
+    assert "rcsi" not in selection.table
 
 
 @QUIET
 def test_a_sequential_test_draws_few_references_of_one_cloud():
     X = np.random.default_rng(2).normal(size=(80, 3))
-    found = quick(X, n_references=199, sequential=True)
-    assert found.n_clusters == 1
-    assert found.n_references < 150
-    assert len(found.null) == found.n_references + 19
+    selection = quick(X, n_references=199, sequential=True)
+    assert selection.n_clusters == 1
+    assert selection.n_references < 150
+    assert len(selection.null) == selection.n_references + 19
 
 
 @QUIET
 def test_a_clusterer_of_ones_own():
     X = three(n=90)
-    found = quick(X, [2, 3, 4], clusterer=AgglomerativeClustering())
-    assert found.n_clusters == 3
-    assert found.p_value == 0.05
-    assert found.settings["clusterer"] == "AgglomerativeClustering()"
-    assert np.isnan(found.table["prediction_strength"]).all()
+    selection = quick(X, [2, 3, 4], clusterer=AgglomerativeClustering())
+    assert selection.n_clusters == 3
+    assert selection.p_value == 0.05
+    assert selection.settings["clusterer"] == "AgglomerativeClustering()"
+    assert np.isnan(selection.table["prediction_strength"]).all()
     other = quick(X, [2, 3], clusterer=KMeans(n_init=1), n_resamples=10)
     assert other.n_clusters == 3
 
 
 @QUIET
-def test_costly_criteria_are_there_when_asked_for():
-    found = quick(three(), criteria="all", null=None)
-    assert found.table["pcc_clusters"][1] == 3
-    assert found.table["eigengap"].argmax() == 1
-    assert np.isfinite(found.table["bic"]).all()
+def test_costly_criteria_are_computed_on_request():
+    selection = quick(three(), criteria="all", null=None)
+    assert selection.table["pcc_clusters"][1] == 3
+    assert selection.table["eigengap"].argmax() == 1
+    assert np.isfinite(selection.table["bic"]).all()
 
 
 @QUIET
-def test_of_one_ensemble_the_bic_is_that_of_the_mixture_and_knows_the_number():
+def test_the_bic_of_one_ensemble_is_that_of_the_mixture():
     rng = np.random.default_rng(0)
     truth = np.arange(120) % 3
     labels = np.where(rng.random((120, 12)) < 0.2, rng.integers(0, 3, (120, 12)), truth[:, None])
-    found = choose_from(labels, range(2, 6), criteria="all", random_state=0)
-    assert found.k[found.table["bic"].argmin()] == 3
+    selection = choose_from(labels, range(2, 6), criteria="all", random_state=0)
+    assert selection.k[selection.table["bic"].argmin()] == 3
     best = min(MixtureModel(3, random_state=seed).fit(labels).bic_ for seed in range(3))
-    assert found.table["bic"][1] == pytest.approx(best, rel=1e-3)
-    assert found.table["pcc_clusters"].tolist()[1] == 3
+    assert selection.table["bic"][1] == pytest.approx(best, rel=1e-3)
+    assert selection.table["pcc_clusters"].tolist()[1] == 3
 
 
 COUNTED = []
@@ -257,11 +257,11 @@ def test_resamples_and_references_of_ones_own_clusterer_are_kept(tmp_path):
 
 
 @QUIET
-def test_many_features_are_reduced_first_and_it_is_said():
+def test_many_features_are_reduced_first_with_a_message():
     X = np.random.default_rng(3).normal(size=(60, 100))
-    found = quick(X, [2, 3])
-    assert found.settings["n_components"] == 10
-    assert found.settings["reduced"]
+    selection = quick(X, [2, 3])
+    assert selection.settings["n_components"] == 10
+    assert selection.settings["reduced"]
     whole = quick(X, [2, 3], n_components=59)
     assert whole.settings["n_components"] == 59
     assert not whole.settings["reduced"]
@@ -270,19 +270,21 @@ def test_many_features_are_reduced_first_and_it_is_said():
 @QUIET
 def test_many_objects_are_tested_in_part_and_looked_at_in_pairs():
     X = three(4, n=900)
-    found = quick(X, max_test=200, max_dense=300, n_pairs=5000)
-    assert found.n_clusters == 3
-    assert found.settings["n_tested"] == 200
-    assert found.settings["n_pairs"] == 5000
-    assert found.pairs[3].sampled
-    assert len(found.leaves[3]) == 300
-    assert len(found.labels_) == 900
+    selection = quick(X, max_test=200, max_dense=300, n_pairs=5000)
+    assert selection.n_clusters == 3
+    assert selection.settings["n_tested"] == 200
+    assert selection.settings["n_pairs"] == 5000
+    assert selection.pairs[3].sampled
+    assert len(selection.leaves[3]) == 300
+    assert len(selection.labels_) == 900
     exact = quick(X, max_test=200)
-    assert found.p_value == exact.p_value
+    assert selection.p_value == exact.p_value
     P = 5000
     for at in range(4):
         share = exact.table["pac"][at]
-        assert abs(found.table["pac"][at] - share) <= 4 * np.sqrt(share * (1 - share) / P) + 1e-12
+        assert (
+            abs(selection.table["pac"][at] - share) <= 4 * np.sqrt(share * (1 - share) / P) + 1e-12
+        )
 
 
 @QUIET
@@ -357,20 +359,20 @@ def test_principal_scores_of_a_clusterer_bring_no_warning_of_spread():
         quick(X, [2], clusterer=KMeans(n_init=1), n_resamples=5)
 
 
-def test_doubts_are_told_and_kept():
+def test_doubts_warn_and_are_stored():
     X, _ = make_blobs(160, centers=4, n_features=4, random_state=0)
     with pytest.warns(SelectionWarning, match="4 is the largest number tried"):
-        found = quick(X, [2, 3, 4])
-    assert found.n_clusters == 4
-    assert any("largest number tried" in doubt for doubt in found.doubts)
+        selection = quick(X, [2, 3, 4])
+    assert selection.n_clusters == 4
+    assert any("largest number tried" in doubt for doubt in selection.doubts)
 
 
-def test_progress_is_told_on_standard_error(capsys):
+def test_progress_is_printed_to_standard_error(capsys):
     quick(np.random.default_rng(7).normal(size=(50, 2)), [2, 3], verbose=1)
-    told = capsys.readouterr().err
-    assert "[choose] resampled K = 2" in told
-    assert "19 references" in told
-    assert "[choose] measured K = 3" in told
+    printed = capsys.readouterr().err
+    assert "[choose] resampled K = 2" in printed
+    assert "19 references" in printed
+    assert "[choose] measured K = 3" in printed
 
 
 def test_columns_of_different_spread_are_scaled():
@@ -386,15 +388,15 @@ def test_columns_of_different_spread_are_scaled():
 
 @QUIET
 def test_a_number_not_tried_and_a_matrix_too_large_are_refused():
-    found = quick(three(n=60), [2, 3])
+    selection = quick(three(n=60), [2, 3])
     with pytest.raises(ParameterError, match=r"one of the numbers tried, \[2, 3\]. Got 7 instead"):
-        found.consensus_matrix(7)
+        selection.consensus_matrix(7)
     with pytest.raises(ParameterError, match="one of the numbers tried"):
-        found.cdf(4)
+        selection.cdf(4)
     with pytest.raises(DenseLimitError, match=r"selection.cdf\(K\)"):
-        found.consensus_matrix(2, max_dense=10)
+        selection.consensus_matrix(2, max_dense=10)
     with pytest.raises(ParameterError, match="window"):
-        found.pac((1, 0))
+        selection.pac((1, 0))
 
 
 POINTS = np.random.default_rng(9).normal(size=(30, 3))
@@ -473,15 +475,15 @@ def test_a_constant_feature_is_no_hindrance():
 @QUIET
 def test_resamples_of_each_number_are_judged_as_those_of_points():
     made = quick(three(apart=4.0))
-    found = choose_from(made.ensembles)
-    assert found.n_clusters == 3
-    assert np.isnan(found.p_value)
-    assert "no p-value: labels alone give no reference" in found.reason
+    selection = choose_from(made.ensembles)
+    assert selection.n_clusters == 3
+    assert np.isnan(selection.p_value)
+    assert "no p-value: labels alone give no reference" in selection.reason
     for name in ("pac", "pac_se", "sharp", "mean_ari", "cophenetic", "concordance", "delta"):
-        np.testing.assert_array_equal(found.table[name], made.table[name])
-    assert all((found.labels[k] == made.labels[k]).all() for k in (2, 3, 4, 5))
+        np.testing.assert_array_equal(selection.table[name], made.table[name])
+    assert all((selection.labels[k] == made.labels[k]).all() for k in (2, 3, 4, 5))
     again = choose_from({k: made.ensembles[k].labels for k in (5, 2, 4, 3)}, n_jobs=2)
-    np.testing.assert_array_equal(again.table["sharp"], found.table["sharp"])
+    np.testing.assert_array_equal(again.table["sharp"], selection.table["sharp"])
 
 
 @QUIET
@@ -489,36 +491,36 @@ def test_numbers_may_have_few_resamples_and_not_equally_many():
     rng = np.random.default_rng(0)
     truth = np.arange(30) % 3
     labels = np.where(rng.random((30, 20)) < 0.1, rng.integers(0, 3, (30, 20)), truth[:, None])
-    found = choose_from({2: labels[:, :3] // 2, 3: labels[:, 3:7], 4: labels[:, 7:]})
-    assert found.n_clusters == 3
-    assert np.isnan(found.table["delta_se"]).all()
-    assert np.isfinite(found.table["area_se"]).all()
+    selection = choose_from({2: labels[:, :3] // 2, 3: labels[:, 3:7], 4: labels[:, 7:]})
+    assert selection.n_clusters == 3
+    assert np.isnan(selection.table["delta_se"]).all()
+    assert np.isfinite(selection.table["area_se"]).all()
 
 
 @QUIET
 def test_one_ensemble_is_cut_at_each_number():
     X, y = make_blobs(100, centers=4, cluster_std=0.5, random_state=0)
     labels = EnsembleGenerator("kmeans", n_partitions=60, random_state=0).fit_transform(X)
-    found = choose_from(labels)
-    assert found.k.tolist() == list(range(2, 11))
-    assert found.n_clusters == 4
+    selection = choose_from(labels)
+    assert selection.k.tolist() == list(range(2, 11))
+    assert selection.n_clusters == 4
     assert (
-        Ensemble(np.column_stack([found.labels_, y])).codes[:, 0]
+        Ensemble(np.column_stack([selection.labels_, y])).codes[:, 0]
         == Ensemble(y[:, None]).codes[:, 0]
     ).all()
     for k in (3, 4, 7):
-        assert (found.labels[k] == EAC(k).fit(labels).labels_).all()
-    assert len(set(found.table["pac"])) == 1
-    scores = [adjusted_rand_score(found.labels[3], column) for column in labels.T]
-    assert found.table["mean_ari"][1] == pytest.approx(np.mean(scores))
+        assert (selection.labels[k] == EAC(k).fit(labels).labels_).all()
+    assert len(set(selection.table["pac"])) == 1
+    scores = [adjusted_rand_score(selection.labels[3], column) for column in labels.T]
+    assert selection.table["mean_ari"][1] == pytest.approx(np.mean(scores))
 
 
 @QUIET
 def test_labels_that_agree_everywhere_show_their_number():
     truth = np.repeat(np.arange(3), 10)
-    found = choose_from(np.tile(truth[:, None], (1, 8)), range(2, 6))
-    assert found.n_clusters == 3
-    assert found.table["pac"].tolist() == [0, 0, 0, 0]
+    selection = choose_from(np.tile(truth[:, None], (1, 8)), range(2, 6))
+    assert selection.n_clusters == 3
+    assert selection.table["pac"].tolist() == [0, 0, 0, 0]
 
 
 @QUIET
@@ -531,20 +533,20 @@ def test_labels_that_agree_everywhere_show_their_number():
     ],
 )
 def test_where_no_pair_differs_from_others_there_is_one_cluster(given):
-    found = choose_from(given)
-    assert found.n_clusters == 1
-    assert found.reason.startswith("1 cluster: at no number are objects of a cluster together")
-    assert (found.labels_ == 0).all()
+    selection = choose_from(given)
+    assert selection.n_clusters == 1
+    assert selection.reason.startswith("1 cluster: at no number are objects of a cluster together")
+    assert (selection.labels_ == 0).all()
 
 
 @QUIET
 def test_a_number_that_the_points_are_too_few_for_is_not_chosen():
     X = np.repeat([[0.0], [1.0]], 30, axis=0)
-    found = quick(X, k=range(2, 6))
-    assert found.n_clusters == 2
-    assert found.table["resamples_with_k"].tolist() == [1, 0, 0, 0]
-    assert found.alternatives == ()
-    assert not any("largest number tried" in doubt for doubt in found.doubts)
+    selection = quick(X, k=range(2, 6))
+    assert selection.n_clusters == 2
+    assert selection.table["resamples_with_k"].tolist() == [1, 0, 0, 0]
+    assert selection.alternatives == ()
+    assert not any("largest number tried" in doubt for doubt in selection.doubts)
     assert quick(X, k=[4, 6]).n_clusters in (4, 6)  # none of them is there: all the same
 
 
@@ -556,7 +558,7 @@ def test_where_no_number_is_given_it_is_2_to_10_as_far_as_there_are_objects():
 
 
 @QUIET
-def test_the_numbers_tried_are_told_as_they_are():
+def test_the_report_names_the_numbers_that_were_tried():
     labels = np.random.default_rng(0).integers(0, 3, (30, 6))
     assert "of K = 2, 5 and 9;" in choose_from(labels, [9, 2, 5]).reason
     assert "of K = 2 and 5;" in choose_from(labels, [2, 5]).reason
@@ -566,10 +568,12 @@ def test_the_numbers_tried_are_told_as_they_are():
 @QUIET
 def test_many_objects_at_hand_are_looked_at_in_pairs():
     made = quick(three(n=600), null=None)
-    found = choose_from(made.ensembles, max_dense=200, n_pairs=5000, random_state=0, criteria="all")
-    assert found.n_clusters == 3
-    assert found.pairs[3].sampled
-    assert found.table["pcc_clusters"][1] == 3
+    selection = choose_from(
+        made.ensembles, max_dense=200, n_pairs=5000, random_state=0, criteria="all"
+    )
+    assert selection.n_clusters == 3
+    assert selection.pairs[3].sampled
+    assert selection.table["pcc_clusters"][1] == 3
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,10 @@ def test_independent_categories_are_no_clusters():
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(60, 2))
         words = rng.choice(list("abc"), (60, 2))
-        found = choose(
+        selection = choose(
             X, [2, 3, 4], categories=words, n_resamples=10, n_references=19, random_state=seed
         )
-        p_values.append(found.p_value)
+        p_values.append(selection.p_value)
     assert (
         sum(p <= 0.05 for p in p_values) <= 2
     )  # P(more than 2 of 12) is 2 % at an exact level of 0.05
@@ -74,15 +74,15 @@ def test_categories_that_go_together_are_clusters():
     words[:5, 0] = "a"
     X = rng.normal(size=(90, 1))
     how = {"n_resamples": 10, "n_references": 19, "random_state": 0}
-    found = choose(X, [2, 3, 4, 5], categories=pd.DataFrame(words), **how)
-    assert (found.n_clusters, found.p_value) == (3, 0.05)
+    selection = choose(X, [2, 3, 4, 5], categories=pd.DataFrame(words), **how)
+    assert (selection.n_clusters, selection.p_value) == (3, 0.05)
     alone = choose(X, [2, 3, 4, 5], **how)
     assert alone.n_clusters == 1
-    assert found.settings["n_categories"] == 3
+    assert selection.settings["n_categories"] == 3
     assert "n_categories" not in alone.settings
     again = choose(X, [2, 3, 4, 5], categories=words.tolist(), n_jobs=2, **how)
-    np.testing.assert_array_equal(again.labels_, found.labels_)
-    np.testing.assert_array_equal(again.null, found.null)
+    np.testing.assert_array_equal(again.labels_, selection.labels_)
+    np.testing.assert_array_equal(again.null, selection.null)
 
 
 def test_references_in_a_cache_are_of_these_categories(tmp_path):
@@ -108,7 +108,7 @@ def test_references_in_a_cache_are_of_these_categories(tmp_path):
         (pd.DataFrame({"plan": ["a"] * 9 + [None]}), "The column 'plan' of 'categories' has one"),
     ],
 )
-def test_what_is_no_column_of_categories_is_refused(categories, said):
+def test_invalid_columns_of_categories_are_refused(categories, said):
     with pytest.raises(InputError, match=said):
         choose(np.random.default_rng(0).normal(size=(10, 2)), categories=categories)
 

@@ -95,7 +95,7 @@ def test_a_share_at_the_end_of_a_window_is_counted_in_whole_numbers():
 @pytest.mark.parametrize(
     "bad", [(0.9, 0.1), (-0.1, 0.5), (0.1, 1.1), (0.1,), 0.5, "ab", (0.5, 0.5)]
 )
-def test_a_window_that_is_none_is_refused(bad):
+def test_an_invalid_window_is_refused(bad):
     with pytest.raises(ParameterError, match=r"window.*two numbers, 0 <= u1 < u2 <= 1"):
         check_window(bad, "choose")
 

@@ -53,7 +53,7 @@ def alike(one, other):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_saved_comes_back(kind, tmp_path):
+def test_a_saved_selection_is_read_back_unchanged(kind, tmp_path):
     found = KINDS[kind]()
     found.save(tmp_path / "s.npz")
     again = Selection.load(tmp_path / "s.npz")

@@ -45,7 +45,7 @@ def listening():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("words", ["resampled K = 2", " references", "measured K = 3"])
 @pytest.mark.usefixtures("listening")
-def test_ctrl_c_is_heard_at_every_stage_and_the_cache_goes_on(tmp_path, monkeypatch, words, n_jobs):
+def test_ctrl_c_ends_every_stage_and_the_cache_resumes(tmp_path, monkeypatch, words, n_jobs):
     X = np.random.default_rng(0).normal(size=(60, 3))
     given = {"k": [2, 3], "n_resamples": 10, "n_references": 40, "random_state": 0}
     plain = choose(X, **given)
@@ -102,5 +102,5 @@ def test_the_shell_says_how_it_was_ended_and_goes_on(tmp_path, number):
     assert all(path.stat().st_mtime_ns == at for path, at in before.items())
     with (tmp_path / "out" / "criteria.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    found = choose(X, range(2, 6), n_references=19, random_state=0)
-    assert [float(row["rcsi"]) for row in rows] == found.table["rcsi"].tolist()
+    selection = choose(X, range(2, 6), n_references=19, random_state=0)
+    assert [float(row["rcsi"]) for row in rows] == selection.table["rcsi"].tolist()

@@ -47,7 +47,7 @@ def test_of_a_hundred_thousand_objects_no_matrix_is_made():
     X = rng.normal(size=(100_000, 10)) + 8.0 * rng.normal(size=(4, 10))[np.arange(100_000) % 4]
     tracemalloc.start()
     try:
-        found = choose(
+        selection = choose(
             X,
             range(3, 6),
             n_resamples=10,
@@ -59,8 +59,8 @@ def test_of_a_hundred_thousand_objects_no_matrix_is_made():
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found.n_clusters == 4
-    assert found.p_value == 0.05
-    assert found.pairs[4].sampled
+    assert selection.n_clusters == 4
+    assert selection.p_value == 0.05
+    assert selection.pairs[4].sampled
     # A byte, or a bit, for each pair of objects would be 10 GB, or 1.25.
     assert peak < 800e6

@@ -33,10 +33,10 @@ def test_worked_examples(labels, H, eci):
 
 
 def test_worked_examples_normalized():
-    found = cluster_certainty(E1, 0.08, normalized=True)
-    np.testing.assert_allclose(found, [1, 0.015504, 1, 0.015504, 0.000475, 1], atol=1e-6)
-    found = cluster_certainty(E2, 0.08, normalized=True)
-    np.testing.assert_allclose(found, [0.021792, 0.021792, 0.001158, 1, 1, 0.000306], atol=1e-6)
+    certainty = cluster_certainty(E1, 0.08, normalized=True)
+    np.testing.assert_allclose(certainty, [1, 0.015504, 1, 0.015504, 0.000475, 1], atol=1e-6)
+    certainty = cluster_certainty(E2, 0.08, normalized=True)
+    np.testing.assert_allclose(certainty, [0.021792, 0.021792, 0.001158, 1, 1, 0.000306], atol=1e-6)
 
 
 CASES = [
@@ -88,8 +88,8 @@ def test_soft_members():
                     q = B[:, k] @ B[:, offsets[v] : offsets[v + 1]] / B[:, k].sum()
                     h -= (q * np.log2(q)).sum()
             expected.append(np.exp(-h / 1.2))
-    found = cluster_certainty(ensemble)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    certainty = cluster_certainty(ensemble)
+    np.testing.assert_allclose(certainty, expected, rtol=1e-12)
 
 
 def test_hard_members_given_as_soft_ones():
@@ -100,7 +100,7 @@ def test_hard_members_given_as_soft_ones():
     np.testing.assert_allclose(certainty_weights(soft), certainty_weights(hard), rtol=1e-12)
 
 
-def test_certain_is_what_nobody_splits():
+def test_clusters_that_no_partition_splits_are_certain():
     assert (cluster_certainty(np.tile([[0], [0], [1], [2]], 4)) == 1.0).all()
     assert (cluster_certainty([[0], [0], [1]]) == 1.0).all()
 

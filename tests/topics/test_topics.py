@@ -73,7 +73,7 @@ class Model:
         return self.hdbscan_model.predict(embeddings)
 
 
-def test_it_takes_the_place_of_hdbscan_in_bertopic():
+def test_topic_consensus_replaces_hdbscan_in_bertopic():
     X, topic = embeddings(1, n=400, spread=0.6)
     model = Model(TopicConsensus(n_members=10, random_state=0))
     topics, probabilities = model.fit_transform(X)

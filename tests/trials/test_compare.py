@@ -92,16 +92,18 @@ def test_company_changes_nothing():
 
 def test_all_methods_run_or_say_why_not():
     z, labels = members(2, lost=0.05)
-    found = cc.compare(labels, "all", n_clusters=4, truth=z)
-    assert [trial.method for trial in found] == [method.estimator for method in cc.methods()]
-    for method, trial in zip(cc.methods(), found, strict=True):
+    comparison = cc.compare(labels, "all", n_clusters=4, truth=z)
+    assert [trial.method for trial in comparison] == [method.estimator for method in cc.methods()]
+    for method, trial in zip(cc.methods(), comparison, strict=True):
         if method.missing or method.missing_with:
             assert trial.has_result or trial.status.startswith("refused: "), trial
         else:
-            assert trial.status.startswith(f"refused: {method.estimator} takes no missing labels")
+            assert trial.status.startswith(
+                f"refused: {method.estimator} does not accept missing labels"
+            )
             assert trial.labels is None
             assert trial.n_clusters is None
-    assert sum(trial.has_result for trial in found) > 40
+    assert sum(trial.has_result for trial in comparison) > 40
 
 
 def test_the_truth_moves_nothing_but_its_scores():
@@ -114,15 +116,15 @@ def test_the_truth_moves_nothing_but_its_scores():
         assert a.scores == {k: b.scores[k] for k in a.scores}
 
 
-def test_methods_that_need_a_number_are_told_the_one_of_auto():
+def test_methods_that_need_a_number_get_that_of_auto():
     _, labels = members(4)
-    found = cc.compare(labels, ["HBGF", "EAC", "MCLA"])
+    comparison = cc.compare(labels, ["HBGF", "EAC", "MCLA"])
     auto = cc.AutoConsensus(random_state=0).fit(labels).n_clusters_
-    assert found.n_clusters_told == auto
+    assert comparison.n_clusters_told == auto
     np.testing.assert_array_equal(
-        found["HBGF"].labels, cc.HBGF(auto, random_state=0).fit(labels).labels_
+        comparison["HBGF"].labels, cc.HBGF(auto, random_state=0).fit(labels).labels_
     )
-    np.testing.assert_array_equal(found["EAC"].labels, cc.EAC().fit(labels).labels_)
+    np.testing.assert_array_equal(comparison["EAC"].labels, cc.EAC().fit(labels).labels_)
     assert cc.compare(labels, ["EAC"]).n_clusters_told is None
     assert cc.compare(labels, [cc.HBGF(2)])["HBGF"].n_clusters == 2
 
@@ -131,22 +133,22 @@ def test_own_methods_take_part():
     _, labels = members(5)
     mine = Seeded()
     kept = labels.copy()
-    found = cc.compare(
+    comparison = cc.compare(
         labels,
         {"mine": FirstColumn(), "drawn": mine, "short": Short(), "broken": Broken(), "tree": "eac"},
         n_clusters=3,
         random_state=5,
     )
     np.testing.assert_array_equal(labels, kept)
-    np.testing.assert_array_equal(found["mine"].labels, cc.Ensemble(labels).labels[:, 0])
+    np.testing.assert_array_equal(comparison["mine"].labels, cc.Ensemble(labels).labels[:, 0])
     drawn = np.random.default_rng(5).integers(0, 3, 60)
-    assert metrics.rand_index(found["drawn"].labels, drawn) == 1.0
+    assert metrics.rand_index(comparison["drawn"].labels, drawn) == 1.0
     assert (mine.n_clusters, mine.random_state) == (2, None)
-    assert found["short"].status == (
+    assert comparison["short"].status == (
         "failed: ValueError: fit_predict must return a label for each of the 60 objects. Got 3."
     )
-    assert found["broken"].status == "failed: ZeroDivisionError: by zero"
-    assert found["tree"].n_clusters == 3
+    assert comparison["broken"].status == "failed: ZeroDivisionError: by zero"
+    assert comparison["tree"].n_clusters == 3
     weighted = cc.compare(cc.Ensemble(labels, weights=np.arange(1, 13)), [FirstColumn(), "EAC"])
     assert weighted[0].status.startswith("refused: FirstColumn gets labels only")
     assert weighted[1].status == "ok"
@@ -166,19 +168,19 @@ def test_an_error_of_conclust_itself_is_not_hidden(monkeypatch):
 def test_warnings_stand_in_their_rows(recwarn):
     _, labels = members(7)
     labels[3] = -1
-    found = cc.compare(labels, ["EAC", "PCC"], truth=np.where(np.arange(60) < 5, -1, 0))
-    assert [trial.status[:34] for trial in found] == [
+    comparison = cc.compare(labels, ["EAC", "PCC"], truth=np.where(np.arange(60) < 5, -1, 0))
+    assert [trial.status[:34] for trial in comparison] == [
         "warned: 1 objects are missing in ev"[:34]
     ] * 2
-    assert found[0].labels[3] == -1
+    assert comparison[0].labels[3] == -1
     assert not [one for one in recwarn if one.category is EvidenceWarning]
 
 
 def test_soft_members_and_unknown_truth():
     soft = cc.Ensemble.from_memberships([np.eye(3)[[0, 0, 1, 1, 2, 2]]] * 4)
-    found = cc.compare(soft, ["PCC", "EAC"], n_clusters=3, truth=[0, 0, 1, -1, None, 2])
-    assert found["EAC"].scores["ari"] == 1.0
-    assert found["EAC"].scores["anmi"] == 1.0
+    comparison = cc.compare(soft, ["PCC", "EAC"], n_clusters=3, truth=[0, 0, 1, -1, None, 2])
+    assert comparison["EAC"].scores["ari"] == 1.0
+    assert comparison["EAC"].scores["anmi"] == 1.0
     nothing = cc.compare(soft, ["EAC"], truth=[-1] * 6)
     assert math.isnan(nothing[0].scores["ari"])
     assert nothing.to_frame()["ari"].isna().all()
@@ -186,15 +188,15 @@ def test_soft_members_and_unknown_truth():
 
 def test_table_frame_and_ranking():
     z, labels = members(8)
-    found = cc.compare(labels, ["PCC", "EAC", "EAC", Short()], n_clusters=4, truth=z)
-    frame = found.to_frame()
+    comparison = cc.compare(labels, ["PCC", "EAC", "EAC", Short()], n_clusters=4, truth=z)
+    frame = comparison.to_frame()
     assert list(frame.columns) == [
         *("method", "n_clusters", "ari", "nmi", "h", "anmi", "certainty", "cpu_seconds", "status")
     ]
     assert list(frame["method"]) == ["PCC", "EAC", "EAC (2)", "Short"]
     assert frame["n_clusters"].isna().tolist() == [False, False, False, True]
-    assert frame["ari"][0] == found["PCC"].scores["ari"]
-    lines = repr(found).splitlines()
+    assert frame["ari"][0] == comparison["PCC"].scores["ari"]
+    lines = repr(comparison).splitlines()
     assert lines[0].split() == [
         "method",
         "clusters",
@@ -205,17 +207,17 @@ def test_table_frame_and_ranking():
         *lines[0].split()[6:],
     ]
     assert len(lines) == 5
-    assert "<td>Short</td>" in found._repr_html_()
-    best = found.ranked("anmi")
+    assert "<td>Short</td>" in comparison._repr_html_()
+    best = comparison.ranked("anmi")
     assert [one.scores["anmi"] for one in best] == sorted(
         (one.scores["anmi"] for one in best), reverse=True
     )
     assert len(best) == 3
-    assert list(found.labels) == ["PCC", "EAC", "EAC (2)"]
+    assert list(comparison.labels) == ["PCC", "EAC", "EAC (2)"]
     with pytest.raises(InputError, match="Got 'speed'"):
-        found.ranked("speed")
+        comparison.ranked("speed")
     with pytest.raises(KeyError, match="There are: PCC"):
-        found["HBGF"]
+        comparison["HBGF"]
 
 
 @pytest.mark.parametrize(
@@ -281,12 +283,12 @@ def test_the_shell_says_what_python_says(table, tmp_path, capsys):
         main([*asked, "--label-column", "class", "--seed", "3", "--json", "--out", str(out)]) == 0
     )
     rows = json.loads(capsys.readouterr().out)
-    found = cc.compare(labels, ["EAC", "PCC", "CSPA"], n_clusters=4, truth=z, random_state=3)
-    for row, trial in zip(rows, found, strict=True):
+    comparison = cc.compare(labels, ["EAC", "PCC", "CSPA"], n_clusters=4, truth=z, random_state=3)
+    for row, trial in zip(rows, comparison, strict=True):
         assert {k: row[k] for k in trial.scores} == trial.scores
         assert row["n_clusters"] == trial.n_clusters
     written = np.loadtxt(out / "labels.csv", delimiter=",", skiprows=1, dtype=int)
-    np.testing.assert_array_equal(written[:, 1:], np.array([*found.labels.values()]).T)
+    np.testing.assert_array_equal(written[:, 1:], np.array([*comparison.labels.values()]).T)
     assert (out / "methods.csv").read_text().startswith("method,n_clusters,ari,nmi,h,anmi")
     assert main([*asked, "--out", str(out)]) == 1
     assert "is not empty" in capsys.readouterr().err
@@ -295,9 +297,9 @@ def test_the_shell_says_what_python_says(table, tmp_path, capsys):
 def test_the_shell_prints_a_table_and_refuses(table, capsys):
     path, _, _ = table
     assert main(["compare-methods", str(path), "--drop", "class", "--methods", "eac,mcla"]) == 0
-    said = capsys.readouterr().out
-    assert said.splitlines()[0].split()[:4] == ["method", "clusters", "ANMI", "certainty"]
-    assert "were given" in said
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[0].split()[:4] == ["method", "clusters", "ANMI", "certainty"]
+    assert "were given" in printed
     with pytest.raises(SystemExit):
         main(["compare-methods", str(path), "--methods", "eca"])
     assert "Is it SEC or EAC?" in capsys.readouterr().err

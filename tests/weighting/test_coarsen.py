@@ -40,14 +40,14 @@ def test_twin(missing, noise, weighted, k):
     rng = np.random.default_rng(8)
     labels = random_labels(rng, 40, 6, k=6, missing=missing, noise=noise)
     weights = rng.random(6) + 0.1 if weighted else None
-    found = coarsen(Ensemble(labels, weights=weights), k)
+    coarse = coarsen(Ensemble(labels, weights=weights), k)
     expected = Ensemble(naive(labels, k, np.ones(6) if weights is None else weights))
-    np.testing.assert_array_equal(found.labels, expected.labels)
-    assert found.cluster_counts.max() <= k
+    np.testing.assert_array_equal(coarse.labels, expected.labels)
+    assert coarse.cluster_counts.max() <= k
     if weighted:
-        np.testing.assert_array_equal(found.weights, weights)
+        np.testing.assert_array_equal(coarse.weights, weights)
     else:
-        assert found.weights is None
+        assert coarse.weights is None
 
 
 def test_parts_are_unions_and_coarse_partitions_stay():
@@ -72,20 +72,20 @@ def test_soft_members_are_merged_by_their_sums():
     labels, _ = planted(n=40, m=5, k=4, flip=0.2)
     hard = Ensemble(labels)
     soft = Ensemble.from_memberships([np.eye(4)[column] for column in hard.labels.T])
-    found = coarsen(soft, 2)
-    assert found.is_soft
-    np.testing.assert_allclose(found.indicator.sum(axis=1), 5.0)
-    np.testing.assert_array_equal(found.labels, coarsen(hard, 2).labels)
+    coarse = coarsen(soft, 2)
+    assert coarse.is_soft
+    np.testing.assert_allclose(coarse.indicator.sum(axis=1), 5.0)
+    np.testing.assert_array_equal(coarse.labels, coarsen(hard, 2).labels)
 
 
-def test_a_partition_of_weight_0_says_nothing():
+def test_a_partition_of_weight_0_has_no_effect():
     labels, _ = planted(n=60, m=5, k=4, flip=0.2)
     random = np.random.default_rng(1).integers(4, size=60)
     given = coarsen(Ensemble(np.column_stack([labels, random]), weights=[1] * 5 + [0]), 2)
     np.testing.assert_array_equal(given.labels[:, :5], coarsen(labels, 2).labels)
 
 
-def test_clusters_that_nobody_else_saw_are_merged_first():
+def test_clusters_found_by_one_partition_only_are_merged_first():
     labels = [[0, -1], [1, -1], [2, 0], [2, 0], [3, 1], [3, 1]]
     assert coarsen(labels, 3).labels[:, 0].tolist() == [0, 0, 1, 1, 2, 2]
 

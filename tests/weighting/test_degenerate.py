@@ -62,8 +62,8 @@ def test_degenerate_partition_leaves_clear_clusters(form, kind):
     if not takes(form, column):
         pytest.skip("takes no missing labels, and says so")
     clear = np.column_stack([np.random.default_rng(u).permutation(3)[TRUTH] for u in range(6)])
-    found = fit(form, np.insert(clear, 2, column, axis=1), 3)
-    assert adjusted_rand_score(found.labels_, TRUTH) == 1.0
+    model = fit(form, np.insert(clear, 2, column, axis=1), 3)
+    assert adjusted_rand_score(model.labels_, TRUTH) == 1.0
 
 
 @pytest.mark.parametrize("kind", DEGENERATE)
@@ -73,19 +73,19 @@ def test_nothing_but_degenerate_partitions(form, kind, copies):
     if not takes(form, column):
         pytest.skip("takes no missing labels, and says so")
     # As many clusters as objects were observed, where that is one or two.
-    found = fit(form, np.column_stack([column] * copies), min(2, np.count_nonzero(column != -1)))
-    np.testing.assert_array_equal(found.labels_ >= 0, column != -1)
-    if hasattr(found, "objective_"):
-        assert np.isfinite(found.objective_)
-    if hasattr(found, "membership_"):
-        np.testing.assert_allclose(found.membership_.sum(axis=1), 1.0)
+    model = fit(form, np.column_stack([column] * copies), min(2, np.count_nonzero(column != -1)))
+    np.testing.assert_array_equal(model.labels_ >= 0, column != -1)
+    if hasattr(model, "objective_"):
+        assert np.isfinite(model.objective_)
+    if hasattr(model, "membership_"):
+        np.testing.assert_allclose(model.membership_.sum(axis=1), 1.0)
 
 
 def test_degenerate_partitions_together(form):
     columns = [degenerate(kind, 12) for kind in DEGENERATE]
     kept = [column for column in columns if takes(form, column)]
-    found = fit(form, np.column_stack(kept), 3)
-    assert (found.labels_ >= 0).all()
+    model = fit(form, np.column_stack(kept), 3)
+    assert (model.labels_ >= 0).all()
 
 
 def test_noise_everywhere_is_singletons_everywhere(form):
@@ -103,17 +103,17 @@ def test_weight_0_is_left_out(form):
     for column in (other, *(degenerate(kind, len(clear)) for kind in ("noise only", "one object"))):
         if takes(form, column):
             labels, weights = np.insert(clear, 1, column, axis=1), np.insert(np.ones(M), 1, 0.0)
-            found = fit(form, Ensemble(labels, weights=weights), 3)
-            assert same(found, without)
-            assert_same_objective(found, without)
+            model = fit(form, Ensemble(labels, weights=weights), 3)
+            assert same(model, without)
+            assert_same_objective(model, without)
 
 
 def test_scale_of_the_weights(form):
     weights = np.random.default_rng(0).random(M) + 0.5
     expected = fit(form, Ensemble(LABELS, weights=weights), 3)
     for scale in (1e-25, 2.0**60, 1e25):
-        found = fit(form, Ensemble(LABELS, weights=weights * scale), 3)
-        np.testing.assert_array_equal(found.labels_, expected.labels_, err_msg=str(scale))
+        model = fit(form, Ensemble(LABELS, weights=weights * scale), 3)
+        np.testing.assert_array_equal(model.labels_, expected.labels_, err_msg=str(scale))
 
 
 def test_objects_that_only_partitions_of_weight_0_observed(form):
@@ -145,14 +145,14 @@ def test_noise_only_in_any_place_counts_as_singletons():
     noise, singletons = np.full((30, 1), -2), np.arange(30)[:, None]
     for columns in ([noise, t, t, t], [t, noise, t, t], [t, t, t, noise], [singletons, t, t, t]):
         # Three times 2 (1 - sum p^2), and 2 (sum_r p_r / n_r - 1 / n) of the singletons.
-        found = conclust.QMI(3, random_state=0).fit(np.hstack(columns))
-        assert found.objective_ == pytest.approx(6 * (1 - 14 / 36) + 2 * (3 / 30 - 1 / 30))
+        model = conclust.QMI(3, random_state=0).fit(np.hstack(columns))
+        assert model.objective_ == pytest.approx(6 * (1 - 14 / 36) + 2 * (3 / 30 - 1 / 30))
 
 
 @pytest.mark.parametrize("labels", [[[-2]] * 3, [[0, -2], [0, -2], [1, -2]], [[0, -2]] * 3])
 def test_small_ensembles_with_noise_only(form, labels):
-    found = fit(form, labels, 2)
-    assert len(found.labels_) == 3
+    model = fit(form, labels, 2)
+    assert len(model.labels_) == 3
 
 
 def test_soft_members_of_one_cluster(form):
@@ -165,7 +165,7 @@ def test_soft_members_of_one_cluster(form):
 
 
 @pytest.mark.parametrize("mass", [0.0, 1e-300])
-def test_soft_clusters_that_hold_nobody(form, mass):
+def test_soft_clusters_without_objects(form, mass):
     model = make(form, 2)
     if not model.method.soft_members:
         pytest.skip("takes no soft members, and says so")
@@ -180,8 +180,8 @@ def test_single_objects_agree_about_nothing():
     # No two of these observed the same object, noise only or not.
     labels = np.full((4, 3), -1)
     labels[0, 0], labels[1, 1], labels[2, 2] = 0, -2, -2
-    found = fit("WeightedEAC single", np.hstack([labels, [[0], [0], [1], [1]]]), 2)
-    assert np.isfinite(found.weights_).all()
+    model = fit("WeightedEAC single", np.hstack([labels, [[0], [0], [1], [1]]]), 2)
+    assert np.isfinite(model.weights_).all()
 
 
 def test_entropy_of_noise_is_that_of_singletons():

@@ -44,7 +44,7 @@ def blobs(seed=0, n=30):
 def test_stabilities_are_those_of_the_twin(measure, fraction):
     X = np.random.default_rng(0).normal(size=(40, 2))
     labels = Ensemble(Cuts().fit_transform(X)).labels
-    found = perturbed_stability(
+    stability = perturbed_stability(
         labels, X, Cuts(), measure=measure, n_resamples=5, fraction=fraction, random_state=0
     )
     reruns = []
@@ -52,8 +52,8 @@ def test_stabilities_are_those_of_the_twin(measure, fraction):
         drawn = np.sort(rng.permutation(40)[: int(fraction * 40)])
         reruns.append((drawn, Cuts().fit_transform(X[drawn])))
     assert any(((labels[drawn] == -1) != (again == -1)).any() for drawn, again in reruns)
-    np.testing.assert_allclose(found, stabilities(labels, reruns, measure), atol=1e-12)
-    assert np.ptp(found) > 0.05
+    np.testing.assert_allclose(stability, stabilities(labels, reruns, measure), atol=1e-12)
+    assert np.ptp(stability) > 0.05
 
 
 def test_the_same_points_give_the_same_clusters():
@@ -61,10 +61,10 @@ def test_the_same_points_give_the_same_clusters():
     generator = EnsembleGenerator("kmeans", 4, n_clusters=range(2, 6), random_state=0)
     labels = generator.fit_transform(X)
     for measure in ("together", "jaccard"):
-        found = perturbed_stability(
+        stability = perturbed_stability(
             labels, X, generator, measure=measure, n_resamples=2, fraction=1.0, random_state=0
         )
-        np.testing.assert_array_equal(found, 1.0)
+        np.testing.assert_array_equal(stability, 1.0)
 
 
 @pytest.mark.parametrize("measure", ["together", "jaccard"])
@@ -72,9 +72,9 @@ def test_true_clusters_are_the_stable_ones(measure):
     X = blobs()
     generator = EnsembleGenerator([("ward", [3]), ("kmeans", [8, 9])], random_state=0)
     ensemble = Ensemble(generator.fit_transform(X))
-    found = perturbed_stability(ensemble, X, generator, measure=measure, random_state=0)
-    assert (found[:3] == 1.0).all()
-    assert found[3:].mean() < 0.9
+    stability = perturbed_stability(ensemble, X, generator, measure=measure, random_state=0)
+    assert (stability[:3] == 1.0).all()
+    assert stability[3:].mean() < 0.9
 
 
 def test_only_stable_clusters_vote():
@@ -89,10 +89,10 @@ def test_only_stable_clusters_vote():
             return np.column_stack([good, rng.integers(3, size=(len(X), 6))])
 
     labels = Noisy().fit_transform(X)
-    found = perturbed_stability(labels, X, Noisy(), random_state=0)
-    assert (found[:3] > 0.95).all()
-    assert (found[3:] < 0.5).all()
-    model = MultiEAC(3, cluster_weights=(found > 0.9).astype(float)).fit(labels)
+    stability = perturbed_stability(labels, X, Noisy(), random_state=0)
+    assert (stability[:3] > 0.95).all()
+    assert (stability[3:] < 0.5).all()
+    model = MultiEAC(3, cluster_weights=(stability > 0.9).astype(float)).fit(labels)
     assert adjusted_rand_index(model.labels_, truth) == 1.0
 
 

@@ -54,7 +54,7 @@ def test_some_partitions_with_fewer_clusters(method):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(4))
-def test_it_warns_just_where_clusters_are_merged(method, seed):
+def test_merged_clusters_and_only_these_warn(method, seed):
     for sizes in (range(2, 6), range(2, 11), range(5, 11)):
         labels, truth = blobs(5, sizes, seed)
         with warnings.catch_warnings(record=True) as caught:
@@ -123,8 +123,8 @@ def test_degenerate_partitions():
         with pytest.warns(EnsembleWarning, match=f"{message} MultiEAC merge"):
             MultiEAC(n_clusters).fit(mixed)
     good = ~weighting.degenerate_partitions(mixed)
-    found = PCC(4, random_state=0).fit(Ensemble(mixed).subset(partitions=good))
-    assert adjusted_rand_index(truth, found.labels_) > 0.95
+    model = PCC(4, random_state=0).fit(Ensemble(mixed).subset(partitions=good))
+    assert adjusted_rand_index(truth, model.labels_) > 0.95
 
 
 @pytest.mark.parametrize("sizes", [[6], range(5, 8), range(6, 13)])
@@ -139,7 +139,7 @@ def test_small_and_unanimous_ones_bring_none():
         assert misfit(Ensemble(labels), k) == ""
 
 
-def test_fewer_clusters_than_groups_are_no_fault_where_asked_for():
+def test_requested_fewer_clusters_than_groups_do_not_warn():
     labels, _ = blobs(6, range(6, 11))
     PCC(4, random_state=0).fit(labels)  # warnings are errors
 
@@ -152,7 +152,7 @@ def test_partitions_count_by_their_weights():
     assert misfit(ensemble.reweighted([1e-9] * 40 + [1.0]), 4) == ""
 
 
-def test_it_points_at_the_users_line():
+def test_the_warning_points_at_the_line_of_the_user():
     labels, _ = blobs(5, [2, 5, 6])
     model = Voting(5, random_state=0)
     for fit in (model.fit, model.fit_predict, make_pipeline(model).fit):

@@ -46,7 +46,7 @@ SELECTIONS = {
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_selections_are_indices_that_an_ensemble_takes(name):
+def test_selections_are_valid_indices_of_an_ensemble(name):
     labels, _ = mixed()
     ensemble = Ensemble(labels, weights=np.arange(1.0, 13.0))
     chosen = SELECTIONS[name](ensemble)

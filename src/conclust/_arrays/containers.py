@@ -42,12 +42,12 @@ def identifiers(given: Any, name: str) -> list[Any]:
     iterable = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
     if not iterable or isinstance(given, str | bytes):
         raise InputError(f"{name!r} must be a list of identifiers. Got {shown(given)} instead.")
-    found = given.tolist() if hasattr(given, "tolist") else list(given)
-    if not all(isinstance(one, Hashable) for one in found):
+    names = given.tolist() if hasattr(given, "tolist") else list(given)
+    if not all(isinstance(one, Hashable) for one in names):
         raise InputError(
             f"{name!r} must be a list of identifiers. Got a list that holds a collection."
         )
-    return found
+    return names
 
 
 def plain_array(values: Any, what: str, *, of: Of = "labels") -> NDArray[Any]:

@@ -240,22 +240,22 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
     with open_regular(path) as file:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
-        _refuse(path, f"is larger than the {_size(max_bytes)} that are read of a JSON file")
+        _refuse(path, f"is larger than {_size(max_bytes)}, the limit for a JSON file")
     return _from_json(content, path)
 
 
 def entry_of(content: Any, path: PathLike, *keys: str) -> Any:
     """Return an entry of the content of a JSON file of ours; refuse a file that lacks it."""
-    found = content
+    value = content
     for key in keys:
-        if not isinstance(found, dict) or key not in found:
+        if not isinstance(value, dict) or key not in value:
             _refuse(
                 path,
                 f"lacks the entry {'/'.join(keys)!r}: it is damaged, or of another version of conclust. Make "
                 "the result again",
             )
-        found = found[key]
-    return found
+        value = value[key]
+    return value
 
 
 def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False) -> AnyArray:
@@ -290,7 +290,7 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
             _cut_off(path, "", header.n_bytes, there)
         if header.n_bytes < there:
             _refuse(path, f"is damaged: {there - header.n_bytes} bytes follow the end of its array")
-        # Booleans and strings are checked byte by byte, which mapping would put off.
+        # Booleans and strings are checked byte by byte, which mapping would defer.
         if mmap and header.n_bytes and header.dtype.kind not in "bU":
             return np.memmap(
                 file,
@@ -403,9 +403,9 @@ def _read_archive(
             if expected is not None:
                 what = expected.get(name, Expected("u", 1))
                 if header.dtype.kind not in what.kinds or len(header.shape) != what.ndim:
-                    found = f"dtype {header.dtype} and {len(header.shape)} dimensions"
+                    form = f"dtype {header.dtype} and {len(header.shape)} dimensions"
                     wanted = f"a dtype of kind {' or '.join(what.kinds)} and {what.ndim}"
-                    _refuse(path, f"holds {name!r} with {found}; expected {wanted}")
+                    _refuse(path, f"holds {name!r} with {form}; expected {wanted}")
             array = _read_array(stream, header, path, name)
             stream.read(1)  # the end of the entry: here its checksum is compared
         if name != _META:
@@ -538,7 +538,9 @@ def _check_directory(file: BinaryIO, path: PathLike) -> None:
             _refuse(path, "is damaged: its directory cannot be found")
         length = int.from_bytes(tail[-58:-50], "little")
     if length > _MAX_DIRECTORY:
-        _refuse(path, f"has a directory of {_size(length)}; no file with so many arrays is read")
+        _refuse(
+            path, f"has a directory of {_size(length)}; files with that many arrays are not read"
+        )
     file.seek(0)
 
 

@@ -109,25 +109,25 @@ class Stages:
         if self.folder is None:
             return seed
         path = self.folder / _ABOUT
-        told = {"fit": fit, "labels": fingerprint}
+        entries = {"fit": fit, "labels": fingerprint}
         if not path.exists():
             # Written with the first state, so that a fit that is refused earlier leaves nothing.
-            self._about = {**told, "entropy": str(seed.entropy), "key": list(seed.spawn_key)}
+            self._about = {**entries, "entropy": str(seed.entropy), "key": list(seed.spawn_key)}
             return seed
-        kept = read_json(path)
+        stored = read_json(path)
         wrong = ""
-        if kept.get("fit") != fit:
-            wrong = "{}. Got {} instead".format(*_differing(str(kept.get("fit")), fit))
-        elif kept.get("labels") != fingerprint:
+        if stored.get("fit") != fit:
+            wrong = "{}. Got {} instead".format(*_differing(str(stored.get("fit")), fit))
+        elif stored.get("labels") != fingerprint:
             wrong = "other labels, by their fingerprint"
         if wrong:
             raise InputError(
-                f"The checkpoint in {self.folder} is of {wrong}: give every fit a folder of its own."
+                f"The checkpoint in {self.folder} belongs to {wrong}. Use a separate folder for each fit."
             )
-        entropy = kept["entropy"].strip("[]").replace(",", " ").split()
+        entropy = stored["entropy"].strip("[]").replace(",", " ").split()
         words = [int(word) for word in entropy]
         return np.random.SeedSequence(
-            words if len(words) > 1 else words[0], spawn_key=tuple(kept["key"])
+            words if len(words) > 1 else words[0], spawn_key=tuple(stored["key"])
         )
 
     def state(self, name: str, kind: type[T], first: Callable[[], T]) -> T:

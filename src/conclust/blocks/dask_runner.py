@@ -92,11 +92,11 @@ class DaskRunner:
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
         """Yield what `work` returns for each job, in order; the arrays of blocks are futures."""
-        told: deque[Job] = deque()
+        submitted: deque[Job] = deque()
 
         def calls() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...], Any]]:
             for job in jobs:
-                told.append(job)
+                submitted.append(job)
                 raw = self._rows(job.source, *job.facts.span(job.block))
                 made = _futures(job.own)
                 own = None if made else job.own
@@ -104,11 +104,11 @@ class DaskRunner:
                 yield _work, (sent, made), raw
 
         for future in self._in_order(calls()):
-            facts = told.popleft().facts
+            facts = submitted.popleft().facts
             # Only the small part: the array stays with the worker that made it.
             small = self.client.submit(_second, future, pure=False, priority=10)
-            found = self._result(small, facts)
-            yield _Own(future), found
+            result = self._result(small, facts)
+            yield _Own(future), result
 
     def fetch(self, own: Any) -> Any:
         """Return the array of a block from what `run` returned."""
@@ -156,15 +156,15 @@ class _Own:
 
 
 def _lost(facts: Facts | None) -> str:
-    told = "A block of labels ended several workers, as if there were not enough memory for it."
+    sentence = "A block of labels ended several workers, as if there were not enough memory for it."
     if facts is None:
-        return f"{told} Give LabelStore a smaller block_rows, or the workers a larger memory_limit."
+        return f"{sentence} Give LabelStore a smaller block_rows, or the workers a larger memory_limit."
     n, m = facts.block_rows, len(facts.cluster_counts)
     labels = n * m * facts.code_type.itemsize
     clusters = int(facts.cluster_counts.max())
     needed = 3 * (labels + 2 * 8 * n * clusters) + 300 * 2**20
     return (
-        f"{told} A block has {n:,} objects in {m} partitions: {labels / 2**20:.0f} MiB of codes, and as "
+        f"{sentence} A block has {n:,} objects in {m} partitions: {labels / 2**20:.0f} MiB of codes, and as "
         f"much again and more for memberships. Give each worker a memory_limit of "
         f"{math.ceil(needed / 2**30 * 10) / 10:.1f} GiB or more for each of its threads, or LabelStore a "
         f"block_rows below {n:,}."
@@ -184,8 +184,8 @@ def _sendable(source: Source) -> Source:
 def _futures(own: Any) -> list[Any] | None:
     """Return the futures of the arrays of a block after one or several visits, or None."""
     several = own if isinstance(own, tuple) else (own,)
-    found = [one.future for one in several if isinstance(one, _Own)]
-    return found or None
+    futures = [one.future for one in several if isinstance(one, _Own)]
+    return futures or None
 
 
 def _work(job: Job, made: list[tuple[Any, Any]] | None, raw: Any) -> tuple[Any, Any]:

@@ -216,16 +216,16 @@ def joined(
     signatures = np.zeros(m, dtype=np.uint64)
     digest = hashlib.sha256(repr((shape, block_rows)).encode())
     nowhere, plain = 0, True
-    for told in found:
-        for known, names in zip(numbers, told.names, strict=True):
+    for facts in found:
+        for known, names in zip(numbers, facts.names, strict=True):
             for name in names:
                 known.setdefault(name, len(known))
-        absent += told.missing
-        noise += told.noise
-        signatures = signatures * np.uint64(_MIX) + told.signatures
-        nowhere += told.unobserved
-        plain &= told.plain
-        digest.update(told.digest)
+        absent += facts.missing
+        noise += facts.noise
+        signatures = signatures * np.uint64(_MIX) + facts.signatures
+        nowhere += facts.unobserved
+        plain &= facts.plain
+        digest.update(facts.digest)
     if weights is not None:
         digest.update(weights.tobytes())
     everywhere = np.flatnonzero(absent == n)

@@ -74,16 +74,16 @@ class Numbered:
 
 def numbered_labels(labels: LabelBlocks, answer: Answer) -> Numbered:
     """Number the clusters of a rule that gives labels."""
-    given, found = _first_pass(labels, answer, _first_labels)
+    given, results = _first_pass(labels, answer, _first_labels)
     first: dict[int, int] = {}
-    for told in found:
-        for label, where in zip(*told, strict=True):
+    for firsts in results:
+        for label, where in zip(*firsts, strict=True):
             first.setdefault(int(label), int(where))
     columns = np.array(sorted(first, key=first.__getitem__), dtype=np.int64)
     table = np.zeros(int(columns.max()) + 1, dtype=np.int64)
     table[columns] = np.arange(len(columns))
-    told = [block for block in range(labels.n_blocks) if given.get(block, 0) is not None]
-    tables = dict.fromkeys(told, table)
+    firsts = [block for block in range(labels.n_blocks) if given.get(block, 0) is not None]
+    tables = dict.fromkeys(firsts, table)
     result = _through(labels, given, tables)
     return Numbered(result, len(columns), columns, None)
 
@@ -102,18 +102,18 @@ def numbered_membership(
     counted : ndarray of bool of shape (n_partitions,) or None
         Partitions that count; None: all.
     """
-    given, found = _first_pass(labels, answer, _first_memberships, counted)
-    most = np.max([told.most for told in found], axis=0)
-    mass = np.sum([told.mass for told in found], axis=0)
+    given, results = _first_pass(labels, answer, _first_memberships, counted)
+    most = np.max([one.most for one in results], axis=0)
+    mass = np.sum([one.mass for one in results], axis=0)
     first: dict[bytes, int] = {}
-    for told in found:
-        for columns_alike, where in zip(told.alike, told.first, strict=True):
+    for one in results:
+        for columns_alike, where in zip(one.alike, one.first, strict=True):
             if where >= 0:
                 key = columns_alike.tobytes()
                 first[key] = min(int(where), first.get(key, int(where)))
     alike = [np.frombuffer(key, dtype=np.bool_) for key in sorted(first, key=first.__getitem__)]
     order, leading = by_first_object(alike, len(most), lambda: (most, mass))
-    tables = {told.block: told.alike[:, order].argmax(axis=1) for told in found}
+    tables = {one.block: one.alike[:, order].argmax(axis=1) for one in results}
     result = _through(labels, given, tables)
 
     def make(block: int) -> NDArray[np.float64]:
@@ -142,27 +142,27 @@ def _first_pass(
     labels: LabelBlocks, answer: Answer, task: Any, *more: Any
 ) -> tuple[Kept, list[Any]]:
     given = labels.keeping(_COLUMN, "columns")
-    found = []
+    results = []
     jobs = []
     for block in range(labels.n_blocks):
         own = None if answer.kept is None else answer.kept.get(block, answer.step)
         shared = (answer.rule, answer.shared, *more)
         place = given.place(block, 0)
         jobs.append(Job(labels.source, labels.facts, block, task, shared, own, place))
-    for block, (column, told) in enumerate(labels.run("labels", jobs)):
-        if told is not None:
+    for block, (column, result) in enumerate(labels.run("labels", jobs)):
+        if result is not None:
             given.put(block, 0, column)
-            found.append(told)
-    return given, found
+            results.append(result)
+    return given, results
 
 
 def _first_labels(
     part: Part, own: Any, rule: Task, shared: tuple[Any, ...]
 ) -> tuple[NDArray[Any], Any]:
-    found = np.asarray(rule(part, own, *shared))
-    values, first = np.unique(found, return_index=True)
+    columns = np.asarray(rule(part, own, *shared))
+    values, first = np.unique(columns, return_index=True)
     order = np.argsort(first, kind="stable")
-    return _spread(found, part), (values[order], _places(part, first[order]))
+    return _spread(columns, part), (values[order], _places(part, first[order]))
 
 
 @dataclass(frozen=True)
@@ -206,8 +206,8 @@ def _first_memberships(
     places = np.full(len(alike), -1, dtype=np.int64)
     there = first < len(Y)
     places[there] = _places(part, first[there])
-    told = _Told(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
-    return _spread(columns, part), told
+    result = _Told(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
+    return _spread(columns, part), result
 
 
 def _places(part: Part, rows: NDArray[np.int64]) -> NDArray[np.int64]:

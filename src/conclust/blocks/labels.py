@@ -171,9 +171,9 @@ class LabelBlocks(Derived):
         jobs = self._jobs(
             range(self.n_blocks), partial(_looking, task), shared, lambda block: None, None
         )
-        for _, found in self.run(what, jobs):
-            if found is not None:
-                yield found
+        for _, result in self.run(what, jobs):
+            if result is not None:
+                yield result
 
     def total(self, what: str, task: Task, *shared: Any) -> tuple[Any, ...]:
         """Return the sums of the tuples of arrays or numbers that a task returns, added in order."""
@@ -207,9 +207,9 @@ class LabelBlocks(Derived):
         """
         some = list(range(self.n_blocks) if blocks is None else blocks)
         jobs = self._jobs(some, partial(_reading, task), shared, _owns(kept, steps), None)
-        for _, found in self.run(what, jobs, len(some)):
-            if found is not None:
-                yield found
+        for _, result in self.run(what, jobs, len(some)):
+            if result is not None:
+                yield result
 
     def visit(
         self,
@@ -244,27 +244,27 @@ class LabelBlocks(Derived):
         some = list(range(self.n_blocks) if blocks is None else blocks)
         owns = _owns(kept, (step - 1,) if steps is None else steps)
         jobs = self._jobs(some, visit, shared, owns, partial(kept.place, step=step))
-        told = []
-        for block, (own, found) in zip(some, self.run(what, jobs, len(some)), strict=True):
-            if found is not None:
+        results = []
+        for block, (own, result) in zip(some, self.run(what, jobs, len(some)), strict=True):
+            if result is not None:
                 kept.put(block, step, own)
-                told.append(found)
-        return told
+                results.append(result)
+        return results
 
     def rows(self, objects: NDArray[np.int64]) -> Ensemble:
         """Return some objects, given by increasing indices, as an ensemble with the same cluster numbers.
 
         Objects that no partition observed are left out.
         """
-        found = [codes for _, codes in self._read_rows(objects)]
-        return self.facts.ensemble(np.concatenate(found))
+        parts = [codes for _, codes in self._read_rows(objects)]
+        return self.facts.ensemble(np.concatenate(parts))
 
     def all_rows(self, objects: NDArray[np.int64]) -> Ensemble:
         """Return some objects as `rows` does, including those that no partition observed."""
         dtype = self.facts.code_type
         codes = np.full((len(objects), self.n_partitions), missing_code(dtype), dtype=dtype)
-        for at, found in self._read_rows(objects):
-            codes[np.searchsorted(objects, at)] = found
+        for at, rows in self._read_rows(objects):
+            codes[np.searchsorted(objects, at)] = rows
         return self.facts.ensemble(codes)
 
     def _read_rows(
@@ -304,8 +304,8 @@ class LabelBlocks(Derived):
         """Yield the results of jobs in order; print a line with the time left from time to time."""
         count = self.n_blocks if count is None else count
         began = last = time.monotonic()
-        for done, found in enumerate(self.runner.run(jobs), 1):
-            yield found
+        for done, result in enumerate(self.runner.run(jobs), 1):
+            yield result
             now = time.monotonic()
             if now - last > _LINES and done < count:
                 left = (now - began) / done * (count - done)
@@ -335,8 +335,8 @@ def _reading(task: Task, part: Part, own: Any, *shared: Any) -> tuple[None, Any]
 
 def _owns(kept: Kept, steps: tuple[int, ...]) -> Callable[[int], Any]:
     def own(block: int) -> Any:
-        found = tuple(kept.get(block, step) for step in steps)
-        return found[0] if len(found) == 1 else found
+        arrays = tuple(kept.get(block, step) for step in steps)
+        return arrays[0] if len(arrays) == 1 else arrays
 
     return own
 

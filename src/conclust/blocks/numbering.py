@@ -59,7 +59,7 @@ def by_first_object(
         Gives the largest probability and the sum of each column; the columns of no object follow by falling sum.
     """
     columns: list[int] = []
-    # The next column is one of the first object that no column so far takes.
+    # The next column is one that the first object without a column belongs to.
     for some in sets:
         if not some[columns].any():
             columns.append(int(np.argmax(some)))

@@ -80,8 +80,8 @@ class Files:
 
     def get(self, block: int, step: int) -> Path | None:
         """Return the file of the last visit up to a step, or None."""
-        found = self.folder.glob(f"{self.name}-{block}-*.npy")
-        steps = [made for made in map(_step_of, found) if made <= step]
+        files = self.folder.glob(f"{self.name}-{block}-*.npy")
+        steps = [made for made in map(_step_of, files) if made <= step]
         return self.place(block, max(steps)) if steps else None
 
     def place(self, block: int, step: int) -> Path:

@@ -72,8 +72,8 @@ def work(job: Job, raw: Any = None, own: Any = None) -> tuple[Any, Any]:
     part = job.facts.part(job.block, labels)
     if part is None:
         return None, None
-    kept, found = job.task(part, read_own(job.own if own is None else own), *job.shared)
-    return write_own(job.place, kept), found
+    array, result = job.task(part, read_own(job.own if own is None else own), *job.shared)
+    return write_own(job.place, array), result
 
 
 def look(source: Source, begin: int, end: int, missing: Any, raw: Any = None) -> Census:

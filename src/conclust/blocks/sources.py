@@ -48,7 +48,7 @@ def open_source(labels: Any, columns: list[str] | None = None) -> Source:
     Raises
     ------
     InputError
-        If it is none of these.
+        If it is not one of these.
     """
     if isinstance(labels, str | Path):
         return _open_path(Path(labels), columns)
@@ -159,16 +159,16 @@ def _zarr(path: Path) -> Any:
     except ImportError:
         missing_extra("zarr", "zarr", f"Reading {path.name}")
     # Checked before opening: some versions of zarr refuse such an array themselves, with a less clear message.
-    told = path / ".zarray"
-    if told.is_file():
-        _refuse_codecs_that_run_code(read_json(told), path)
+    description = path / ".zarray"
+    if description.is_file():
+        _refuse_codecs_that_run_code(read_json(description), path)
     array = zarr.open_array(str(path), mode="r")
     _refuse_codecs_that_run_code(array.metadata.to_dict(), path)
     return array
 
 
 def _refuse_codecs_that_run_code(told: Any, path: Path) -> None:
-    """Refuse chunks that would be unpickled: format 2 can ask for it, whatever the type of the array."""
+    """Refuse chunks that would be unpickled: format 2 allows it, whatever the type of the array."""
     told = told if isinstance(told, dict) else {}
     codecs = [told.get(name) for name in ("filters", "compressor", "codecs")]
     if "pickle" in str(codecs).lower():

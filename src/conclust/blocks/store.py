@@ -27,7 +27,7 @@ RunnerName: TypeAlias = Literal["auto", "threads", "dask"]
 
 
 class LabelStore:
-    """Labels of many objects, read in blocks: a file, a folder, an array larger than the memory.
+    """Labels of many objects, read in blocks: a file, a folder, an array larger than memory.
 
     Methods whose row of ``conclust.methods()`` says so (``blocks``) accept it instead of a label matrix, in ``fit``
     and in ``predict``; results with one row per object are then a :class:`BlockedArray`, computed when it is read.
@@ -142,8 +142,8 @@ class LabelStore:
         if self._facts is None:
             n = self.shape[0]
             spans = [(b, min(n, b + self.block_rows)) for b in range(0, n, self.block_rows)]
-            found = self.runner().survey(self.source, spans, self.missing)
-            self._facts = joined(found, self.shape, self.block_rows, self.missing, self.weights)
+            censuses = self.runner().survey(self.source, spans, self.missing)
+            self._facts = joined(censuses, self.shape, self.block_rows, self.missing, self.weights)
         return self._facts
 
     def runner(self) -> Runner:

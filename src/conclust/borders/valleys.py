@@ -98,9 +98,9 @@ def stratified_part(
     order = np.lexsort((rng.random(len(strata)), strata))
     sizes = np.bincount(strata)
     rank = np.arange(len(strata)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    taken = np.maximum(1, np.floor(share * sizes + 0.5).astype(np.int64))
+    counts = np.maximum(1, np.floor(share * sizes + 0.5).astype(np.int64))
     part = np.empty(len(strata), dtype=np.bool_)
-    part[order] = rank < np.repeat(taken, sizes)
+    part[order] = rank < np.repeat(counts, sizes)
     return part
 
 

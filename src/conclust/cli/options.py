@@ -69,8 +69,8 @@ class Kinds(tuple[str, ...]):
 
 def kinds_told() -> dict[str, dict[str, Any]]:
     """Return the kinds of members for the help, by name: `make docs` writes them, as the kinds take seconds to import."""
-    told: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
-    return told
+    kinds: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
+    return kinds
 
 
 def add_consensus(parser: argparse.ArgumentParser) -> None:
@@ -265,8 +265,10 @@ def add_borders(group: Any) -> None:
     )
 
 
-def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> None:
-    """Add the options for the output."""
+def add_writing(
+    parser: argparse.ArgumentParser, default: str, what: str, *, names: bool = False
+) -> None:
+    """Add the options for the output; `names`: also that for names of clusters."""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
@@ -278,10 +280,31 @@ def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> Non
     )
     group.add_argument("--force", action="store_true", help="replace existing results")
     group.add_argument(
+        "--labels-from",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="number of the first cluster in a file of labels (--out labels.csv or --out -); in a folder labels count "
+        "from 0 [%(default)s]",
+    )
+    if names:
+        add_cluster_names(group, "none")
+    group.add_argument(
         "--raw",
         action="store_true",
         help="write object names unchanged [a name that a spreadsheet would read as a "
         "formula gets a leading ']",
+    )
+
+
+def add_cluster_names(group: Any, default: str) -> None:
+    """Add the option for names of clusters."""
+    group.add_argument(
+        "--names",
+        type=cluster_names,
+        metavar="NAME,...",
+        help="names of the clusters, in the order of their labels, separated by commas, or a file with one name per line "
+        f"[{default}]",
     )
 
 
@@ -319,13 +342,29 @@ def add_talking(parser: Any) -> None:
 def names(text: str) -> tuple[str, ...]:
     """Read names of columns, separated by comma; one that holds a comma stands in double quotes."""
     try:
-        (found,) = csv.reader([text], skipinitialspace=True, strict=True)
+        (cells,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
-        found = []
-    columns = tuple(name.strip() for name in found)
+        cells = []
+    columns = tuple(name.strip() for name in cells)
     if not columns or not all(columns):
         raise argparse.ArgumentTypeError(f"must be column names separated by commas, got {text!r}")
     return columns
+
+
+def cluster_names(text: str) -> tuple[str, ...]:
+    """Read names of clusters: separated by commas, or the lines of a file."""
+    path = Path(text)
+    try:
+        lines = path.read_text("utf-8-sig").splitlines() if path.is_file() else None
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"must be a text file, got {text!r}: {error}") from error
+    if lines is not None:
+        given = tuple(line.strip() for line in lines if line.strip())
+    else:
+        given = names(text)
+    if not given or len(set(given)) < len(given):
+        raise argparse.ArgumentTypeError(f"must be different names, got {', '.join(given)!r}")
+    return given
 
 
 def whole(low: int) -> Any:
@@ -359,45 +398,45 @@ def numbers(text: str) -> list[int]:
     """Read numbers of clusters: 2:10 (both ends), 2,3,5 or 4."""
     try:
         first, colon, last = text.partition(":")
-        found = (
+        ks = (
             list(range(int(first), int(last) + 1))
             if colon
             else [int(part) for part in text.split(",")]
         )
     except ValueError:
-        found = []
-    if not found or min(found) < 2:
+        ks = []
+    if not ks or min(ks) < 2:
         raise argparse.ArgumentTypeError(
             f"must be numbers of clusters of at least 2, like 2:10 or 2,3,5, got {text!r}"
         )
-    return found
+    return ks
 
 
 def share(text: str) -> float:
     """Read a share above 0, at most 1."""
-    found = _float(text)
-    if not 0.0 < found <= 1.0:
+    value = _float(text)
+    if not 0.0 < value <= 1.0:
         raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, got {text!r}")
-    return found
+    return value
 
 
 def end(text: str) -> float:
     """Read an end of a range of shares, from 0 to 1."""
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
-        found = -1.0
-    if not 0.0 <= found <= 1.0:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
         raise argparse.ArgumentTypeError(f"must be from 0 to 1, got {text!r}")
-    return found
+    return value
 
 
 def weight(text: str) -> float:
     """Read a weight above 0."""
-    found = _float(text)
-    if not 0.0 < found <= 1e6:
+    value = _float(text)
+    if not 0.0 < value <= 1e6:
         raise argparse.ArgumentTypeError(f"must be above 0 and at most 1e6, got {text!r}")
-    return found
+    return value
 
 
 def _float(text: str) -> float:
@@ -414,7 +453,7 @@ def _jobs(text: str) -> int:
 
 
 def _decimal(text: str) -> str:
-    found = {"point": "point", ".": "point", "comma": "comma", ",": "comma"}.get(text)
-    if found is None:
+    mark = {"point": "point", ".": "point", "comma": "comma", ",": "comma"}.get(text)
+    if mark is None:
         raise argparse.ArgumentTypeError(f"must be point or comma, got {text!r}")
-    return found
+    return mark

@@ -16,6 +16,7 @@ from conclust.cli.options import (
     SCALING,
     Kinds,
     add_borders,
+    add_cluster_names,
     add_comparison,
     add_consensus,
     add_joining,
@@ -49,10 +50,10 @@ class _Parser(argparse.ArgumentParser):
     """A parser with errors of one line, which suggest the word that may have been meant."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        found, rest = self.parse_known_args(args, namespace)
+        arguments, rest = self.parse_known_args(args, namespace)
         if rest:
-            getattr(found, "refuse_rest", self.refuse_rest)(rest)
-        return found
+            getattr(arguments, "refuse_rest", self.refuse_rest)(rest)
+        return arguments
 
     def refuse_rest(self, rest: list[str]) -> NoReturn:
         """End with the words that no option takes, and the option that they may mean."""
@@ -216,6 +217,7 @@ def _add_cluster(commands: Any) -> None:
         "result",
         _FILES
         + ", features.csv, generator.npz and placing.npz (of members that label new points), borders.csv (--borders)",
+        names=True,
     )
     add_running(parser)
     parser.set_defaults(run=_run_cluster)
@@ -277,7 +279,7 @@ def _add_combine(commands: Any) -> None:
     )
     add_consensus(parser)
     add_reading(parser)
-    add_writing(parser, "result", _FILES)
+    add_writing(parser, "result", _FILES, names=True)
     add_running(parser)
     parser.set_defaults(run=_run_combine)
 
@@ -395,6 +397,7 @@ def _add_report(commands: Any) -> None:
         help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
     group.add_argument("--no-pictures", action="store_true", help="omit pictures")
+    add_cluster_names(group, "those given to 'conclust cluster', or numbers from 1")
     add_talking(parser)
     parser.set_defaults(run=_run_module("report"))
 

@@ -52,14 +52,14 @@ class recorded_warnings:  # noqa: N801  (used as a function)
 
     def __enter__(self) -> list[str]:
         self._show = warnings.showwarning
-        told: list[str] = []
+        messages: list[str] = []
 
         def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
-            told.append(str(message))
+            messages.append(str(message))
             self._show(message, category, *rest, **more)
 
         warnings.showwarning = show
-        return told
+        return messages
 
     def __exit__(self, *_: object) -> None:
         warnings.showwarning = self._show

@@ -14,7 +14,7 @@ from conclust.metrics import adjusted_rand_index, consistency_index
 # If the mean confidence by chance is closer to 1 than this, no confidence can be higher.
 _PERFECT = 1e-9
 
-__all__ = ["confidence_line", "score", "sizes_line", "sizes_of"]
+__all__ = ["confidence_line", "names_for", "score", "sizes_line", "sizes_of"]
 
 
 def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
@@ -52,7 +52,19 @@ def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
     return np.bincount(labels[labels >= 0], minlength=n_clusters)
 
 
-def sizes_line(sizes: NDArray[np.int64]) -> str:
-    """Return a line with the sizes of the first ten clusters."""
-    shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", ..." if len(sizes) > 10 else "")
-    return f"Sizes: {shown}."
+def sizes_line(sizes: NDArray[np.int64], names: Sequence[str] | None = None) -> str:
+    """Return a line with the sizes of the first ten clusters, and their names if they have some."""
+    texts = [f"{size:,}" for size in sizes[:10]]
+    if names is not None:
+        texts = [f"{name} {text}" for name, text in zip(names, texts, strict=False)]
+    return f"Sizes: {', '.join(texts)}{', ...' if len(sizes) > 10 else ''}."
+
+
+def names_for(names: tuple[str, ...] | None, n_clusters: int) -> tuple[tuple[str, ...] | None, str]:
+    """Return the names of ``--names`` if there is one for each cluster, else None; and why they are not used."""
+    if names is None or len(names) == n_clusters:
+        return names, ""
+    return None, (
+        f"--names has {len(names)} names for {n_clusters} cluster{'s' * (n_clusters != 1)}, so the clusters have no names. "
+        "Name them with 'conclust report --names'."
+    )

@@ -79,9 +79,9 @@ def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCateg
     K = int(codes.max(initial=-1)) + 1
     parts, owner, names = [], [], []
     for j, values in enumerate(columns):
-        found, own = _codes(values)
-        seen = held & (found >= 0)
-        cells = np.bincount(codes[seen] * len(own) + found[seen], minlength=K * len(own))
+        category_codes, own = _codes(values)
+        seen = held & (category_codes >= 0)
+        cells = np.bincount(codes[seen] * len(own) + category_codes[seen], minlength=K * len(own))
         parts.append(_shares(cells.reshape(K, len(own)).astype(np.float64)))
         owner += [j] * len(own)
         names += own

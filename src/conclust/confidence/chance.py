@@ -132,8 +132,8 @@ def chance_confidence(
     labels = members.labels[rows]
     observed = (labels != MISSING).any(axis=0)
     weights = None if members.weights is None else members.weights[observed]
-    found = [_of_random(model, labels[:, observed], weights, rng) for rng in generators]
-    return ChanceConfidence(mean, np.array(found))
+    by_chance = [_of_random(model, labels[:, observed], weights, rng) for rng in generators]
+    return ChanceConfidence(mean, np.array(by_chance))
 
 
 def usual_chance(model: Any, ensemble: Ensemble) -> ChanceConfidence | None:

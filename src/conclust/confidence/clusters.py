@@ -57,12 +57,14 @@ class ClusterConfidence:
     overlap: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        told = ", ".join(
+        clusters = ", ".join(
             f"{size:,} ({sure:.2f})"
             for size, sure in zip(self.sizes[:_SHOWN], self.confidence[:_SHOWN], strict=True)
         )
         more = ", ..." if len(self.sizes) > _SHOWN else ""
-        return f"ClusterConfidence({len(self.sizes)} clusters; objects (confidence): {told}{more})"
+        return (
+            f"ClusterConfidence({len(self.sizes)} clusters; objects (confidence): {clusters}{more})"
+        )
 
 
 def cluster_confidence(
@@ -137,7 +139,7 @@ def _jaccard(judged: Judged) -> NDArray[np.float64]:
     present = hard.present.astype(np.float64)
     observed = np.asarray(Z.T @ present)  # (K, N): objects of the cluster that the member observed
     noise = np.asarray(Z.T @ hard.noise.astype(np.float64))
-    found = np.zeros(judged.n_clusters)
+    sums = np.zeros(judged.n_clusters)
     observed_weight = np.zeros(judged.n_clusters)
     for u, weight in enumerate(hard.partition_weights):
         block = slice(int(hard.offsets[u]), int(hard.offsets[u + 1]))
@@ -147,10 +149,10 @@ def _jaccard(judged: Judged) -> NDArray[np.float64]:
             best = (shared[block] / np.maximum(union, 1.0)).max(axis=0)
         # An object of noise is a cluster of its own.
         single = np.divide(1.0, observed[:, u], out=np.zeros_like(best), where=noise[:, u] > 0)
-        found += weight * np.maximum(best, single)
+        sums += weight * np.maximum(best, single)
         observed_weight += weight * (observed[:, u] > 0)
     means = np.full(judged.n_clusters, np.nan)
-    np.divide(found, observed_weight, out=means, where=observed_weight > 0)
+    np.divide(sums, observed_weight, out=means, where=observed_weight > 0)
     return means
 
 
@@ -206,10 +208,10 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[n
     missing = [read_labels(labels, f"partitions[{k}]")[0] == -1 for k, labels in partitions.items()]
     if any(not np.array_equal(each, missing[0]) for each in missing[1:]):
         raise InputError(
-            "The partitions of stability_over_k must be of the same objects: of one length, and missing for "
+            "The partitions of stability_over_k must be of the same objects: of the same length, and missing for "
             "the same objects. Leave out objects that are missing in any."
         )
-    found: dict[int, NDArray[np.float64]] = {}
+    stability: dict[int, NDArray[np.float64]] = {}
     for k, labels in partitions.items():
         terms = []
         for other, theirs in partitions.items():
@@ -219,5 +221,5 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[n
                 shares = table.counts / table.column_sizes[table.columns]
                 sums = np.bincount(table.rows, weights=shares, minlength=len(meets))
                 terms.append(sums / meets**2)
-        found[k] = np.mean(terms, axis=0)
-    return found
+        stability[k] = np.mean(terms, axis=0)
+    return stability

@@ -110,14 +110,14 @@ def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     held = np.flatnonzero(codes >= 0)
     K, d = int(codes.max(initial=-1)) + 1, points.shape[1]
     Z = sp.csr_array((np.ones(len(held)), (codes[held], held)), shape=(K, len(codes)))
-    found = np.empty((3, K, d))
+    values = np.empty((3, K, d))
     step = max(1, _AT_ONCE // max(len(codes), 1))
     for first in range(0, d, step):
         columns = slice(first, first + step)
         part, unit = moderate(np.asarray(points[:, columns], dtype=np.float64))
-        found[:, :, columns] = _moments(part, codes, Z)
-        found[:, :, columns] *= unit
-    inside, outside, deviation = found
+        values[:, :, columns] = _moments(part, codes, Z)
+        values[:, :, columns] *= unit
+    inside, outside, deviation = values
     difference = standardised(inside, outside, deviation)
     return ClusterFeatures(inside, outside, deviation, difference)
 
@@ -165,6 +165,6 @@ def _moments(
 
 def _share(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return sums over counts; NaN where nothing was counted."""
-    found = np.full(np.shape(sums), np.nan)
-    np.divide(sums, counts, out=found, where=counts > 0)
-    return found
+    shares = np.full(np.shape(sums), np.nan)
+    np.divide(sums, counts, out=shares, where=counts > 0)
+    return shares

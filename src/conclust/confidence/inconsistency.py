@@ -90,13 +90,13 @@ def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
             "take the most probable cluster of each object."
         )
     labels = members.labels
-    kept, place = _different(labels)
-    d = len(kept)
+    different, place = _different(labels)
+    d = len(different)
     table = np.ones((d, d))
     for a in range(d):
         for b in range(a):
             table[a, b] = table[b, a] = element_centric_similarity(
-                labels[:, kept[a]], labels[:, kept[b]]
+                labels[:, different[a]], labels[:, different[b]]
             )
     similarity = table[np.ix_(place, place)]
     weights = np.ones(len(place)) if members.weights is None else np.asarray(members.weights)
@@ -107,13 +107,13 @@ def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
 
 def _different(labels: NDArray[np.generic]) -> tuple[list[int], NDArray[np.int64]]:
     """Return the columns that differ from all before, and for each column its place among these."""
-    kept: list[int] = []
+    different: list[int] = []
     numbers: dict[bytes, int] = {}
     place = np.empty(labels.shape[1], dtype=np.int64)
     for u, column in enumerate(labels.T):
         key = np.ascontiguousarray(column).tobytes()
         if key not in numbers:
-            numbers[key] = len(kept)
-            kept.append(u)
+            numbers[key] = len(different)
+            different.append(u)
         place[u] = numbers[key]
-    return kept, place
+    return different, place

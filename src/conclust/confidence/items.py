@@ -225,7 +225,7 @@ def member_agreement(
     InputError
         If the consensus and the ensemble are not of the same objects.
     ParameterError
-        If `matching` is none of these.
+        If `matching` is not one of these.
 
     Examples
     --------
@@ -256,6 +256,6 @@ def agreement_of(judged: Judged, matching: Matching) -> NDArray[np.float64]:
         column = members.labels[:, u]
         votes += weight * ((lookup[column] == labels) & (labels >= 0))
         observed_weight += weight * (column != -1)
-    found = np.full(len(labels), np.nan)
-    np.divide(votes, observed_weight, out=found, where=(observed_weight > 0) & (labels >= 0))
-    return found
+    agreement = np.full(len(labels), np.nan)
+    np.divide(votes, observed_weight, out=agreement, where=(observed_weight > 0) & (labels >= 0))
+    return agreement

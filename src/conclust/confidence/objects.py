@@ -63,8 +63,8 @@ class ObjectConfidence:
 
     def __repr__(self) -> str:
         sure = self.confidence[~np.isnan(self.confidence)]
-        told = f"; confidence {sure.min():.2f} to {sure.max():.2f}" if len(sure) else ""
-        return f"ObjectConfidence({len(self.labels)} objects in {self.membership.shape[1]} clusters{told})"
+        range_text = f"; confidence {sure.min():.2f} to {sure.max():.2f}" if len(sure) else ""
+        return f"ObjectConfidence({len(self.labels)} objects in {self.membership.shape[1]} clusters{range_text})"
 
 
 def object_confidence(
@@ -200,8 +200,8 @@ def silhouettes(means: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArra
     best = np.nan_to_num(others).max(axis=1)
     inside, outside = 1.0 - own, 1.0 - best
     larger = np.maximum(inside, outside)
-    found = np.zeros(len(own))
-    np.divide(outside - inside, larger, out=found, where=larger > 0)
+    values = np.zeros(len(own))
+    np.divide(outside - inside, larger, out=values, where=larger > 0)
     # In a cluster of one there is no other object to be close to.
-    found[np.isnan(own)] = 0.0
-    return np.where(held, found, np.nan)
+    values[np.isnan(own)] = 0.0
+    return np.where(held, values, np.nan)

@@ -46,8 +46,8 @@ class PartitionConfidence:
         few, most = self.n_clusters.min(), self.n_clusters.max()
         counts = f"{few} to {most}" if few < most else f"{few}"
         known = self.ari[~np.isnan(self.ari)]
-        told = f"; ARI {known.min():.2f} to {known.max():.2f}" if len(known) else ""
-        return f"PartitionConfidence({len(self.n_clusters)} partitions of {counts} clusters{told})"
+        range_text = f"; ARI {known.min():.2f} to {known.max():.2f}" if len(known) else ""
+        return f"PartitionConfidence({len(self.n_clusters)} partitions of {counts} clusters{range_text})"
 
 
 def partition_confidence(

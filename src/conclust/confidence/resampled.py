@@ -163,7 +163,7 @@ def other_members(
     K = judged.n_clusters
     held, m = labels >= 0, members.n_partitions
     agreement = np.empty(n_draws)
-    kept = np.zeros(len(labels))
+    n_kept = np.zeros(len(labels))
     sizes = np.zeros((n_draws, K), dtype=np.int64)
     overlap = None if judged.membership is None else np.full((n_draws, K, K), np.nan)
     for d, rng in enumerate(spawn_generators(seed_sequence(random_state, owner), n_draws)):
@@ -176,13 +176,13 @@ def other_members(
         table = np.bincount(labels[both] * n_theirs + theirs[both], minlength=K * n_theirs)
         partner = assign(table.reshape(K, n_theirs))
         agreement[d] = adjusted_rand_index(np.where(held, labels, -1), np.where(both, theirs, -1))
-        kept += both & (partner[np.maximum(labels, 0)] == theirs)
+        n_kept += both & (partner[np.maximum(labels, 0)] == theirs)
         there = np.flatnonzero(partner >= 0)
         sizes[d, there] = np.bincount(theirs[theirs >= 0], minlength=n_theirs)[partner[there]]
         if overlap is not None:
             shared = cluster_similarity(again.membership_[theirs >= 0])
             overlap[d][np.ix_(there, there)] = shared[np.ix_(partner[there], partner[there])]
-    return OtherMembers(agreement, np.where(held, kept / n_draws, np.nan), sizes, overlap)
+    return OtherMembers(agreement, np.where(held, n_kept / n_draws, np.nan), sizes, overlap)
 
 
 def _refitted(

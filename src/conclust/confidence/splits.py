@@ -61,14 +61,14 @@ class ClusterSplits:
         what : str, default="partitions"
             Word for the partitions.
         """
-        found = []
+        sentences = []
         for k in np.flatnonzero((self.n_parts > 1) & (2 * self.n_partitions > self.n_observing)):
             name = str(k) if names is None else names[k]
-            found.append(
+            sentences.append(
                 f"cluster {name} is split in {_WORDS.get(int(self.n_parts[k]), self.n_parts[k])} by "
                 f"{self.n_partitions[k]} of {self.n_observing[k]} {what}"
             )
-        return found
+        return sentences
 
 
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -141,11 +141,11 @@ def cluster_splits(
         own = labels[objects]
         own = own[:, (own != MISSING).any(axis=0)]
         n_observing[k] = own.shape[1]
-        found = _parts(own, least)
-        n_parts[k] = max(1, int(found.max()) + 1)
+        part_of = _parts(own, least)
+        n_parts[k] = max(1, int(part_of.max()) + 1)
         if n_parts[k] > 1:
-            n_splitting[k] = sum(_purity(column, found) >= purity for column in own.T)
-            parts[objects] = found
+            n_splitting[k] = sum(_purity(column, part_of) >= purity for column in own.T)
+            parts[objects] = part_of
     return ClusterSplits(n_parts, n_splitting, n_observing, parts)
 
 

@@ -78,7 +78,7 @@ def sample_stability(
     InputError
         If the labels are malformed.
     ParameterError
-        If `determinacy` is none of these.
+        If `determinacy` is not one of these.
 
     See Also
     --------
@@ -112,14 +112,14 @@ def sample_stability(
     members = as_ensemble(ensemble)
     observed = members.observed
     start = (members if observed.all() else members.observed_only()).distinct_rows(noise="apart")
-    found = stability_of_rows(start, determinacy, n_jobs)
+    values = stability_of_rows(start, determinacy, n_jobs)
     place = np.cumsum(observed) - 1
     row = np.where(observed, start.inverse[place], 0)
     return SampleStability(
-        np.where(observed, found.stability[row], np.nan),
-        np.where(observed, found.determinacy[row], np.nan),
-        found.threshold,
-        observed & found.core[row],
+        np.where(observed, values.stability[row], np.nan),
+        np.where(observed, values.determinacy[row], np.nan),
+        values.threshold,
+        observed & values.core[row],
     )
 
 
@@ -167,22 +167,24 @@ def object_ambiguity(
     thread_count(n_jobs, "object_ambiguity")
     members = as_ensemble(ensemble)
     observed = members.observed
-    kept = members if observed.all() else members.observed_only()
-    start = kept.distinct_rows(noise="apart")
-    if kept.has_missing:
-        found = _mean_ambiguity(start, n_jobs)
+    observed_members = members if observed.all() else members.observed_only()
+    start = observed_members.distinct_rows(noise="apart")
+    if observed_members.has_missing:
+        values = _mean_ambiguity(start, n_jobs)
     else:
-        weights = kept.column_weights / kept.partition_weights.sum()
+        weights = observed_members.column_weights / observed_members.partition_weights.sum()
         rows = start.ensemble.indicator
         scaled = sp.diags_array(weights)
-        sums = rows @ (weights * kept.cluster_sizes)
-        squares = _square_sums(start.ensemble, sp.csr_array(scaled @ kept.gram @ scaled))
+        sums = rows @ (weights * observed_members.cluster_sizes)
+        squares = _square_sums(
+            start.ensemble, sp.csr_array(scaled @ observed_members.gram @ scaled)
+        )
         # Without the object itself, of which p is below 1 where it is soft or noise.
         own = np.asarray(rows.power(2) @ weights)
-        others = max(1, kept.n_samples - 1)
-        found = 4.0 * np.maximum(sums - squares - own * (1.0 - own), 0.0) / others
+        others = max(1, observed_members.n_samples - 1)
+        values = 4.0 * np.maximum(sums - squares - own * (1.0 - own), 0.0) / others
     ambiguity = np.full(members.n_samples, np.nan)
-    ambiguity[observed] = found[start.inverse]
+    ambiguity[observed] = values[start.inverse]
     return ambiguity
 
 
@@ -197,17 +199,17 @@ def _square_sums(rows: Ensemble, W: sp.csr_array) -> NDArray[np.float64]:
     clusters = rows.codes + rows.offsets[:-1]
     clusters[rows.noise] = T
     columns = np.ascontiguousarray(clusters.T)
-    found = np.zeros(rows.n_samples)
+    sums = np.zeros(rows.n_samples)
     for u, one in enumerate(columns):
-        found += table[one, one]
+        sums += table[one, one]
         for other in columns[u + 1 :]:
-            found += 2.0 * table[one, other]
-    return found
+            sums += 2.0 * table[one, other]
+    return sums
 
 
 def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
     """Return the mean of 4 p (1 - p) over the other objects that some partition observed with the row's."""
-    found = np.empty(len(start))
+    means = np.empty(len(start))
     for block in coassociation_blocks(start.ensemble, n_jobs=n_jobs):
         p = frequencies(block.counts, block.copresence)
         weights = np.where(np.isnan(p), 0.0, start.masses)
@@ -217,5 +219,5 @@ def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
         np.nan_to_num(p, copy=False)
         sums = (weights * p * (1.0 - p)).sum(axis=1)
         some = slice(block.rows.start, block.rows.stop)
-        found[some] = np.divide(4.0 * sums, total, out=np.full(len(own), np.nan), where=total > 0)
-    return found
+        means[some] = np.divide(4.0 * sums, total, out=np.full(len(own), np.nan), where=total > 0)
+    return means

@@ -157,7 +157,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             if is_blocked(X):
                 if links is not None:
                     raise UnsupportedEnsembleError(
-                        "Labels that are read in blocks take no must_link or cannot_link: fit to an Ensemble."
+                        "must_link and cannot_link are not supported for labels in blocks: fit to an Ensemble."
                     )
                 self._fit_stored(X)
             else:
@@ -173,16 +173,16 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         ensemble = self._read(X)
         say(f"{ensemble.n_samples} objects in {ensemble.n_partitions} partitions")
         observed = ensemble.observed
-        kept = ensemble if observed.all() else ensemble.observed_only()
-        self._check(kept)
-        self._names, self._code_type = kept.names, kept.codes.dtype
+        part_observed = ensemble if observed.all() else ensemble.observed_only()
+        self._check(part_observed)
+        self._names, self._code_type = part_observed.names, part_observed.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
-        labels = canonical_labels(self._fit(kept, observed))
+        labels = canonical_labels(self._fit(part_observed, observed))
         if self._constraints is not None and self._constraints.broken(labels):
             raise RuntimeError(
                 f"{type(self).__name__} broke a constraint: this is an error in conclust."
             )
-        self._review(kept, labels)
+        self._review(part_observed, labels)
         self.n_clusters_ = int(labels.max()) + 1
         self.labels_ = spread(labels, observed, -1)
         self._finish(observed)
@@ -199,7 +199,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _warn_of_unobserved(self, count: int, first: str = "") -> None:
         """Warn of objects that no partition observed."""
         warn(
-            f"{count} objects are missing in every partition{first}: the ensemble says nothing about them, so "
+            f"{count} objects are missing in every partition{first}: the ensemble has no information about them, so "
             "their label is -1 and their membership, if any, uniform.",
             EvidenceWarning,
         )
@@ -211,18 +211,18 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         name = type(self).__name__
         if not self._takes_constraints():
             raise UnsupportedEnsembleError(
-                f"{name} takes no must_link or cannot_link with these parameters. AutoConsensus, EAC, LWEA, "
+                f"{name} does not accept must_link or cannot_link with these parameters. AutoConsensus, EAC, LWEA, "
                 "AddRemAdd and PCC(divergence='l2') do."
             )
-        found = read_constraints(*links, len(observed))
-        if found is None:
+        constraints = read_constraints(*links, len(observed))
+        if constraints is None:
             return None
-        unseen = np.flatnonzero(found.touched & ~observed)
+        unseen = np.flatnonzero(constraints.touched & ~observed)
         if len(unseen):
             raise InputError(
                 f"Object {unseen[0]} is in must_link or cannot_link, and missing in every partition. Leave it out."
             )
-        return found.of(np.flatnonzero(observed))
+        return constraints.of(np.flatnonzero(observed))
 
     def _takes_constraints(self) -> bool:
         """Return whether constraints are accepted with the given parameters."""
@@ -232,7 +232,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Compute the consensus of labels that are read in blocks."""
         if not self.method.blocks:
             raise UnsupportedEnsembleError(
-                f"{type(self).__name__} needs all labels at once, and takes none that are read in blocks. "
+                f"{type(self).__name__} needs all labels at once, and does not accept labels in blocks. "
                 f"{', '.join(_in_blocks())} do; or fit it to an Ensemble: LabelStore(...).ensemble()."
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
@@ -279,15 +279,15 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _check_support(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble of a kind that the method does not accept."""
         method, name = self.method, type(self).__name__
-        for kind, there, taken, parameters in (
+        for kind, there, accepted, parameters in (
             ("missing labels", ensemble.has_missing, self._takes_missing(), method.missing_with),
             ("soft members", ensemble.is_soft, method.soft_members, ""),
             ("weights of partitions", ensemble.weights is not None, method.weights, ""),
         ):
-            if there and not taken:
+            if there and not accepted:
                 way = f"With {parameters} it does. " if parameters else ""
                 raise UnsupportedEnsembleError(
-                    f"{name} takes no {kind}, and the ensemble has them. {way}PCC and EAC do; "
+                    f"{name} does not accept {kind}, and the ensemble has them. {way}PCC and EAC do; "
                     "conclust.methods() says which others."
                 )
 
@@ -362,9 +362,9 @@ class SoftConsensusClusterer(ConsensusClusterer):
             unobserved = _unobserved(ensemble.codes, self._counted)
             if unobserved.any() and not unobserved.all():
                 return self._fit_observed(membership, unobserved)
-        kept, labels = _column_order(membership)
-        self._keep_clusters(kept)
-        self.membership_ = _columns(membership, kept)
+        columns, labels = _column_order(membership)
+        self._keep_clusters(columns)
+        self.membership_ = _columns(membership, columns)
         return labels
 
     def _fit_observed(
@@ -379,9 +379,9 @@ class SoftConsensusClusterer(ConsensusClusterer):
         heaviest = heaviest[others.max(axis=0)[heaviest] > NOTHING]
         membership[unobserved] = 1.0 / membership.shape[1]
         membership = _columns(membership, heaviest)
-        kept, labels = _column_order(membership)
-        self._keep_clusters(heaviest[kept])
-        self.membership_ = _columns(membership, kept)
+        columns, labels = _column_order(membership)
+        self._keep_clusters(heaviest[columns])
+        self.membership_ = _columns(membership, columns)
         return labels
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:

@@ -79,14 +79,14 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     answer = estimator._fit_blocks(labels, seed)
     if estimator.method.membership:
         counted = None if labels.weights is None else labels.weights > 0
-        found = numbered_membership(labels, answer, counted)
+        numbered = numbered_membership(labels, answer, counted)
         estimator._counted = counted
-        estimator._keep_clusters(found.columns)
-        estimator.membership_ = cast(Any, found.membership)
+        estimator._keep_clusters(numbered.columns)
+        estimator.membership_ = cast(Any, numbered.membership)
     else:
-        found = numbered_labels(labels, answer)
-    estimator.labels_ = cast(Any, found.labels)
-    estimator.n_clusters_ = found.n_clusters
+        numbered = numbered_labels(labels, answer)
+    estimator.labels_ = cast(Any, numbered.labels)
+    estimator.n_clusters_ = numbered.n_clusters
     if store.of_dask:
         for name, value in _in_blocks(estimator).items():
             setattr(estimator, name, value.to_dask())

@@ -48,13 +48,13 @@ class Constraints:
 
     def of(self, objects: NDArray[np.int64]) -> Constraints:
         """Return the constraints among some objects, which must include all objects with constraints."""
-        kept, groups = np.unique(self.groups[objects], return_inverse=True)
+        group_names, groups = np.unique(self.groups[objects], return_inverse=True)
         place = np.full(self.n_groups, -1, dtype=np.int64)
-        place[kept] = np.arange(len(kept))
-        first = np.full(len(kept), len(objects), dtype=np.int64)
+        place[group_names] = np.arange(len(group_names))
+        first = np.full(len(group_names), len(objects), dtype=np.int64)
         np.minimum.at(first, groups, np.arange(len(objects)))
-        number = np.empty(len(kept), dtype=np.int64)
-        number[np.argsort(first, kind="stable")] = np.arange(len(kept))
+        number = np.empty(len(group_names), dtype=np.int64)
+        number[np.argsort(first, kind="stable")] = np.arange(len(group_names))
         return Constraints(number[groups], _sorted_pairs(number[place[self.apart]]))
 
     def broken(self, labels: NDArray[np.int64]) -> int:
@@ -148,25 +148,25 @@ def _read_pairs(pairs: Any, name: str, n_samples: int) -> NDArray[np.int64]:
     if pairs is None or (isinstance(pairs, Sequence) and len(pairs) == 0):
         return np.empty((0, 2), dtype=np.int64)
     try:
-        found = np.asarray(pairs)
+        array = np.asarray(pairs)
     except ValueError:  # ragged
-        found = np.empty(0)
-    if found.shape in ((0,), (0, 2)) and not isinstance(pairs, Sequence):
+        array = np.empty(0)
+    if array.shape in ((0,), (0, 2)) and not isinstance(pairs, Sequence):
         return np.empty((0, 2), dtype=np.int64)
-    whole = found.dtype.kind in "iu"
-    if not whole or found.ndim != 2 or found.shape[1:] != (2,):
+    whole = array.dtype.kind in "iu"
+    if not whole or array.ndim != 2 or array.shape[1:] != (2,):
         raise InputError(
             f"{name!r} must be pairs of indices of objects, an array of whole numbers of shape (n_pairs, 2). Got "
-            f"shape {found.shape} and dtype {found.dtype} instead."
+            f"shape {array.shape} and dtype {array.dtype} instead."
         )
-    if found.min() < 0 or found.max() >= n_samples:
+    if array.min() < 0 or array.max() >= n_samples:
         raise InputError(
-            f"{name!r} must be of objects from 0 to {n_samples - 1}. Got {found.min()} to {found.max()}."
+            f"{name!r} must be pairs of objects from 0 to {n_samples - 1}. Got {array.min()} to {array.max()}."
         )
-    if name == "cannot_link" and (found[:, 0] == found[:, 1]).any():
-        one = found[found[:, 0] == found[:, 1]][0, 0]
+    if name == "cannot_link" and (array[:, 0] == array[:, 1]).any():
+        one = array[array[:, 0] == array[:, 1]][0, 0]
         raise InputError(f"'cannot_link' has object {one} apart from itself.")
-    return found.astype(np.int64)
+    return array.astype(np.int64)
 
 
 def _sorted_pairs(pairs: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -189,13 +189,13 @@ class FCAConsensus(ConsensusClusterer):
             rows = rows.reordered(np.argsort(-rows.counts, kind="stable"))
         kernel = ConceptGrowth(rows.ensemble.label_view.reweighted(voters.weights))
         if self.threshold == "auto":
-            self.threshold_, found = self._search(voters, rows, kernel)
+            self.threshold_, outcome = self._search(voters, rows, kernel)
         else:
             for name in ("thresholds_", "scores_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
             self.threshold_ = _votes(self.threshold, voters)
             stage("growth of concepts")
-            found = _run(rows, kernel, self.threshold_, voters)
+            outcome = _run(rows, kernel, self.threshold_, voters)
         least = _lenient(self.threshold_, voters)
         few = int(rows.counts[_votes_on(rows.ensemble) < least].sum())
         if few:
@@ -205,12 +205,12 @@ class FCAConsensus(ConsensusClusterer):
                 "of their labels; lower the threshold to count them in.",
                 EvidenceWarning,
             )
-        self.n_iter_ = found.n_passes
-        self.covered_ = found.covered
-        self.intents_ = np.zeros((len(found.intents), ensemble.n_partitions), dtype=np.bool_)
+        self.n_iter_ = outcome.n_passes
+        self.covered_ = outcome.covered
+        self.intents_ = np.zeros((len(outcome.intents), ensemble.n_partitions), dtype=np.bool_)
         voting = slice(None) if ensemble.weights is None else ensemble.weights > 0
-        self.intents_[:, voting] = found.intents
-        return found.labels
+        self.intents_[:, voting] = outcome.intents
+        return outcome.labels
 
     def _search(
         self, ensemble: Ensemble, rows: DistinctRows, kernel: ConceptGrowth
@@ -227,11 +227,11 @@ class FCAConsensus(ConsensusClusterer):
         best: _Found | None = None
         stage("growth of concepts")
         for t, threshold in enumerate(tracked(thresholds, "thresholds")):
-            found = _run(rows, kernel, float(threshold), ensemble)
-            scores[t] = _fit_of_pairs(found.labels, ensemble)
-            say(f"threshold {threshold:g}: {len(found.intents)} clusters, fit {scores[t]:.6f}")
+            outcome = _run(rows, kernel, float(threshold), ensemble)
+            scores[t] = _fit_of_pairs(outcome.labels, ensemble)
+            say(f"threshold {threshold:g}: {len(outcome.intents)} clusters, fit {scores[t]:.6f}")
             if best is None or scores[t] > scores[:t].max():
-                best, chosen = found, float(threshold)
+                best, chosen = outcome, float(threshold)
         assert best is not None
         self.thresholds_, self.scores_ = thresholds, scores
         return chosen, best

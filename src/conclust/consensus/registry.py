@@ -29,14 +29,14 @@ def methods() -> list[Method]:
     ['BaumEagon', 'PCC', 'PEACE', 'WeightedPCC']
     """
     homes = conclust._HOMES
-    found = []
+    listed = []
     for name, home in sorted(homes.items()):
         if home.startswith("conclust.consensus") and home != __name__:
             estimator = getattr(import_module(home), name)
             method = getattr(estimator, "method", None)
             if isinstance(method, Method):
-                found.append(replace(method, estimator=name))
-    return found
+                listed.append(replace(method, estimator=name))
+    return listed
 
 
 def method_named(name: str) -> Method | None:
@@ -52,13 +52,13 @@ def near_names(name: str) -> list[str]:
     close = [known[other].estimator for other in get_close_matches(plain, known)]
     if close:
         return close
-    found = [
+    near = [
         method.estimator
         for method in known.values()
         if plain in method.estimator.lower()
         or get_close_matches(plain.rstrip("s"), _words(method.title), 1, 0.8)
     ]
-    return found[:4]
+    return near[:4]
 
 
 def _words(title: str) -> list[str]:

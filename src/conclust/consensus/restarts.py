@@ -93,10 +93,10 @@ def best_of_restarts(
 
     Among equally good starts (to rounding) it is the first, in whatever order they end.
     """
-    few, kept = rows, np.arange(0)
+    few, indices = rows, np.arange(0)
     if len(rows) > ON_A_PART:
         draw = spawn_generators(seed, 1)[0]
-        few, kept = rows.some(draw.choice(rows.n_objects, ON_A_PART, replace=False))
+        few, indices = rows.some(draw.choice(rows.n_objects, ON_A_PART, replace=False))
     seeds = spawn_seeds(seed, n_init + 1)[1:]
 
     def begin(start: int) -> T:
@@ -110,7 +110,7 @@ def best_of_restarts(
     if few is rows:
         return best
     stage(f"the best start, on all {len(rows)} rows")
-    return method.finish(best, rows, kept)
+    return method.finish(best, rows, indices)
 
 
 def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:

@@ -31,9 +31,9 @@ def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> No
     `n_clusters` is the number requested, exactly or as a maximum; None: no warning about partitions with more
     clusters.
     """
-    found = misfit(ensemble, n_clusters, least=1 if owner == "Voting" else _VERY_MANY)
-    if found:
-        warn(found.format(owner=owner), EnsembleWarning)
+    reason = misfit(ensemble, n_clusters, least=1 if owner == "Voting" else _VERY_MANY)
+    if reason:
+        warn(reason.format(owner=owner), EnsembleWarning)
 
 
 def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str:
@@ -86,16 +86,16 @@ def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> 
     from conclust.trees.dendrogram import cut
 
     counts = ensemble.cluster_counts
-    found = len(np.unique(labels))
-    finer = np.flatnonzero((counts > found) & (ensemble.partition_weights > 0))
-    if ensemble.is_soft or ensemble.n_samples < 2 * found or len(finer) < 2:
+    n_groups = len(np.unique(labels))
+    finer = np.flatnonzero((counts > n_groups) & (ensemble.partition_weights > 0))
+    if ensemble.is_soft or ensemble.n_samples < 2 * n_groups or len(finer) < 2:
         return 0, 0
     finer = finer[counts[finer] >= np.median(counts[finer])]
     n = ensemble.n_samples
     chosen = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.int64)
     present = ensemble.codes[np.ix_(chosen, finer)] != missing_code(ensemble.codes.dtype)
     chosen, finer = chosen[present.any(axis=1)], finer[present.any(axis=0)]
-    if len(finer) < 2 or len(chosen) < 2 * found:
+    if len(finer) < 2 or len(chosen) < 2 * n_groups:
         return 0, 0
     tree = single_tree(ensemble.part(chosen).subset(partitions=finer))
     groups = cut(tree, 1 + int(np.count_nonzero(tree[:, 2] >= 0.5)))

@@ -148,12 +148,12 @@ def _bundled(name: str) -> Dataset:
     # Here and not above: the generators need no scikit-learn, and its data sets load much.
     from sklearn import datasets
 
-    found: Any = getattr(datasets, f"load_{name}")()
+    bunch: Any = getattr(datasets, f"load_{name}")()
     return Dataset(
         name=name,
-        X=np.asarray(found.data, dtype=np.float64),
-        y=np.asarray(found.target, dtype=np.int64),
-        feature_names=tuple(str(feature) for feature in found.feature_names),
-        target_names=tuple(str(target) for target in found.target_names),
+        X=np.asarray(bunch.data, dtype=np.float64),
+        y=np.asarray(bunch.target, dtype=np.int64),
+        feature_names=tuple(str(feature) for feature in bunch.feature_names),
+        target_names=tuple(str(target) for target in bunch.target_names),
         source=BUNDLED[name],
     )

@@ -105,11 +105,13 @@ def _verified(path: Path, file_name: str, record: dict[str, Any]) -> bytes:
     with _storage.open_regular(path) as file:
         content = file.read(MAX_FILE + 1)
     if len(content) > MAX_FILE:
-        raise FileFormatError(f"{path} is larger than the {MAX_FILE >> 20} MiB that are read.")
-    found = hashlib.sha256(content).hexdigest()
-    if found != expected:
         raise FileFormatError(
-            f"{path} is not the file that its manifest describes: its SHA-256 is {found}, expected "
+            f"{path} is larger than {MAX_FILE >> 20} MiB, the limit for a file of a data set."
+        )
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != expected:
+        raise FileFormatError(
+            f"{path} is not the file that its manifest describes: its SHA-256 is {digest}, expected "
             f"{expected}. Download it again."
         )
     return content
@@ -188,24 +190,24 @@ def _numbers(column: tuple[str, ...], name: str, done: int, path: Path) -> NDArr
 
 def _arrays(path: Path, entry: Published) -> tuple[Any, NDArray[Any], tuple[str, ...]]:
     dense = 8 * entry.n_samples * entry.n_features
-    found, _ = _storage.read_npz(path, max_bytes=dense + 2**24)
+    arrays, _ = _storage.read_npz(path, max_bytes=dense + 2**24)
     if entry.form == "counts":
-        X: Any = _counts(found, entry, path)
+        X: Any = _counts(arrays, entry, path)
     else:
-        X = _part(found, "X", 2, "iuf", path)
+        X = _part(arrays, "X", 2, "iuf", path)
         if entry.form == "pool" and X.dtype.kind not in "iu":
             _damaged(path, f"holds labels of {X.dtype}", entry)
         if entry.form != "pool":
             X = X.astype(np.float64)
     columns = "vocabulary" if entry.form == "counts" else "features"
-    if columns in found:
-        features = tuple(_part(found, columns, 1, "U", path).tolist())
+    if columns in arrays:
+        features = tuple(_part(arrays, columns, 1, "U", path).tolist())
         if len(features) != entry.n_features:
             _damaged(path, f"names {len(features)} columns", entry)
     else:
         letter = "p" if entry.form == "pool" else "x"
         features = tuple(f"{letter}{j + 1}" for j in range(entry.n_features))
-    return X, _part(found, "y", 1, "iuU", path).astype(str), features
+    return X, _part(arrays, "y", 1, "iuU", path).astype(str), features
 
 
 def _counts(found: dict[str, Any], entry: Published, path: Path) -> sp.csr_array:

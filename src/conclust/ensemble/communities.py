@@ -119,7 +119,7 @@ def _labels_of(run: Any, u: int) -> dict[Hashable, int]:
     communities = getattr(run, "communities", run)
     if isinstance(communities, str | bytes) or not isinstance(communities, Iterable):
         raise InputError(f"{_EXPECTED} Got {type(run).__name__} as run {u}.")
-    found: dict[Hashable, int] = {}
+    community_of: dict[Hashable, int] = {}
     for k, community in enumerate(communities):
         if isinstance(community, str | bytes) or not isinstance(community, Iterable):
             raise InputError(
@@ -127,13 +127,13 @@ def _labels_of(run: Any, u: int) -> dict[Hashable, int]:
                 "list of one."
             )
         for node in _hashable(community, k, u):
-            if found.setdefault(node, k) != k:
+            if community_of.setdefault(node, k) != k:
                 raise InputError(
-                    f"Communities {found[node]} and {k} of run {u} overlap: both have the node {node!r}. "
+                    f"Communities {community_of[node]} and {k} of run {u} overlap: both have the node {node!r}. "
                     "Give overlapping communities as memberships: Ensemble.from_memberships, with a row of "
                     "shares for each node."
                 )
-    return found
+    return community_of
 
 
 def _hashable(community: Iterable[Any], k: int, u: int) -> list[Hashable]:

@@ -77,9 +77,9 @@ class DrawsReader:
                [0, 0],
                [1, 0]])
         """
-        labels, kept = _read_draws(draws, variable, burn, thin, weights)
+        labels, kept_weights = _read_draws(draws, variable, burn, thin, weights)
         make: Any = cls
-        ensemble: Self = make(np.ascontiguousarray(labels), weights=kept, missing=missing)
+        ensemble: Self = make(np.ascontiguousarray(labels), weights=kept_weights, missing=missing)
         return ensemble
 
 
@@ -91,10 +91,10 @@ def _read_draws(
     check_int(thin, "thin", _OWNER)
     values = _chains(_variable(draws, variable))
     chains, length = values.shape[:2]
-    kept = np.arange(length)[burn::thin]
-    if not len(kept):
+    used = np.arange(length)[burn::thin]
+    if not len(used):
         refuse("burn", _OWNER, f"an int in the range [0, {length - 1}]", burn, _length(length))
-    labels = values[:, kept].reshape(chains * len(kept), -1).T
+    labels = values[:, used].reshape(chains * len(used), -1).T
     if weights is None:
         return labels, None
     given = np.asarray(weights)
@@ -105,7 +105,7 @@ def _read_draws(
             f"'weights' must be one number for each draw, before burn and thin: {chains * length} of "
             f"them. Got an array of shape {given.shape}."
         )
-    return labels, given.reshape(chains, length)[:, kept].reshape(-1)
+    return labels, given.reshape(chains, length)[:, used].reshape(-1)
 
 
 def _length(length: int) -> str:
@@ -127,14 +127,14 @@ def _variable(draws: Any, variable: str | None) -> Any:
             known = ", ".join(repr(str(name)) for name in named)
             refuse("variable", _OWNER, f"one of {{{known}}}", variable)
         return named[variable]
-    found = [name for name in named if _may_be_labels(named[name])]
-    if len(found) != 1:
+    candidates = [name for name in named if _may_be_labels(named[name])]
+    if len(candidates) != 1:
         raise InputError(
-            "It is not clear which variable has the labels: give its name, variable=. There are "
+            "It is not clear which variable has the labels. Give its name as 'variable'. There are "
             f"{', '.join(repr(str(name)) for name in named)}"
-            + (f", of which {_listed(found)} are whole numbers." if found else ".")
+            + (f", of which {_listed(candidates)} are whole numbers." if candidates else ".")
         )
-    return named[found[0]]
+    return named[candidates[0]]
 
 
 def _listed(names: list[Hashable]) -> str:
@@ -156,7 +156,7 @@ def _chains(draws: Any) -> NDArray[Any]:
         if len(order) - (_CHAIN in order) != 2:
             raise InputError(
                 "The draws must have one dimension of objects beside 'chain' and 'draw'. Got the dimensions "
-                f"{', '.join(map(str, dims))}: choose a variable that holds one label an object."
+                f"{', '.join(map(str, dims))}: choose a variable with one label per object."
             )
     else:
         try:

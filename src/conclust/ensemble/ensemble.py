@@ -329,18 +329,18 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
 
     def observed_only(self) -> Ensemble:
         """Return the ensemble of the objects that at least one partition observed."""
-        kept = self.observed
-        if kept.all():
+        rows = self.observed
+        if rows.all():
             return self
         # Rows that are missing everywhere hold no first appearance: the codes stay canonical.
         coded = CodedLabels(
-            self.codes[kept],
+            self.codes[rows],
             self.cluster_counts,
-            self.missing_counts - np.count_nonzero(~kept),
+            self.missing_counts - np.count_nonzero(~rows),
             self.noise_counts,
             self.names,
         )
-        return Ensemble._make(coded, self.weights, None if self._soft is None else self._soft[kept])
+        return Ensemble._make(coded, self.weights, None if self._soft is None else self._soft[rows])
 
     def part(self, objects: NDArray[np.int64]) -> Ensemble:
         """Return some objects with the clusters numbered as here, empty ones included.
@@ -612,7 +612,7 @@ class DistinctRows(EqualRows):
 
     def some(self, objects: NDArray[np.int64]) -> tuple[DistinctRows, NDArray[np.int64]]:
         """Return the rows of some objects, in their order here, and their indices."""
-        kept, inverse, counts = np.unique(
+        rows, inverse, counts = np.unique(
             self.inverse[objects], return_inverse=True, return_counts=True
         )
-        return DistinctRows(self.first[kept], inverse, counts, self.whole), kept
+        return DistinctRows(self.first[rows], inverse, counts, self.whole), rows

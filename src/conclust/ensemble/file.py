@@ -127,8 +127,8 @@ def unpack(
         )
     if codes.dtype != code_type(int(counts.max())):
         _refuse(path, f"is damaged: codes of type {codes.dtype} do not fit its cluster counts")
-    found = _clusters_found(path, codes, counts)
-    if parts is None and (found != counts).any():
+    clusters = _clusters_found(path, codes, counts)
+    if parts is None and (clusters != counts).any():
         _refuse(path, "is damaged: it lists clusters without objects")
     n_missing, n_noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     count_reserved(label_view(codes), n_missing, n_noise)

@@ -190,9 +190,9 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
         )
     if values.dtype.kind in "iu":
         return values.astype(np.int64)
-    found = np.empty(len(values), dtype=object)
-    found[:] = [None if _is_missing(one) else one for one in values.tolist()]
-    return found
+    cells = np.empty(len(values), dtype=object)
+    cells[:] = [None if _is_missing(one) else one for one in values.tolist()]
+    return cells
 
 
 def _is_missing(value: Any) -> bool:
@@ -275,5 +275,5 @@ def _matrix(
 
 
 def _left(matrix: NDArray[Any], missing: Missing) -> Missing:
-    """Return how -1 is still to be read: numbers have been."""
+    """Return the meaning of -1 that remains to be applied; in a matrix of ints it has been applied already."""
     return "unobserved" if matrix.dtype.kind == "i" else missing

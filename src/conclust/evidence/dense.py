@@ -81,9 +81,9 @@ class DenseEvidence(NamedTuple):
 
     def excess(self, n_clusters: int) -> NDArray[np.float64]:
         """Return c - N / n_clusters of the pairs of different objects."""
-        found: NDArray[np.float64] = self.counts - self.copresence / n_clusters
-        np.fill_diagonal(found, 0.0)
-        return found
+        difference: NDArray[np.float64] = self.counts - self.copresence / n_clusters
+        np.fill_diagonal(difference, 0.0)
+        return difference
 
     def entries(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Yield c_ij and N_ij of all i != j in parts; each part is new. An object with itself has N = 0."""
@@ -491,7 +491,7 @@ class _Source:
             f"max_dense={max_dense}. Ask for some rows with rows=, go through all of them with "
             "coassociation_blocks, count chosen pairs with pair_counts or sampled ones with "
             "sample_pairs, use a consensus that needs no n x n matrix (PCC, EAC with "
-            "linkage='single'), or raise max_dense if there is the memory."
+            "linkage='single'), or raise max_dense if enough memory is available."
         )
 
 
@@ -517,10 +517,10 @@ def _check_type(dtype: DTypeLike, ensemble: Ensemble, owner: str) -> np.dtype[An
     """Return the requested type of counts, if it can hold them."""
     m = ensemble.n_partitions
     try:
-        found = np.dtype(dtype)
+        count_type = np.dtype(dtype)
     except TypeError:
-        found = np.dtype(object)
-    fits = found.kind in "iu" and found.itemsize <= 4 and m <= np.iinfo(found).max
+        count_type = np.dtype(object)
+    fits = count_type.kind in "iu" and count_type.itemsize <= 4 and m <= np.iinfo(count_type).max
     if not fits or ensemble.is_soft or ensemble.weights is not None:
         refuse(
             "dtype",
@@ -529,7 +529,7 @@ def _check_type(dtype: DTypeLike, ensemble: Ensemble, owner: str) -> np.dtype[An
             "the ensemble has weights or is soft: those sums are float64)",
             dtype,
         )
-    return found
+    return count_type
 
 
 def _bounds(rows: Rows, n: int) -> tuple[int, int]:

@@ -35,7 +35,7 @@ def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> Spar
     -------
     SparseEvidence
         The counts on the edges; ``to_scipy()`` has the shares c_ij / N_ij. An edge whose ends no partition
-        observed together (N_ij = 0) says nothing and is left out. As the `pairs` of a method it restricts the
+        observed together (N_ij = 0) carries no information and is left out. As the `pairs` of a method it restricts the
         evidence to the edges.
 
     Raises
@@ -78,8 +78,8 @@ def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> Spar
             f"{got} instead: scipy.sparse.csr_array(matrix), networkx.to_scipy_sparse_array(G)."
         )
     edges = matrix.tocoo()
-    kept = (edges.data != 0) & (edges.row != edges.col)
-    i, j = edges.row[kept].astype(np.int64), edges.col[kept].astype(np.int64)
+    is_edge = (edges.data != 0) & (edges.row != edges.col)
+    i, j = edges.row[is_edge].astype(np.int64), edges.col[is_edge].astype(np.int64)
     ones = np.ones(2 * len(i), dtype=np.int8)
     ends = (np.concatenate([i, j]), np.concatenate([j, i]))
     pattern = sp.csr_array((ones, ends), shape=(n, n))

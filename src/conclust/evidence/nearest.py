@@ -88,10 +88,10 @@ def nearest_pairs(
             "nearest_pairs takes no soft members, and the ensemble has them. sample_pairs and evidence do."
         )
     n = ensemble.n_samples
-    found = NearestPairs(ensemble.label_view, min(count, n), threads)
-    indptr, indices = np.empty(n + 1, dtype=np.int64), np.empty(found.n_entries, dtype=np.int32)
-    found.read(indptr, indices)
-    del found
+    pairs = NearestPairs(ensemble.label_view, min(count, n), threads)
+    indptr, indices = np.empty(n + 1, dtype=np.int64), np.empty(pairs.n_entries, dtype=np.int32)
+    pairs.read(indptr, indices)
+    del pairs
     if max_partners is not None:
         check_int(max_partners, "max_partners", "nearest_pairs", low=count)
         indptr, indices = _bounded(ensemble, indptr, indices, max_partners, threads)
@@ -123,17 +123,17 @@ def _bounded(
     share = np.round(c / N, 12)
     order = np.lexsort(((j - i) % n, -_in_small_clusters(ensemble, i, j), -share, i))
     rank = np.arange(len(i)) - np.searchsorted(i[order], i[order], "left")
-    kept = np.ones(len(indices), dtype=np.bool_)
-    kept[places[order[rank >= most]]] = False
+    within_bound = np.ones(len(indices), dtype=np.bool_)
+    within_bound[places[order[rank >= most]]] = False
     begins = np.concatenate([[0], np.cumsum(np.minimum(chosen, most))])
-    return begins.astype(np.int64), indices[kept]
+    return begins.astype(np.int64), indices[within_bound]
 
 
 def _in_small_clusters(
     ensemble: Ensemble, i: NDArray[np.int64], j: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return for pairs of objects the sum of w / size over the clusters that they share."""
-    codes, found = ensemble.codes, np.zeros(len(i))
+    codes, sums = ensemble.codes, np.zeros(len(i))
     worth = ensemble.column_weights / np.maximum(ensemble.cluster_sizes, 1)
     first = ensemble.offsets[:-1]
     step = max(1, _CELLS // ensemble.n_partitions)
@@ -142,5 +142,5 @@ def _in_small_clusters(
         a, b = codes[i[some]], codes[j[some]]
         shared = (a == b) & (a < noise_code(codes.dtype))
         columns = np.where(shared, a, 0).astype(np.int64) + first
-        found[some] = np.where(shared, worth[np.minimum(columns, len(worth) - 1)], 0.0).sum(axis=1)
-    return np.round(found, 12)
+        sums[some] = np.where(shared, worth[np.minimum(columns, len(worth) - 1)], 0.0).sum(axis=1)
+    return np.round(sums, 12)

@@ -270,8 +270,8 @@ def evidence_of_pattern(
         c = _soft_counts(ensemble, rows, indices)
     known = N > 0
     if not known.all():
-        kept = np.concatenate([[0], np.cumsum(known)])
-        indptr = kept[indptr].astype(np.int64)
+        n_known = np.concatenate([[0], np.cumsum(known)])
+        indptr = n_known[indptr].astype(np.int64)
         indices, c, N = indices[known], c[known], N[known]
     return SparseEvidence._of(indptr, indices, c, N)
 

@@ -84,6 +84,8 @@ def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
         own = np.arange(len(block.rows))
         weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
         levels += (own * (steps + 1))[:, None]
-        found = np.bincount(levels.ravel(), weights.ravel(), minlength=len(own) * (steps + 1))
-        counts[block.rows.start : block.rows.stop] = found.reshape(len(own), -1)
+        level_counts = np.bincount(
+            levels.ravel(), weights.ravel(), minlength=len(own) * (steps + 1)
+        )
+        counts[block.rows.start : block.rows.stop] = level_counts.reshape(len(own), -1)
     return counts

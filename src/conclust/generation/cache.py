@@ -144,12 +144,12 @@ class MemberCache:
 
     def description(self, task: Task, place: int) -> dict[str, Any]:
         """Return all that determines a member, as JSON can hold it; `place`: which one of the run."""
-        asked = task.n_clusters[place]
-        told: dict[str, Any] = {
+        n_requested = task.n_clusters[place]
+        entries: dict[str, Any] = {
             "points": self.digest,
             "scale": self.scale,
             "recipe": task.recipe.parameters(),
-            "n_clusters": asked,
+            "n_clusters": n_requested,
             # One run of an algorithm may make several members, and its numbers depend on all of them.
             "n_clusters_of_the_run": list(task.n_clusters),
             "n_objects": task.n_objects,
@@ -158,10 +158,10 @@ class MemberCache:
             "versions": _versions(),
         }
         if task.n_fitted is not None:
-            told["n_fitted"] = task.n_fitted
-        if task.n_clusters.count(asked) > 1:
-            told["place_in_the_run"] = place
-        return told
+            entries["n_fitted"] = task.n_fitted
+        if task.n_clusters.count(n_requested) > 1:
+            entries["place_in_the_run"] = place
+        return entries
 
     def key(self, task: Task, place: int) -> str:
         """Return the name of the files of a member, that of this place in the run."""
@@ -197,20 +197,20 @@ class MemberCache:
         except FileNotFoundError:
             return None
         try:
-            found, hashes, member = entry["n_clusters_found"], entry["sha256"], entry["member"]
+            n_found, hashes, member = entry["n_clusters_found"], entry["sha256"], entry["member"]
             named = entry["format"] == _FORMAT and entry["key"] == key
         except (KeyError, TypeError) as error:
             raise FileFormatError(f"{path} does not describe a member.") from error
         # The key is the hash of the description: the two cannot be changed apart.
         if not named or _hash(member) != key:
             raise FileFormatError(f"{path} describes another member.")
-        if type(found) is not int or not 0 <= found <= n or not isinstance(hashes, dict):
+        if type(n_found) is not int or not 0 <= n_found <= n or not isinstance(hashes, dict):
             raise FileFormatError(f"{path} does not describe a member.")
         labels = self._payload(key, ".npy", hashes)
         shape, kind = labels.shape, labels.dtype.kind
-        if shape != (n,) or kind != "i" or labels.min() < NOISE or labels.max() >= found:
+        if shape != (n,) or kind != "i" or labels.min() < NOISE or labels.max() >= n_found:
             raise FileFormatError(f"{self._path(key, '.npy')} holds no labels of {n} objects.")
-        return Labelled(labels.astype(np.int32), found, self._model(key, entry, found, hashes))
+        return Labelled(labels.astype(np.int32), n_found, self._model(key, entry, n_found, hashes))
 
     def _model(
         self, key: str, entry: dict[str, Any], found: int, hashes: dict[str, str]
@@ -279,16 +279,16 @@ class MemberCache:
         """
         while True:
             with ExitStack() as stack:
-                taken = True
+                all_locked = True
                 for key in keys:
                     with _no_strangers(self._path(key, ".lock")):
                         lock = _lock(self._path(key, ".lock"))
                     if lock is None:
-                        taken = False
+                        all_locked = False
                         break
                     stack.callback(_unlock, *lock)
-                if taken or not wait or stopped():
-                    yield taken
+                if all_locked or not wait or stopped():
+                    yield all_locked
                     return
             time.sleep(_POLL)
 

@@ -401,8 +401,8 @@ class EnsembleGenerator(StoredGenerator):
         if predicting:
             labelling = self._labelling(predicting)
             for start, block in rows.blocks():
-                found = labelling.label(scaled(block, self.scaler_), self.n_jobs)
-                labels[start : start + len(block), predicting] = found
+                columns = labelling.label(scaled(block, self.scaler_), self.n_jobs)
+                labels[start : start + len(block), predicting] = columns
         for u, column in self._seen.items():
             labels[:, u] = column
         return labels
@@ -555,8 +555,8 @@ class EnsembleGenerator(StoredGenerator):
             labelling = labelling_of(some_members, rows.d, np.int32)
             return labelling.label(scaled(block, self.scaler_), self.n_jobs)
 
-        found = [members[u] for u in range(plan.n_partitions)]
-        self.members_ = in_order_of_appearance(found, rows, shares, label)
+        made = [members[u] for u in range(plan.n_partitions)]
+        self.members_ = in_order_of_appearance(made, rows, shares, label)
         if wanted is not None:
             wanted.append(
                 label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
@@ -623,10 +623,10 @@ class EnsembleGenerator(StoredGenerator):
         if self.n_clusters is None or not is_named(self.method):
             return
         short = sum(
-            asked is not None and self.members_[u].n_clusters < asked
+            requested is not None and self.members_[u].n_clusters < requested
             for task in plan.tasks
             if not isinstance(task.recipe, NeighbourRecipe)  # its number is approximate
-            for u, asked in zip(task.columns, task.n_clusters, strict=True)
+            for u, requested in zip(task.columns, task.n_clusters, strict=True)
         )
         if short:
             warn(

@@ -43,7 +43,7 @@ __all__ = [
 
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
-# Objects that members are fitted on, unless `fit_on` is given: so many, and so many for each requested cluster.
+# Number of objects that members are fitted on unless `fit_on` is given: _FIT_ON, or _FOR_EACH per requested cluster if that is more.
 # Up to that number there is nothing to draw: the time grows without a step.
 _FIT_ON = 10_000
 _FOR_EACH = 10
@@ -138,7 +138,7 @@ def make_plan(
             raise DenseLimitError(
                 f"method={dense[0]!r} needs matrices of {sizes.n_objects} x {sizes.n_objects}; max_dense "
                 f"allows {max_dense} objects. Use method='kmeans' or 'spectral', which need none, draw fewer "
-                "objects (sample_fraction), or raise max_dense if the memory is there."
+                "objects (sample_fraction), or raise max_dense if enough memory is available."
             )
     if mixed:
         check_choices(choices, sizes)
@@ -292,7 +292,7 @@ def _pairs(method: Any) -> list[tuple[Any, Sequence[int]]] | None:
         return None
     if not any(isinstance(entry, list | tuple) for entry in method):
         return None
-    found = []
+    pairs = []
     for entry in method:
         pair = entry if isinstance(entry, list | tuple) and len(entry) == 2 else (None, None)
         numbers_asked = _several(pair[1])
@@ -303,8 +303,8 @@ def _pairs(method: Any) -> list[tuple[Any, Sequence[int]]] | None:
                 "or a range or list of ints in the range [1, inf)"
             )
             refuse("method", OWNER, expected, entry)
-        found.append((pair[0], numbers_asked))
-    return found
+        pairs.append((pair[0], numbers_asked))
+    return pairs
 
 
 def _is_dense(method: Any) -> bool:
@@ -339,9 +339,9 @@ def _plan_pairs(
     n_partitions, n_graphs = generator.n_partitions, generator.n_graphs
     cached = generator.cache_dir is not None
     runs = []
-    for algorithm, asked in pairs:
-        check_choices(asked, sizes)
-        ks = tuple(asked)
+    for algorithm, n_requested in pairs:
+        check_choices(n_requested, sizes)
+        ks = tuple(n_requested)
         if _is_dense(algorithm):
             runs.append(Run(ALL_PAIRS[algorithm], ks, times=1))
             continue
@@ -362,8 +362,8 @@ def _plan_pairs(
     named = all(isinstance(algorithm, str) for algorithm, _ in pairs)
     measured = named and any(_chooses(run.recipe) for run in runs)
     most = max(max(run.numbers) for run in runs)
-    kept = label_type(sizes, [most]) if named and not measured else np.dtype(np.int32)
-    return Plan(tuple(tasks), total, kept, None, measured)
+    kept_type = label_type(sizes, [most]) if named and not measured else np.dtype(np.int32)
+    return Plan(tuple(tasks), total, kept_type, None, measured)
 
 
 def _plan_in_turn(
@@ -423,8 +423,8 @@ def _plan_in_turn(
     for columns in _runs_in_turn(entries, total, n_graphs):
         entry = entries[columns[0] % len(entries)]
         some = entry.choices
-        asked = [None if some is None else _pick(some, seeds[u]) for u in columns]
-        task = sizes.task(entry.recipe, columns, asked, seeds[columns[0]], entry.subspace)
+        requested = [None if some is None else _pick(some, seeds[u]) for u in columns]
+        task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]], entry.subspace)
         tasks.append(_of_shared_sample(task))
     if named and any(_chooses(entry.recipe) for entry in entries):
         return Plan(tuple(tasks), total, np.dtype(np.int32), "threads", measured=True)

@@ -25,7 +25,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
         raise TypeError(
             f"Sparse data was passed, but {owner} needs dense points. Reduce them on the way, "
             f"make_pipeline(TruncatedSVD(50), {owner}(...)) with scikit-learn's TruncatedSVD, or pass "
-            "X.toarray() if the memory is there."
+            "X.toarray() if enough memory is available."
         )
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         raise InputError(

@@ -179,7 +179,9 @@ def _compute(
     # A clusterer of the user may just have loaded libraries of its own.
     own = isinstance(task.recipe, ClustererRecipe)
     with (ThreadpoolController() if own else _pools()).limit(limits=1):
-        return [finish(found, rows, n) for found in task.recipe.run(drawn, task.n_clusters, rng)]
+        return [
+            finish(labelled, rows, n) for labelled in task.recipe.run(drawn, task.n_clusters, rng)
+        ]
 
 
 @once

@@ -118,15 +118,17 @@ def run_kmeans(
         candidates = 8 + int(np.log(n_clusters))
     narrow = n_clusters <= _NARROW or not labels
     codes = np.empty((n if labels else 0, runs), dtype=np.uint8 if narrow else np.uint16)
-    found = np.empty(runs, dtype=np.int32)
+    n_found = np.empty(runs, dtype=np.int32)
     inertia = np.empty(runs)
-    kept = np.full((runs * n_clusters, d), np.nan) if centers else None
+    all_centers = np.full((runs * n_clusters, d), np.nan) if centers else None
     step = max(threads, int(_CALL / (_PASSES * size * d * n_clusters)))
     draws = KMeansDraws(points, drawn, seeds, starts)
     search = KMeansSearch(n_clusters, candidates, max_iter, tol, refills, form)
-    out = KMeansResults(codes, found, inertia, kept)
+    out = KMeansResults(codes, n_found, inertia, all_centers)
     for begin in range(0, runs, step):
         kmeans_runs(draws, search, out, begin, min(runs, begin + step), threads)
     # The code of missing is the largest of its unsigned type, and reads -1 as signed.
     signed = codes.view(f"i{codes.itemsize}")
-    return KMeansRuns(signed, found, inertia, None if kept is None else kept.reshape(runs, -1, d))
+    return KMeansRuns(
+        signed, n_found, inertia, None if all_centers is None else all_centers.reshape(runs, -1, d)
+    )

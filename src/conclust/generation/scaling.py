@@ -128,13 +128,13 @@ def fitted_scaling(
         spread = _spread(standard, extent)
         if not spread.differs:
             return Scaling(None, None, "Columns not scaled: their spreads are of one kind.")
-        told = spread.sentence(names)
+        why = spread.sentence(names)
         if not fixed:
-            reason = f"Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: {told}."
+            reason = f"Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: {why}."
             return Scaling("standard", standard, reason)
         n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow, spread.varying))
         warn(
-            f"The columns of X differ much in spread: {told}. Without scaling, {n_narrow} of {n_varying} columns "
+            f"The columns of X differ much in spread: {why}. Without scaling, {n_narrow} of {n_varying} columns "
             'count for next to nothing. Give scale="standard" (or "minmax") to bring them to one scale, or '
             "scale=None to keep them.",
             ScaleWarning,
@@ -152,11 +152,11 @@ def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling
     kinds = kinds_of(generator.method)
     # Pipelines may scale.
     metric = generator.metric
-    kept = (isinstance(metric, str) and metric == "cosine") or any(
+    stays = (isinstance(metric, str) and metric == "cosine") or any(
         hasattr(kind, "steps") or (isinstance(kind, str) and kind in KINDS and KINDS[kind].unscaled)
         for kind in kinds
     )
-    scale = None if generator.scale == "auto" and kept else generator.scale
+    scale = None if generator.scale == "auto" and stays else generator.scale
     names = getattr(generator, "feature_names_in_", None)
     fixed = not all(isinstance(kind, str) for kind in kinds)
     return fitted_scaling(scale, blocks, names, fixed=fixed)

@@ -233,8 +233,8 @@ def restore(generator: Any, path: PathLike) -> None:
 
 def _parameters(generator: Any) -> dict[str, Any]:
     """Return the parameters that say what is made, ranges of numbers as lists."""
-    found = generator.get_params(deep=False)
-    return {name: _plain(value) for name, value in found.items() if name not in _RUNNING}
+    parameters = generator.get_params(deep=False)
+    return {name: _plain(value) for name, value in parameters.items() if name not in _RUNNING}
 
 
 def _plain(value: Any) -> Any:
@@ -344,8 +344,8 @@ def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None
             split[name] = [parts[number] for number in numbers.tolist()]
         for i, u in enumerate(places):
             models[u] = MODELS[kind].of_arrays({name: parts[i] for name, parts in split.items()})
-    found = [model for model in models if model is not None]
-    return found if len(found) == len(kinds) else None
+    valid = [model for model in models if model is not None]
+    return valid if len(valid) == len(kinds) else None
 
 
 def _split(flat: NDArray[Any], shapes: NDArray[np.int64], ndim: int) -> list[NDArray[Any]] | None:

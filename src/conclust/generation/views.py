@@ -246,5 +246,5 @@ def _certainty(labels: NDArray[Any]) -> NDArray[np.float64]:
         return np.ones(1)
     sizes = members.cluster_sizes
     certain = over_partitions(cluster_certainty(members) * sizes, members.offsets)
-    found: NDArray[np.float64] = certain / over_partitions(sizes.astype(float), members.offsets)
-    return found
+    certainty: NDArray[np.float64] = certain / over_partitions(sizes.astype(float), members.offsets)
+    return certainty

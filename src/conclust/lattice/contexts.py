@@ -302,16 +302,16 @@ class FormalContext:
         InputError
             If there are more than `max_concepts`.
         """
-        found = list(self._close_by_one(max_concepts))
-        number = {extent: i for i, (extent, _) in enumerate(found)}
+        closed = list(self._close_by_one(max_concepts))
+        number = {extent: i for i, (extent, _) in enumerate(closed)}
         covers = [
             (i, number[upper])
-            for i, (extent, _) in enumerate(found)
+            for i, (extent, _) in enumerate(closed)
             for upper in self._above(extent)
         ]
         concepts = tuple(
             Concept(self._names_of(extent, True), self._names_of(intent, False))
-            for extent, intent in found
+            for extent, intent in closed
         )
         return ConceptLattice(
             self, concepts, np.array(sorted(covers), dtype=np.int64).reshape(-1, 2)

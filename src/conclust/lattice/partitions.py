@@ -131,7 +131,7 @@ def _read_partitions(partitions: Sequence[ArrayLike], owner: str) -> list[NDArra
     """Return complete labels by first appearance, of one length."""
     if not partitions:
         raise InputError(f"{owner} needs one partition at least. Got none.")
-    found: list[NDArray[np.int64]] = []
+    label_lists: list[NDArray[np.int64]] = []
     for u, labels in enumerate(partitions):
         codes, names = read_labels(labels, f"partition {u}")
         if (codes == MISSING).any():
@@ -139,12 +139,12 @@ def _read_partitions(partitions: Sequence[ArrayLike], owner: str) -> list[NDArra
                 f"{owner} is defined for partitions of all objects, and partition {u} misses object "
                 f"{np.argmax(codes == MISSING)}. Keep the objects that all partitions have."
             )
-        if found and codes.size != found[0].size:
+        if label_lists and codes.size != label_lists[0].size:
             raise InputError(
-                f"{owner} needs partitions of the same objects. Got {found[0].size} labels in "
+                f"{owner} needs partitions of the same objects. Got {label_lists[0].size} labels in "
                 f"partition 0 and {codes.size} in partition {u}."
             )
         noise = codes == NOISE
         codes[noise] = len(names) + np.arange(np.count_nonzero(noise))
-        found.append(canonical_labels(codes))
-    return found
+        label_lists.append(canonical_labels(codes))
+    return label_lists

@@ -55,7 +55,7 @@ def anmi(
     InputError
         If the lengths differ, a label is invalid, or no member shares an object with `labels`.
     ParameterError
-        If `average` is none of these.
+        If `average` is not one of these.
     UnsupportedEnsembleError
         If the members are soft.
 
@@ -118,7 +118,7 @@ def partition_similarities(
     Raises
     ------
     ParameterError
-        If `measure` or `average` is none of these.
+        If `measure` or `average` is not one of these.
     UnsupportedEnsembleError
         If the members are soft.
 
@@ -140,10 +140,12 @@ def partition_similarities(
     if measure == "vi":
         return all_losses(members, "vi")
     shared = members.shared_counts
-    found = _all_nmi(members, shared, average) if measure == "nmi" else _all_ari(members, shared)
-    found = np.where(shared > 0, found, np.nan)
-    np.fill_diagonal(found, 1.0)
-    return found
+    similarities = (
+        _all_nmi(members, shared, average) if measure == "nmi" else _all_ari(members, shared)
+    )
+    similarities = np.where(shared > 0, similarities, np.nan)
+    np.fill_diagonal(similarities, 1.0)
+    return similarities
 
 
 def _hard(ensemble: Ensemble | ArrayLike, owner: str) -> Ensemble:
@@ -163,15 +165,15 @@ def _per_pair(
     """Sum a value of each cell of the Gram matrix over each block (u, v)."""
     m = members.n_partitions
     partition_of = members.column_partitions
-    found = np.zeros((m, m))
+    sums = np.zeros((m, m))
     for block in gram_blocks(members):
         first, gram = block.partitions.start, block.gram
         rows = np.repeat(partition_of[block.rows] - first, np.diff(gram.indptr))
         some = block.partitions.stop - first
         cells = rows * m + partition_of[gram.indices]
         flat = np.bincount(cells, weights=value(gram.data), minlength=some * m)
-        found[block.partitions] = flat.reshape(some, m)
-    return found
+        sums[block.partitions] = flat.reshape(some, m)
+    return sums
 
 
 def _per_member(
@@ -187,7 +189,7 @@ def _per_member(
     offsets, m = members.offsets, members.n_partitions
     width = m if members.has_missing else 1
     sizes = _sizes_of(members)
-    found = np.empty((m, width))
+    sums = np.empty((m, width))
     room, first = max(1, _CELLS // width), 0
     while first < m:
         last = int(np.searchsorted(offsets, offsets[first] + room, "right")) - 1
@@ -199,9 +201,9 @@ def _per_member(
         blocks = sp.csr_array(
             (np.ones(total), np.arange(total), own - own[0]), shape=(last - first, total)
         )
-        found[first:last] = blocks @ cells
+        sums[first:last] = blocks @ cells
         first = last
-    return found
+    return sums
 
 
 def _sizes_of(members: Ensemble) -> Callable[[slice], NDArray[np.float64]]:
@@ -233,10 +235,10 @@ def _all_nmi(
     mean = np.where(
         trivial, 1.0, mean_entropy(np.maximum(own, 0.0), np.maximum(other, 0.0), average)
     )
-    found = np.clip(mutual / mean, 0.0, 1.0)
-    found[trivial] = 0.0
-    found[single & single.T] = 1.0
-    return (found + found.T) / 2
+    nmi = np.clip(mutual / mean, 0.0, 1.0)
+    nmi[trivial] = 0.0
+    nmi[single & single.T] = 1.0
+    return (nmi + nmi.T) / 2
 
 
 def _all_ari(members: Ensemble, shared: NDArray[np.float64]) -> NDArray[np.float64]:

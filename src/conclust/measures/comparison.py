@@ -83,8 +83,8 @@ def consistency_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     key = rows * table.shape[1] + columns
     cells = table.rows * table.shape[1] + table.columns
     place = np.minimum(np.searchsorted(cells, key), cells.size - 1)
-    found = np.where(cells[place] == key, table.counts[place], 0)
-    return int(found.sum()) / table.n_samples
+    matched_counts = np.where(cells[place] == key, table.counts[place], 0)
+    return int(matched_counts.sum()) / table.n_samples
 
 
 @dataclass(frozen=True)
@@ -467,7 +467,7 @@ def normalized_mutual_information(
     InputError
         As for `consistency_index`.
     ParameterError
-        If `average` is none of these.
+        If `average` is not one of these.
 
     References
     ----------
@@ -505,7 +505,7 @@ def normalized_mutual_info_score(
     InputError
         As for `consistency_index`.
     ParameterError
-        If `average_method` is none of these.
+        If `average_method` is not one of these.
 
     Examples
     --------

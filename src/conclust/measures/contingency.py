@@ -123,7 +123,7 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
     b, names_b = read_labels(labels_pred, "labels_pred")
     if a.size != b.size:
         raise InputError(
-            f"Two partitions are compared object by object and must be of one length. Got {a.size} "
+            f"Two partitions are compared object by object and must have the same length. Got {a.size} "
             f"labels in 'labels_true' and {b.size} in 'labels_pred'."
         )
     table = tabulate(a, names_a, b, names_b)
@@ -217,12 +217,12 @@ def _compact(
     """Return codes of observed objects in which every cluster is used and noise stands alone."""
     noise = codes == NOISE
     sizes = np.bincount(codes[~noise], minlength=len(names))
-    kept = np.flatnonzero(sizes)
-    if kept.size < len(names):
+    used = np.flatnonzero(sizes)
+    if used.size < len(names):
         position = np.zeros(len(names), dtype=np.int64)
-        position[kept] = np.arange(kept.size)
+        position[used] = np.arange(used.size)
         codes = np.where(noise, NOISE, position[np.maximum(codes, 0)])
-        names = tuple(names[k] for k in kept)
+        names = tuple(names[k] for k in used)
     n_noise = int(np.count_nonzero(noise))
     if n_noise:
         codes = codes.copy()

@@ -84,7 +84,7 @@ class PartitionRows:
     ) -> LossTerms:
         """Return the sums of each of these with each of the others; with None, of all pairs of these."""
         second = self if others is None else others
-        found = np.zeros((len(self), len(second), 4))
+        sums = np.zeros((len(self), len(second), 4))
         one, two = self.labels, second.labels
         if one.dtype != two.dtype:
             one, two = one.astype(np.int32), two.astype(np.int32)
@@ -96,9 +96,9 @@ class PartitionRows:
             loss in ("binder", "omari"),
             others is None,
             thread_count(n_jobs),
-            found,
+            sums,
         )
-        return found
+        return sums
 
 
 def loss_values(terms: LossTerms, loss: Loss, split_cost: float = 1.0) -> NDArray[np.float64]:
@@ -110,24 +110,24 @@ def loss_values(terms: LossTerms, loss: Loss, split_cost: float = 1.0) -> NDArra
     with np.errstate(divide="ignore", invalid="ignore"):
         if loss in ("vi", "binder"):
             cost = split_cost * (b - both) + (2.0 - split_cost) * (a - both)
-            found = cost / (n if loss == "vi" else n * n)
+            losses = cost / (n if loss == "vi" else n * n)
         elif loss == "id":
-            found = (np.maximum(a, b) - both) / n
+            losses = (np.maximum(a, b) - both) / n
         elif loss == "omari":
             pairs = (n * n - n) / 2
             first, second = (a - n) / 2, (b - n) / 2
             mean = (first + second) / 2
             expected = np.where(pairs > 0, first * second / np.maximum(pairs, 1.0), 0.0)
-            found = _share(mean - (both - n) / 2, mean - expected, pairs)
+            losses = _share(mean - (both - n) / 2, mean - expected, pairs)
         else:
             whole = np.where(n > 0, n * np.log2(np.maximum(n, 1.0)), 0.0)
             if loss == "nvi":
-                found = _share(a + b - 2 * both, whole - both, whole)
+                losses = _share(a + b - 2 * both, whole - both, whole)
             else:
-                found = _share(np.maximum(a, b) - both, whole - np.minimum(a, b), whole)
+                losses = _share(np.maximum(a, b) - both, whole - np.minimum(a, b), whole)
     # Equal partitions are at 0, without the rounding of sums.
-    found = np.where((a == both) & (b == both), 0.0, np.maximum(found, 0.0))
-    return np.where(n > 0, found, np.nan)
+    losses = np.where((a == both) & (b == both), 0.0, np.maximum(losses, 0.0))
+    return np.where(n > 0, losses, np.nan)
 
 
 def _share(
@@ -210,7 +210,7 @@ def expected_loss(
     InputError
         If the lengths differ, a label is invalid, or no draw shares an object with `labels`.
     ParameterError
-        If `loss` is none of these, or `split_cost` is out of its range or given for another loss.
+        If `loss` is not one of these, or `split_cost` is out of its range or given for another loss.
     UnsupportedEnsembleError
         If the partitions are soft.
 
@@ -236,12 +236,12 @@ def expected_loss(
             f"The partition and the ensemble must be of the same objects. Got {codes.size} labels and "
             f"an ensemble of {draws.n_samples} objects."
         )
-    found = float(expected_losses(PartitionRows(codes[None]), draws, loss, split_cost)[0])
-    if np.isnan(found):
+    mean_loss = float(expected_losses(PartitionRows(codes[None]), draws, loss, split_cost)[0])
+    if np.isnan(mean_loss):
         raise InputError(
             "No draw of the ensemble (of positive weight) observed an object of 'labels'."
         )
-    return found
+    return mean_loss
 
 
 def check_loss(loss: Any, split_cost: Any, owner: str) -> None:

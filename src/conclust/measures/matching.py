@@ -88,9 +88,9 @@ def assign(benefit: ArrayLike) -> NDArray[np.int64]:
     """
     table = np.asarray(benefit, dtype=np.float64)
     rows, columns = _largest_sum(table)
-    found = np.full(table.shape[0], -1, dtype=np.int64)
-    found[rows] = columns
-    return found
+    column_of = np.full(table.shape[0], -1, dtype=np.int64)
+    column_of[rows] = columns
+    return column_of
 
 
 def _largest_sum(benefit: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -103,9 +103,13 @@ def _largest_sum(benefit: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.i
 def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     n_rows, n_columns = table.shape
     # If several clusters lie within one cluster of the other side, only the largest can be matched with it.
-    kept = _worth_matching(table.rows, table.columns, table.counts, n_rows)
-    kept &= _worth_matching(table.columns, table.rows, table.counts, n_columns)
-    rows, columns, counts = table.rows[kept], table.columns[kept], table.counts[kept]
+    worth_matching = _worth_matching(table.rows, table.columns, table.counts, n_rows)
+    worth_matching &= _worth_matching(table.columns, table.rows, table.counts, n_columns)
+    rows, columns, counts = (
+        table.rows[worth_matching],
+        table.columns[worth_matching],
+        table.counts[worth_matching],
+    )
     used, position = np.unique(rows, return_inverse=True)
     # The sparse solver matches every row, so each row gets a column of its own that stands for "none".
     # Weights must not be zero, so they are shifted by one.
@@ -165,7 +169,7 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     Raises
     ------
     InputError
-        If the two differ in length, are empty, not 1-D, hold values that are no labels, or share no
+        If the two differ in length, are empty, not 1-D, hold values that are not labels, or share no
         object.
 
     Examples
@@ -178,16 +182,16 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     _, names = read_labels(labels, "labels")
     # All names: the table lacks clusters without an object that both partitions observed.
     _, known = read_labels(reference, "reference")
-    found: dict[Hashable, Hashable] = {}
+    counterparts: dict[Hashable, Hashable] = {}
     for row, column in zip(*best_matching(_without_noise(table)), strict=True):
-        found[table.column_labels[column]] = table.row_labels[row]
-    taken = set(found.values())
-    free = [name for name in known if name not in taken]
+        counterparts[table.column_labels[column]] = table.row_labels[row]
+    used = set(counterparts.values())
+    free = [name for name in known if name not in used]
     fresh = _new_names(known)
     for name in names:
-        if name not in found:
-            found[name] = free.pop(0) if free else next(fresh)
-    return {name: found[name] for name in names}
+        if name not in counterparts:
+            counterparts[name] = free.pop(0) if free else next(fresh)
+    return {name: counterparts[name] for name in names}
 
 
 def relabel(reference: ArrayLike, labels: ArrayLike) -> NDArray[Any]:
@@ -217,9 +221,9 @@ def relabel(reference: ArrayLike, labels: ArrayLike) -> NDArray[Any]:
     >>> relabel([0, 0, 1, 1, 2], [5, 5, 9, 5, -1])
     array([ 0,  0,  1,  0, -1])
     """
-    found = match(reference, labels)
+    counterparts = match(reference, labels)
     codes, names = read_labels(labels, "labels")
-    new = [found[name] for name in names]
+    new = [counterparts[name] for name in names]
     whole = all(isinstance(name, int) for name in new)
     # positions -2 and -1 of the lookup are the codes of noise and of missing
     lookup = np.empty(len(new) + 2, dtype=np.int64 if whole else object)
@@ -303,13 +307,13 @@ def labels_like(
         sizes = np.bincount(codes[codes >= 0], minlength=n_clusters)
         lasting = 2 * table >= np.minimum(old_sizes[:, None], sizes[None, :])
         rows, columns = _largest_sum(np.where(lasting, table, 0))
-        kept = lasting[rows, columns] & (table[rows, columns] > 0)
-        numbers[columns[kept]] = used[rows[kept]]
+        lasts = lasting[rows, columns] & (table[rows, columns] > 0)
+        numbers[columns[lasts]] = used[rows[lasts]]
     new = numbers < 0
     numbers[new] = fresh + np.arange(int(new.sum()))
-    found = codes.copy()
-    found[codes >= 0] = numbers[codes[codes >= 0]]
-    return found
+    renumbered = codes.copy()
+    renumbered[codes >= 0] = numbers[codes[codes >= 0]]
+    return renumbered
 
 
 def _numbers_before(
@@ -342,12 +346,14 @@ def _numbers_before(
 
 
 def _identifiers(ids: Any, name: str, n: int) -> list[Any]:
-    found = identifiers(ids, name)
-    if len(found) != n:
-        raise InputError(f"{name!r} must be one identifier an object, {n}. Got {len(found)}.")
-    if len(set(found)) < n:
-        raise InputError(f"{name!r} must be different. {n - len(set(found))} of them occur again.")
-    return found
+    names = identifiers(ids, name)
+    if len(names) != n:
+        raise InputError(
+            f"{name!r} must be one identifier per object, {n} in total. Got {len(names)}."
+        )
+    if len(set(names)) < n:
+        raise InputError(f"{name!r} must be different. {n - len(set(names))} of them occur again.")
+    return names
 
 
 @dataclass(frozen=True)
@@ -405,7 +411,7 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     Raises
     ------
     InputError
-        If the two differ in length, are empty, not 1-D, or hold values that are no labels.
+        If the two differ in length, are empty, not 1-D, or hold values that are not labels.
 
     Examples
     --------
@@ -473,11 +479,11 @@ def _without_noise(table: Contingency) -> Contingency:
         return table
     # Noise stands behind all clusters (contingency), so that dropping it moves no position.
     n_rows, n_columns = int((~row_noise).sum()), int((~column_noise).sum())
-    kept = (table.rows < n_rows) & (table.columns < n_columns)
+    not_noise = (table.rows < n_rows) & (table.columns < n_columns)
     return Contingency(
-        rows=table.rows[kept],
-        columns=table.columns[kept],
-        counts=table.counts[kept],
+        rows=table.rows[not_noise],
+        columns=table.columns[not_noise],
+        counts=table.counts[not_noise],
         row_sizes=table.row_sizes[:n_rows],
         column_sizes=table.column_sizes[:n_columns],
         row_labels=table.row_labels[:n_rows],

@@ -103,7 +103,7 @@ def _nearest(
     points: NDArray[np.float64], queries: NDArray[np.float64], k: int
 ) -> NDArray[np.int32]:
     """Return the k points nearest to each query among all points."""
-    found = np.empty((len(queries), k), dtype=np.int32)
+    indices = np.empty((len(queries), k), dtype=np.int32)
     n, q = len(points), len(queries)
     every, alone = np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int32)
     nearest_points(
@@ -115,11 +115,11 @@ def _nearest(
         np.array([0, q], dtype=np.int64),
         every,
         alone,
-        found,
+        indices,
         np.empty((q, k)),
         1,
     )
-    return found
+    return indices
 
 
 def _centers_of(points: NDArray[np.float64], count: int) -> NDArray[np.float64]:

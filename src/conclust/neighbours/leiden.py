@@ -20,7 +20,7 @@ _ROUNDS = 2
 _LOWEST, _HIGHEST = log(1e-3), log(50.0)
 _MOST_RUNS = 8
 _NEAR = 0.05
-# A step's share of the bracket, at least: interpolation alone may creep along one of its ends.
+# Minimum step as a share of the bracket: interpolation alone may converge slowly from one of its ends.
 _STEP = 0.1
 
 

@@ -119,8 +119,8 @@ def neighbours_of(
     """Return the k nearest neighbours of each distinct one of comparable points, and the distinct ones."""
     rows = EqualRows.of(points)
     distinct = np.ascontiguousarray(points[rows.first])
-    found, squares = PointIndex(distinct).neighbours(k, threads)
-    return Neighbours(rows, found, squares), distinct
+    indices, squares = PointIndex(distinct).neighbours(k, threads)
+    return Neighbours(rows, indices, squares), distinct
 
 
 def comparable(X: ArrayLike, metric: Metric, owner: str) -> NDArray[np.float64]:
@@ -183,12 +183,12 @@ class PointIndex:
             n = len(self.points)
             return np.empty((n, 0), dtype=np.int32), np.empty((n, 0))
         cells = self._cells
-        found, squares = self._find(
+        indices, squares = self._find(
             cells.points, cells.names, cells.starts, cells.lists(k + 1), k, threads, form
         )
         place = np.empty_like(cells.names)
         place[cells.names] = np.arange(len(place), dtype=np.int32)
-        return found[place], squares[place]
+        return indices[place], squares[place]
 
     def nearest(
         self, queries: NDArray[np.float64], k: int, threads: int = 1, form: str = "auto"
@@ -202,10 +202,10 @@ class PointIndex:
         if order is None:
             return self._find(scaled, nobody, starts, lists, k, threads, form)
         ordered = np.ascontiguousarray(scaled[order])
-        found, squares = self._find(ordered, nobody, starts, lists, k, threads, form)
+        indices, squares = self._find(ordered, nobody, starts, lists, k, threads, form)
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
-        return found[place], squares[place]
+        return indices[place], squares[place]
 
     def _find(
         self,
@@ -236,7 +236,7 @@ class PointIndex:
         form : str
             The form of the kernel.
         """
-        found = np.empty((len(queries), k), dtype=np.int32)
+        indices = np.empty((len(queries), k), dtype=np.int32)
         squares = np.empty((len(queries), k))
         cells = self._cells
         nearest_points(
@@ -247,7 +247,7 @@ class PointIndex:
             excluded,
             groups,
             *lists,
-            found,
+            indices,
             squares,
             threads,
             form,
@@ -256,4 +256,4 @@ class PointIndex:
             with np.errstate(over="ignore", under="ignore"):
                 squares /= self._scale
                 squares /= self._scale
-        return found, squares
+        return indices, squares

@@ -242,8 +242,8 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         rounds = 0 if self.kind == "ecg" else None
         with side_by_side(min(threads, len(seeds))) as work:
             runs = work(lambda seed: graph.communities(self._rate, seed, rounds)[0], seeds)
-            for u, found in enumerate(tracked(runs, "runs", len(seeds))):
-                labels[:, u] = found
+            for u, run_labels in enumerate(tracked(runs, "runs", len(seeds))):
+                labels[:, u] = run_labels
         return as_ensemble(labels)
 
     def _given(self, ensemble: Any, network: Network) -> Ensemble:
@@ -276,27 +276,27 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             factor = (shares >= least - _ROUNDING).astype(np.float64)
             if self.kind == "fast":
                 factor *= shares
-        kept = factor > 0
-        before = np.concatenate([[0], np.cumsum(kept)])
+        is_kept = factor > 0
+        before = np.concatenate([[0], np.cumsum(is_kept)])
         return Network(
             before[network.starts].astype(np.int64),
-            network.ends[kept],
-            network.weights[kept] * factor[kept],
+            network.ends[is_kept],
+            network.weights[is_kept] * factor[is_kept],
             network.nodes,
         )
 
 
 def _shares(network: Network, evidence: SparseEvidence) -> NDArray[np.float64]:
     """Return the share of each tie of the network; 0 where no run observed both of its ends."""
-    found: NDArray[np.float64] = evidence.counts / evidence.copresence.astype(np.float64)
-    if len(found) == len(network.ends):
-        return found
+    share_of_tie: NDArray[np.float64] = evidence.counts / evidence.copresence.astype(np.float64)
+    if len(share_of_tie) == len(network.ends):
+        return share_of_tie
     shares = np.zeros(len(network.ends))
     n = np.int64(network.n_nodes)
     rows = np.repeat(np.arange(n), np.diff(evidence.indptr))
     # Both are sorted by row, then column.
     all_ties = network.sources * n + network.ends
-    shares[np.searchsorted(all_ties, rows * n + evidence.indices)] = found
+    shares[np.searchsorted(all_ties, rows * n + evidence.indices)] = share_of_tie
     return shares
 
 

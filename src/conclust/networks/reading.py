@@ -90,7 +90,7 @@ def read_network(graph: Any) -> Network:
     Raises
     ------
     InputError
-        If it is none of these, is directed, has no node, or a weight is negative or not finite.
+        If it is not one of these, is directed, has no node, or a weight is negative or not finite.
     """
     if sp.issparse(graph):
         return _of_matrix(graph)
@@ -138,18 +138,18 @@ def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -
     >>> [sorted(community) for community in to_communities([0, 1, 0, -1], "abcd")]
     [['a', 'c'], ['b']]
     """
-    found = plain_array(labels, "The labels")
-    if found.ndim != 1 or found.dtype.kind not in "iu":
+    array = plain_array(labels, "The labels")
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(
             "The labels must be a vector of whole numbers. Got an array of shape "
-            f"{found.shape} and type {found.dtype} instead."
+            f"{array.shape} and type {array.dtype} instead."
         )
     letters = list(nodes) if isinstance(nodes, str) else nodes
-    names = list(range(len(found))) if nodes is None else identifiers(letters, "nodes")
-    if len(names) != len(found):
-        raise InputError(f"There are {len(found)} labels and {len(names)} nodes.")
-    communities: dict[int, set[Any]] = {int(k): set() for k in np.unique(found) if k >= 0}
-    for node, label in zip(names, found.tolist(), strict=True):
+    names = list(range(len(array))) if nodes is None else identifiers(letters, "nodes")
+    if len(names) != len(array):
+        raise InputError(f"There are {len(array)} labels and {len(names)} nodes.")
+    communities: dict[int, set[Any]] = {int(k): set() for k in np.unique(array) if k >= 0}
+    for node, label in zip(names, array.tolist(), strict=True):
         if label >= 0:
             communities[label].add(node)
     return list(communities.values())
@@ -161,8 +161,8 @@ def _of_matrix(matrix: Any) -> Network:
         raise InputError(f"{_EXPECTED} Got a sparse matrix of shape {matrix.shape} instead.")
     table = matrix.tocoo()
     i, j, weights = table.row, table.col, _checked(table.data)
-    kept = (weights != 0) & (i != j)
-    i, j, weights = i[kept], j[kept], weights[kept]
+    is_edge = (weights != 0) & (i != j)
+    i, j, weights = i[is_edge], j[is_edge], weights[is_edge]
     n = matrix.shape[0]
     nodes = np.arange(n)
     if (i < j).all() or (i > j).all():
@@ -197,24 +197,24 @@ def _of_array(edges: NDArray[Any]) -> Network:
     order = np.argsort(first, kind="stable")
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
-    found = number[places.ravel()].reshape(-1, 2)
-    return _network(found[:, 0], found[:, 1], weights, nodes[order])
+    pairs = number[places.ravel()].reshape(-1, 2)
+    return _network(pairs[:, 0], pairs[:, 1], weights, nodes[order])
 
 
 def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
     """Read edges of named nodes; without `nodes` these are numbered by first appearance."""
     place: dict[Any, int] = {} if nodes is None else {node: i for i, node in enumerate(nodes)}
-    found = np.empty((len(edges), 2), dtype=np.int64)
+    ends = np.empty((len(edges), 2), dtype=np.int64)
     weights = np.ones(len(edges))
     for e, edge in enumerate(edges):
         try:
             a, b, *more = [edge] if isinstance(edge, str | bytes) else edge
-            found[e] = place.setdefault(a, len(place)), place.setdefault(b, len(place))
+            ends[e] = place.setdefault(a, len(place)), place.setdefault(b, len(place))
             if more:
                 (weights[e],) = more
         except (TypeError, ValueError) as error:
             raise InputError(f"{_EXPECTED} Got {shown(edge)} as edge {e}.") from error
-    return _network(found[:, 0], found[:, 1], _checked(weights), list(place))
+    return _network(ends[:, 0], ends[:, 1], _checked(weights), list(place))
 
 
 def _checked(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -234,8 +234,8 @@ def _checked(values: NDArray[Any]) -> NDArray[np.float64]:
 
 def _network(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], nodes: Any) -> Network:
     """Return the network of edges that are there once, or several times in any direction."""
-    kept = (weights > 0) & (i != j)
-    i, j, weights = i[kept], j[kept], weights[kept]
+    is_edge = (weights > 0) & (i != j)
+    i, j, weights = i[is_edge], j[is_edge], weights[is_edge]
     half = _rows(np.minimum(i, j), np.maximum(i, j), weights, len(nodes))
     ties = (half + half.T).tocsr()
     ties.sort_indices()

@@ -181,7 +181,7 @@ def flow_of(partitions: Any) -> Flow:
     """
     tracking = tracking_of(partitions)
     levels = [np.unique(row[row >= 0], return_counts=True) for row in tracking.colours]
-    first = np.concatenate([[0], np.cumsum([len(found) for found, _ in levels])])
+    first = np.concatenate([[0], np.cumsum([len(colours) for colours, _ in levels])])
     edges, counts, shares = [], [], []
     for at in range(len(levels) - 1):
         (mine, _), (theirs, sizes) = levels[at], levels[at + 1]
@@ -194,12 +194,12 @@ def flow_of(partitions: Any) -> Flow:
         edges.append(np.column_stack([first[at] + rows, first[at + 1] + columns]))
         counts.append(table[rows, columns])
         shares.append(table[rows, columns] / sizes[columns])
-    size = np.concatenate([found for _, found in levels])
+    size = np.concatenate([level_sizes for _, level_sizes in levels])
     pairs = np.concatenate(edges) if edges else np.empty((0, 2), dtype=np.int64)
     count = np.concatenate(counts) if counts else np.empty(0, dtype=np.int64)
     return Flow(
         np.repeat(tracking.k, np.diff(first)),
-        np.concatenate([found for found, _ in levels]),
+        np.concatenate([colours for colours, _ in levels]),
         size,
         _places(first, pairs, count, size),
         pairs,
@@ -323,14 +323,14 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgb
 
-    found = tracking_of(partitions)
-    n = len(found.order)
-    shown = found.order
+    tracking = tracking_of(partitions)
+    n = len(tracking.order)
+    shown = tracking.order
     if n > _COLUMNS:
         shown = shown[(np.arange(_COLUMNS) * n) // _COLUMNS]
-    colours = found.colours[:, shown]
+    colours = tracking.colours[:, shown]
     palette = np.vstack([cluster_colours(int(colours.max(initial=0)) + 1), to_rgb(NO_CLUSTER)])
-    rows = len(found.k)
+    rows = len(tracking.k)
     ax = axes(ax, (PAGE, 0.5 + 0.28 * rows + 0.25))
     ax.imshow(
         palette[colours],
@@ -351,7 +351,7 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
         ax.add_collection(LineCollection(list(lines), colors=INK, linewidths=0.5))
     for row in range(1, rows):
         ax.axhline(row - 0.5, color="#ffffff", linewidth=1.2)
-    ax.set_yticks(range(rows), [f"{number}" for number in found.k])
+    ax.set_yticks(range(rows), [f"{number}" for number in tracking.k])
     ax.tick_params(axis="y", length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -413,25 +413,25 @@ def flow_diagram(
     from matplotlib.colors import to_rgba
     from matplotlib.patheffects import withStroke
 
-    found = flow_of(partitions)
-    if not len(found.size):
+    flow = flow_of(partitions)
+    if not len(flow.size):
         raise InputError("A flow diagram needs a cluster. Got partitions without any.")
-    numbers = np.unique(found.k)
-    y = np.searchsorted(numbers, found.k).astype(np.float64)
+    numbers = np.unique(flow.k)
+    y = np.searchsorted(numbers, flow.k).astype(np.float64)
     rows, widest = len(numbers), int(np.bincount(y.astype(int)).max())
     # Room for two circles in a row: nothing wider than that.
     ax = axes(ax, (PAGE if widest > 5 else COLUMN, 0.6 + 0.62 * rows))
-    total = float(found.size[y == 0].sum())
-    kept = found.share >= _FAINT
-    a, b = found.edges[kept].T
+    total = float(flow.size[y == 0].sum())
+    visible = flow.share >= _FAINT
+    a, b = flow.edges[visible].T
     lines = np.stack(
-        [np.column_stack([found.x[a], y[a]]), np.column_stack([found.x[b], y[b]])], axis=1
+        [np.column_stack([flow.x[a], y[a]]), np.column_stack([flow.x[b], y[b]])], axis=1
     )
-    strength = found.share[kept]
+    strength = flow.share[visible]
     ax.add_collection(
         LineCollection(
             list(lines),
-            linewidths=0.6 + 9.0 * found.count[kept] / total,
+            linewidths=0.6 + 9.0 * flow.count[visible] / total,
             colors=[to_rgba(GREY, 0.25 + 0.75 * value) for value in strength],
             capstyle="round",
             zorder=1,
@@ -441,14 +441,14 @@ def flow_diagram(
     largest = min(
         19.0, 72.0 * inches / (widest + 0.5), 0.62 * 72.0 * ax.bbox.height / ax.figure.dpi / rows
     )
-    across = largest * np.sqrt(found.size / found.size.max())
+    across = largest * np.sqrt(flow.size / flow.size.max())
     across = np.maximum(across, 3.0)
     if values is None:
-        fills = cluster_colours(int(found.colour.max()) + 1)[found.colour]
+        fills = cluster_colours(int(flow.colour.max()) + 1)[flow.colour]
     else:
-        fills = _shades(_means(partitions, found, values), ax)
+        fills = _shades(_means(partitions, flow, values), ax)
     ax.scatter(
-        found.x,
+        flow.x,
         y,
         s=across**2,
         c=fills,
@@ -456,12 +456,12 @@ def flow_diagram(
         linewidths=0.6,
         zorder=2,
     )
-    for node in range(len(found.x)):
-        text = f"{found.size[node]:,}"
+    for node in range(len(flow.x)):
+        text = f"{flow.size[node]:,}"
         inside = across[node] > 3.4 * len(text) + 2
         ax.annotate(
             text,
-            (found.x[node], y[node]),
+            (flow.x[node], y[node]),
             xytext=(0, 0) if inside else (across[node] / 2 + 1.5, 0),
             textcoords="offset points",
             ha="center" if inside else "left",

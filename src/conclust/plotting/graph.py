@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from conclust._validation import check_real
 from conclust.membership import cluster_similarity
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.orders import dendrogram_order
-from conclust.plotting.canvas.reading import read_membership
+from conclust.plotting.canvas.reading import cluster_words, read_membership
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -78,9 +79,9 @@ def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
     """
     rows = read_membership(membership, "cluster_graph")
     sizes = np.bincount(rows.argmax(axis=1), minlength=rows.shape[1])
-    kept = np.flatnonzero(sizes)
-    overlap = cluster_similarity(rows)[np.ix_(kept, kept)]
-    K = len(kept)
+    used = np.flatnonzero(sizes)
+    overlap = cluster_similarity(rows)[np.ix_(used, used)]
+    K = len(used)
     order = np.arange(K)
     if K > 3:
         apart = 1.0 - (overlap + overlap.T) / 2
@@ -92,12 +93,16 @@ def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
         places[order] = np.column_stack([np.cos(turn), np.sin(turn)])
     if K == 2:
         places = np.array([[-1.0, 0.0], [1.0, 0.0]])
-    return ClusterGraph(sizes[kept].astype(np.int64), overlap, places)
+    return ClusterGraph(sizes[used].astype(np.int64), overlap, places)
 
 
 @drawn_in_style
 def cluster_graph(
-    membership: ArrayLike | Any, *, least: float = 0.01, ax: Axes | None = None
+    membership: ArrayLike | Any,
+    *,
+    least: float = 0.01,
+    names: Sequence[str] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     r"""Draw clusters as circles with areas by size, and overlaps as lines.
 
@@ -111,6 +116,8 @@ def cluster_graph(
         Rows are probabilities. Of a model ``membership_`` is shown.
     least : float, default=0.01
         A line is left out if both its numbers are below this; in [0, 1].
+    names : sequence of str, default=None
+        Names of the clusters. None: their numbers from 0.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -141,21 +148,24 @@ def cluster_graph(
     ['.10', '.40', '0\n2', '1\n1']
     """
     limit = check_real(least, "least", "cluster_graph", high=1.0)
-    found = cluster_graph_of(membership)
-    K = len(found.sizes)
+    rows = read_membership(membership, "cluster_graph")
+    graph = cluster_graph_of(rows)
+    words = cluster_words(names, rows.shape[1], "cluster_graph")
+    words = [words[k] for k in np.unique(rows.argmax(axis=1))]
+    K = len(graph.sizes)
     ax = axes(ax, (COLUMN, 0.95 * COLUMN))
     palette = cluster_colours(K)
-    larger = np.maximum(found.overlap, found.overlap.T)
+    larger = np.maximum(graph.overlap, graph.overlap.T)
     pairs = [(a, b) for a in range(K) for b in range(a + 1, K) if larger[a, b] >= limit]
     pairs.sort(key=lambda pair: larger[pair])
     numbered = len(pairs) <= _LABELS
     room = 72.0 * min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi
-    places = found.places * room / 3.1  # in points, as all that follows
-    across = _diameters(found.sizes, places, room, numbered=numbered)
+    places = graph.places * room / 3.1  # in points, like all lengths below
+    across = _diameters(graph.sizes, places, room, numbered=numbered)
     for a, b in pairs:
         strength = float(larger[a, b])
         ax.plot(
-            *found.places[[a, b]].T,
+            *graph.places[[a, b]].T,
             color=GREY,
             alpha=min(1.0, 0.35 + 1.5 * strength),
             linewidth=0.6 + 12.0 * strength,
@@ -163,8 +173,8 @@ def cluster_graph(
             zorder=1,
         )
     ax.scatter(
-        found.places[:, 0],
-        found.places[:, 1],
+        graph.places[:, 0],
+        graph.places[:, 1],
         s=across**2,
         c=palette,
         edgecolors=INK,
@@ -172,14 +182,14 @@ def cluster_graph(
         zorder=4,
     )
     circles = [Box(x, y, size / 2, size / 2) for (x, y), size in zip(places, across, strict=True)]
-    names = _names(found.sizes, places, across)
+    placed = _names(words, graph.sizes, places, across)
     # Larger numbers come first, and keep their places.
-    numbers = _numbers(found.overlap, pairs[::-1], places, across) if numbered else []
-    for text, k, box in names:
+    numbers = _numbers(graph.overlap, pairs[::-1], places, across) if numbered else []
+    for text, k, box in placed:
         inside = (box.x, box.y) == tuple(places[k])
         ax.annotate(
             text,
-            found.places[k],
+            graph.places[k],
             xytext=(box.x - places[k, 0], box.y - places[k, 1]),
             textcoords="offset points",
             ha="center",
@@ -187,13 +197,14 @@ def cluster_graph(
             fontsize=_NAME,
             linespacing=1.0,
             color=ink_on(palette[k]) if inside else INK,
+            parse_math=False,
             zorder=5,
         )
-    taken = circles + [box for _, _, box in names]
+    occupied = circles + [box for _, _, box in placed]
     for text, box in numbers:
-        if any(box.meets(other) for other in taken):
+        if any(box.meets(other) for other in occupied):
             continue
-        taken.append(box)
+        occupied.append(box)
         ax.text(
             box.x * 3.1 / room,
             box.y * 3.1 / room,
@@ -246,29 +257,32 @@ def _diameters(
 
 
 def _names(
-    sizes: NDArray[np.int64], places: NDArray[np.float64], across: NDArray[np.float64]
+    words: list[str],
+    sizes: NDArray[np.int64],
+    places: NDArray[np.float64],
+    across: NDArray[np.float64],
 ) -> list[tuple[str, int, Box]]:
     """Return names and sizes of clusters in their circles or outside; no sizes where they lie close."""
     K = len(sizes)
     for sized in (True, False):
-        found = []
+        named = []
         for k in range(K):
-            text = f"{k}\n{sizes[k]:,}" if sized else str(k)
+            text = f"{words[k]}\n{sizes[k]:,}" if sized else words[k]
             box = _box(places[k], text, _NAME)
             if not sized or np.hypot(box.half_width, box.half_height) > across[k] / 2:
                 outward = places[k] / max(float(np.hypot(*places[k])), 1e-9)
                 reach = np.abs(outward) @ (box.half_width, box.half_height)
                 box = _box(places[k] + outward * (across[k] / 2 + 2.0 + reach), text, _NAME)
-            found.append((text, k, box))
-        boxes = [box for _, _, box in found]
+            named.append((text, k, box))
+        boxes = [box for _, _, box in named]
         free = [not any(box.meets(other) for other in boxes[:k]) for k, box in enumerate(boxes)]
         if all(free):
-            return found
-    kept: list[tuple[str, int, Box]] = []
-    for name in found:
-        if not any(name[2].meets(other[2]) for other in kept):
-            kept.append(name)
-    return kept
+            return named
+    free_names: list[tuple[str, int, Box]] = []
+    for name in named:
+        if not any(name[2].meets(other[2]) for other in free_names):
+            free_names.append(name)
+    return free_names
 
 
 def _numbers(
@@ -278,7 +292,7 @@ def _numbers(
     across: NDArray[np.float64],
 ) -> list[tuple[str, Box]]:
     """Return the numbers on lines, each just outside of its circle; none where two do not fit."""
-    found = []
+    texts = []
     for a, b in pairs:
         both = []
         for one, other in ((a, b), (b, a)):
@@ -288,5 +302,5 @@ def _numbers(
             away = min(0.42 * length, across[one] / 2 + 7.5)
             both.append((text, _box(places[one] + step / length * away, text, _NUMBER)))
         if not both[0][1].meets(both[1][1]):
-            found += both
-    return found
+            texts += both
+    return texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def coassociation_heatmap(
     order: str | ArrayLike | None = "dendrogram",
     max_pixels: int = 1000,
     random_state: Any = 0,
+    names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the co-association of objects as a heatmap.
@@ -72,6 +74,8 @@ def coassociation_heatmap(
         For "dendrogram" and "vat" 4,000 of more objects are drawn with it; the title says so. In other
         orders of an ensemble all objects are shown, as means of blocks that need no pairs; of a matrix
         or memberships 4,000 are drawn in any order.
+    names : sequence of str, default=None
+        Names of the clusters in the first strip, whose labels are their numbers from 0. None: the labels.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
         has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
@@ -108,7 +112,7 @@ def coassociation_heatmap(
     pixels = check_int(max_pixels, "max_pixels", owner)
     pairs = read_pairs(ensemble, owner)
     n_samples = pairs.n_samples
-    strips = read_strips(pairs.labels if labels is None else labels, n_samples, owner)
+    strips = read_strips(pairs.labels if labels is None else labels, n_samples, owner, names=names)
     options = ("dendrogram", "vat", "cluster") if strips else ("dendrogram", "vat")
     chosen = check_order(order, options, n_samples, owner)
     picture, placed, drawn = _picture(pairs, chosen, strips, pixels, random_state)

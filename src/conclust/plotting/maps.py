@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.reading import cluster_words
 from conclust.plotting.canvas.style import (
     COLUMN,
     INK,
@@ -82,7 +84,7 @@ def embedding_of(
     Raises
     ------
     InputError
-        If the numbers of objects differ, or X or the confidence are no finite numbers.
+        If the numbers of objects differ, or X or the confidence are not finite numbers.
 
     Examples
     --------
@@ -160,9 +162,9 @@ def _components(rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         start = generator(0, "embedding").normal(size=min(n, d))
         U, s, _ = svds(centred, k=2, v0=start)
         U, s = U[:, ::-1], s[::-1]
-    found = min(2, len(s))
-    places[:, :found] = U[:, :found] * s[:found]
-    shares[:found] = s[:found] ** 2 / total if total > 0 else 0.0
+    n_components = min(2, len(s))
+    places[:, :n_components] = U[:, :n_components] * s[:n_components]
+    shares[:n_components] = s[:n_components] ** 2 / total if total > 0 else 0.0
     for column in places.T:
         if column[np.argmax(np.abs(column))] < 0:
             column *= -1.0
@@ -177,6 +179,7 @@ def embedding(
     *,
     max_samples: int = 20_000,
     random_state: Any = 0,
+    names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw objects in two dimensions, coloured by cluster, with uncertain ones faded.
@@ -197,6 +200,8 @@ def embedding(
         Maximum number of objects in the picture; of more, this number is drawn at random, and the title says so.
     random_state : int, Generator or None, default=0
         Draws the objects.
+    names : sequence of str, default=None
+        Names of the clusters. None: their numbers from 0.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -210,7 +215,7 @@ def embedding(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If the numbers of objects differ, or X or the confidence are no finite numbers.
+        If the numbers of objects differ, or X or the confidence are not finite numbers.
     ParameterError
         If `max_samples` is out of its range.
 
@@ -230,21 +235,22 @@ def embedding(
     if n > most:
         drawn = np.sort(generator(random_state, "embedding").permutation(n)[:most])
     places, shares = _places(X, n, drawn)
-    found = Embedding(places, shares, codes[drawn], sure[drawn])
+    picture = Embedding(places, shares, codes[drawn], sure[drawn])
     # Unsure objects first, so that they cover no others.
-    shown = np.argsort(found.confidence, kind="stable")
-    K = int(found.labels.max(initial=-1)) + 1
+    shown = np.argsort(picture.confidence, kind="stable")
+    K = int(picture.labels.max(initial=-1)) + 1
+    words = cluster_words(names, K, "embedding")
     palette = np.vstack([cluster_colours(K), to_rgb(NO_CLUSTER)])
     ax = axes(ax, (COLUMN, 0.85 * COLUMN))
     size = float(np.clip(9000.0 / max(len(shown), 1), 1.5, 16.0))
     for k in range(-1, K):
-        rows = shown[np.maximum(found.labels[shown], -1) == k]
+        rows = shown[np.maximum(picture.labels[shown], -1) == k]
         colours = np.column_stack(
-            [np.tile(palette[k], (len(rows), 1)), 0.12 + 0.88 * found.confidence[rows]]
+            [np.tile(palette[k], (len(rows), 1)), 0.12 + 0.88 * picture.confidence[rows]]
         )
         ax.scatter(
-            found.places[rows, 0],
-            found.places[rows, 1],
+            picture.places[rows, 0],
+            picture.places[rows, 1],
             s=size,
             c=colours,
             marker=MARKERS[k % len(MARKERS)] if k >= 0 else ".",
@@ -252,18 +258,19 @@ def embedding(
             rasterized=len(shown) > 2000,
         )
     for k in range(K):
-        own = found.labels == k
+        own = picture.labels == k
         if own.any():
             ax.annotate(
-                f"{k}",
-                np.median(found.places[own], axis=0),
+                words[k],
+                np.median(picture.places[own], axis=0),
                 ha="center",
                 va="center",
                 fontsize=6.5,
                 fontweight="bold",
                 color=INK,
+                parse_math=False,
                 bbox={
-                    "boxstyle": "circle,pad=0.25",
+                    "boxstyle": "circle,pad=0.25" if len(words[k]) < 3 else "round,pad=0.25",
                     "facecolor": (1, 1, 1, 0.85),
                     "edgecolor": palette[k],
                     "linewidth": 1.0,
@@ -271,11 +278,11 @@ def embedding(
             )
     some = f"{n:,}" if len(shown) == n else f"{len(shown):,} of {n:,}"
     ax.set_title(f"{some} objects, uncertain ones faded")
-    if np.isnan(found.shares).all():
+    if np.isnan(picture.shares).all():
         ax.set(xlabel="first feature", ylabel="second feature")
     else:
         ax.set(
-            xlabel=f"first component ({found.shares[0]:.0%} of the variance)",
-            ylabel=f"second component ({found.shares[1]:.0%})",
+            xlabel=f"first component ({picture.shares[0]:.0%} of the variance)",
+            ylabel=f"second component ({picture.shares[1]:.0%})",
         )
     return ax

@@ -59,7 +59,7 @@ def partition_map_of(
     Raises
     ------
     ParameterError
-        If `measure` is none of these.
+        If `measure` is not one of these.
 
     Examples
     --------
@@ -69,11 +69,11 @@ def partition_map_of(
     """
     members = as_ensemble(getattr(ensemble, "ensemble_", ensemble))
     hard = Ensemble(members.labels) if members.is_soft else members
-    found = partition_similarities(hard, measure=measure)
-    apart = 1.0 - np.clip(np.nan_to_num(found), 0.0, 1.0)
+    similarities = partition_similarities(hard, measure=measure)
+    apart = 1.0 - np.clip(np.nan_to_num(similarities), 0.0, 1.0)
     np.fill_diagonal(apart, 0.0)
-    order = dendrogram_order(apart) if len(found) > 1 else np.zeros(1, dtype=np.int64)
-    return PartitionMap(order, found[np.ix_(order, order)])
+    order = dendrogram_order(apart) if len(similarities) > 1 else np.zeros(1, dtype=np.int64)
+    return PartitionMap(order, similarities[np.ix_(order, order)])
 
 
 @drawn_in_style
@@ -104,7 +104,7 @@ def partition_map(
     MissingExtraError
         matplotlib is not installed.
     ParameterError
-        If `measure` is none of these.
+        If `measure` is not one of these.
 
     Examples
     --------
@@ -113,10 +113,10 @@ def partition_map(
     >>> ax.get_title()
     'Agreement of 3 partitions'
     """
-    found = partition_map_of(ensemble, measure=measure)
-    m = len(found.order)
+    picture = partition_map_of(ensemble, measure=measure)
+    m = len(picture.order)
     ax = axes(ax, (COLUMN, 0.84 * COLUMN))
-    image = show_image(ax, found.similarity, (0, m, m, 0), aspect="equal")
+    image = show_image(ax, picture.similarity, (0, m, m, 0), aspect="equal")
     names = {"nmi": "normalized mutual information", "ari": "adjusted Rand index"}
     colour_bar(ax, image, names[measure], 24, 0)
     ax.xaxis.set_major_formatter("{x:,.0f}")

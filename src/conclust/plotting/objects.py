@@ -16,7 +16,7 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
-from conclust.plotting.canvas.reading import read_membership
+from conclust.plotting.canvas.reading import cluster_words, read_membership
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -91,6 +91,7 @@ def membership_bars(
     *,
     max_bars: int = 600,
     colours: Sequence[Any] | None = None,
+    names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the memberships of all objects as bars, side by side.
@@ -106,6 +107,8 @@ def membership_bars(
         Maximum number of bars; with more objects, neighbours of a cluster are averaged.
     colours : sequence of matplotlib colours, default=None
         Colours of the clusters. None, and for clusters without one: the default colours of all pictures.
+    names : sequence of str, default=None
+        Names of the clusters. None: their numbers from 0.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
@@ -133,6 +136,7 @@ def membership_bars(
     limit = check_int(max_bars, "max_bars", "membership_bars")
     bars = bars_of(membership)
     n, K = bars.values.shape
+    words = cluster_words(names, K, "membership_bars")
     ax = axes(ax, (PAGE, 0.24 * PAGE))
     from matplotlib.colors import to_rgb
 
@@ -157,14 +161,14 @@ def membership_bars(
         mine = own == k
         start = np.where(mine, 0.0, floor[:, k] + below)
         height = means[:, k]
-        _steps(ax, edges, start, start + height, palette[k], f"{k}")
+        _steps(ax, edges, start, start + height, palette[k], words[k])
         below += np.where(mine, 0.0, height)
     starts = np.concatenate([[0], ends, [n]])
     for a, b in itertools.pairwise(starts):
         if a:
             ax.axvline(a, color="#ffffff", linewidth=1.6)
             ax.axvline(a, color=INK, linewidth=0.6)
-        _name(ax, f"{bars.clusters[a]}", (a + b) / 2, (b - a) / n, palette[bars.clusters[a]])
+        _name(ax, words[bars.clusters[a]], (a + b) / 2, (b - a) / n, palette[bars.clusters[a]])
     ax.set(
         xlim=(0, n),
         ylim=(0, 1),
@@ -208,7 +212,7 @@ def _steps(
 
 
 def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> None:
-    """Write the number of a cluster above its objects, in its colour, where there is room."""
+    """Write the name of a cluster above its objects, in its colour, where there is room."""
     points = share * 72.0 * ax.bbox.width / ax.figure.dpi
     if points < 4.5 * len(text) + 3:
         return
@@ -222,6 +226,7 @@ def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> None:
         va="center",
         fontsize=6.0,
         color=ink_on(colour),
+        parse_math=False,
         bbox={"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "none"},
         annotation_clip=False,
     )
@@ -264,7 +269,11 @@ def silhouettes_of(consensus: Any, ensemble: Ensemble | ArrayLike | None = None)
 
 @drawn_in_style
 def silhouette_bars(
-    consensus: Any, ensemble: Ensemble | ArrayLike | None = None, *, ax: Axes | None = None
+    consensus: Any,
+    ensemble: Ensemble | ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the silhouettes of all objects on the consensus, cluster by cluster.
 
@@ -278,6 +287,8 @@ def silhouette_bars(
         :func:`conclust.confidence.object_confidence` gives them.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. None: those that a `conclust.ConsensusClustering` keeps.
+    names : sequence of str, default=None
+        Names of the clusters. None: their numbers from 0.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -308,7 +319,8 @@ def silhouette_bars(
     n = len(bars.order)
     ax = axes(ax, (COLUMN, 1.05 * COLUMN))
     clusters, first, sizes = np.unique(bars.clusters, return_index=True, return_counts=True)
-    palette = cluster_colours(int(clusters.max()) + 1)
+    K = int(clusters.max()) + 1
+    palette, words = cluster_colours(K), cluster_words(names, K, "silhouette_bars")
     gap = 0.02 * n
     mean = float(bars.values.mean())
     for at, (k, a, size) in enumerate(zip(clusters, first, sizes, strict=True)):
@@ -320,13 +332,14 @@ def silhouette_bars(
         y = a + at * gap + np.repeat(edges, 2)[1:-1]
         ax.fill_betweenx(y, 0, np.repeat(means, 2), color=palette[k], linewidth=0)
         ax.annotate(
-            f"{k}: {values.mean():.2f} ({size:,})",
+            f"{words[k]}: {values.mean():.2f} ({size:,})",
             (1.0, a + at * gap + size / 2),
             xycoords=("axes fraction", "data"),
             xytext=(3, 0),
             textcoords="offset points",
             va="center",
             fontsize=6.0,
+            parse_math=False,
             annotation_clip=False,
         )
     ax.axvline(0, color=INK, linewidth=0.6)

@@ -104,11 +104,11 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
     for row in range(n - 1):
         middle[n + row] = middle[parts[row]].mean()
     height = np.concatenate([np.zeros(n), matrix[:, 2]])
-    kept = np.arange(max(0, n - 1 - most), n - 1)
+    top_merges = np.arange(max(0, n - 1 - most), n - 1)
     shown = np.zeros(2 * n - 1, dtype=bool)
-    shown[n + kept] = True
+    shown[n + top_merges] = True
     # A branch that is cut off keeps its room: its middle is the middle of its leaves.
-    for merge in kept.tolist():
+    for merge in top_merges.tolist():
         for part in parts[merge]:
             if not shown[part]:
                 middle[part] = begin[part] + size[part] / 2.0
@@ -116,13 +116,13 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
     labels = cut(matrix, n_clusters)
     ends = np.flatnonzero(np.diff(labels[order])) + 1
     number = np.cumsum(np.concatenate([[0], np.diff(labels[order]) != 0]))
-    cluster = np.where(kept < n - n_clusters, number[begin[n + kept]], -1)
+    cluster = np.where(top_merges < n - n_clusters, number[begin[n + top_merges]], -1)
     low = float(height[2 * n - 1 - n_clusters]) if n_clusters < n else 0.0
     high = float(height[2 * n - n_clusters]) if n_clusters > 1 else max(low, 1.0)
     return Tree(
         order,
-        middle[parts[kept]],
-        np.column_stack([height[parts[kept]], height[n + kept]]),
+        middle[parts[top_merges]],
+        np.column_stack([height[parts[top_merges]], height[n + top_merges]]),
         cluster,
         np.concatenate([[0], ends, [n]]),
         (low, high),
@@ -206,20 +206,20 @@ def dendrogram(
     """
     from matplotlib.collections import LineCollection
 
-    found = tree_of(tree, n_clusters, max_merges=max_merges)
-    n, K = len(found.order), len(found.ends) - 1
+    picture = tree_of(tree, n_clusters, max_merges=max_merges)
+    n, K = len(picture.order), len(picture.ends) - 1
     ax = axes(ax, (PAGE, 0.42 * PAGE))
-    low, high = found.lifetime
+    low, high = picture.lifetime
     ax.axhspan(low, high, color=PALE, linewidth=0, zorder=0)
     # Each merge is a bracket: up, across, down.
-    x, y = found.x[:, [0, 0, 1, 1]], found.y[:, [0, 2, 2, 1]]
+    x, y = picture.x[:, [0, 0, 1, 1]], picture.y[:, [0, 2, 2, 1]]
     palette = cluster_colours(K)
-    colours = [palette[k] if k >= 0 else INK for k in found.cluster]
-    widths = np.where(found.cluster >= 0, 0.9, 1.2)
+    colours = [palette[k] if k >= 0 else INK for k in picture.cluster]
+    widths = np.where(picture.cluster >= 0, 0.9, 1.2)
     ax.add_collection(
         LineCollection(list(np.stack([x, y], axis=2)), colors=colours, linewidths=widths, zorder=2)
     )
-    for k, (a, b) in enumerate(zip(found.ends[:-1], found.ends[1:], strict=True)):
+    for k, (a, b) in enumerate(zip(picture.ends[:-1], picture.ends[1:], strict=True)):
         ax.plot(
             [a + 0.02 * (b - a), b - 0.02 * (b - a)],
             [-0.02, -0.02],
@@ -242,7 +242,7 @@ def dendrogram(
                 fontsize=6.0,
                 annotation_clip=False,
             )
-    top = float(found.y.max(initial=0.0))
+    top = float(picture.y.max(initial=0.0))
     ax.set(xlim=(0, n), ylim=(0, 1.03 * max(top, high if K > 1 else low, 1e-12)))
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)

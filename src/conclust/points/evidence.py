@@ -92,8 +92,8 @@ class Borders:
             pairs, ratios = self.pooled_ratios(groups)
             if not len(pairs) or ratios.max() < most:
                 return groups
-            kept, joined = pairs[int(np.argmax(ratios))]
-            groups[groups == joined] = kept
+            remaining, joined = pairs[int(np.argmax(ratios))]
+            groups[groups == joined] = remaining
 
     def evidence(self, labels: NDArray[np.int64]) -> float:
         """Return the evidence for valleys at all borders of a partition of the points.

@@ -15,35 +15,35 @@ __all__ = ["border_words", "borders_section"]
 _FEW = 400
 
 
-def border_words(found: Reported) -> str:
+def border_words(reported: Reported) -> str:
     """Return what the first line adds: "3 of 4 borders hold (p < .05, Holm)"; empty without tests."""
-    if found.borders is None or found.n_clusters == 1:
+    if reported.borders is None or reported.n_clusters == 1:
         return ""
-    line = _headline(found, found.borders)
-    return line.removeprefix(f"{found.n_clusters} clusters").lstrip(",; ")
+    line = _headline(reported, reported.borders)
+    return line.removeprefix(f"{reported.n_clusters} clusters").lstrip(",; ")
 
 
-def _headline(found: Reported, borders: Borders) -> str:
-    selection = found.selection
+def _headline(reported: Reported, borders: Borders) -> str:
+    selection = reported.selection
     tested = selection is not None and not math.isnan(selection.p_value)
     rejected = tested and selection.p_value <= selection.settings.get("alpha", 0.05)
     return borders.headline(more_than_gaussian=bool(rejected))
 
 
-def borders_section(found: Reported, gallery: Gallery) -> dict[str, Any] | None:
+def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | None:
     """Return the section on the borders between clusters; None where they were not tested.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result to report.
     gallery : Gallery
         Makes the pictures.
     """
-    borders = found.borders
-    if borders is None or found.n_clusters == 1:
+    borders = reported.borders
+    if borders is None or reported.n_clusters == 1:
         return None
-    line = _headline(found, borders)
+    line = _headline(reported, borders)
     text = f"{line[0].upper()}{line[1:]}."
     if borders.merging:
         text += f" {borders.merging}"
@@ -53,9 +53,9 @@ def borders_section(found: Reported, gallery: Gallery) -> dict[str, Any] | None:
         "one mode there. Twice the median over the splits is the p-value, adjusted for the number of borders by Holm's "
         "method: valid whatever made the clusters. A border that does not hold is not shown to be absent"
     )
-    few = found.n_samples < _FEW
+    few = reported.n_samples < _FEW
     how += (
-        f": among {found.n_samples:,} objects only clusters that lie far apart have borders that hold."
+        f": among {reported.n_samples:,} objects only clusters that lie far apart have borders that hold."
         if few
         else "."
     )
@@ -92,11 +92,11 @@ def _table(borders: Borders) -> dict[str, Any]:
         column("valley", "Valley", "In the valley between the two.", digits=1),
         column("second_peak", "Peak", "At the second cluster's peak.", digits=1),
     ]
-    found = borders.table
+    border_columns = borders.table
     cells: list[Any] = [
-        found["first"].tolist(),
-        found["second"].tolist(),
-        ["yes" if holds else "no" for holds in found["holds"]],
+        border_columns["first"].tolist(),
+        border_columns["second"].tolist(),
+        ["yes" if holds else "no" for holds in border_columns["holds"]],
     ]
-    cells += [numbers(found[entry["name"]]) for entry in columns[3:]]
+    cells += [numbers(border_columns[entry["name"]]) for entry in columns[3:]]
     return table("Borders between neighbouring clusters, the least certain first", columns, cells)

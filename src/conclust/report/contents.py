@@ -23,7 +23,7 @@ from conclust.confidence.posterior.modes import several_modes
 from conclust.report.borders import borders_section
 from conclust.report.differences import features_section
 from conclust.report.names import shown
-from conclust.report.overview import overview_section
+from conclust.report.overview import how_named, overview_section
 from conclust.report.pictures import Gallery
 from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, table
@@ -40,12 +40,12 @@ _MANY_CLUSTERS = 60
 _EXACT = 2**53  # whole numbers up to which a browser reads JSON exactly; seeds may be larger
 
 
-def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str, Any]:
+def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[str, Any]:
     """Return the account of a result.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result to report.
     max_objects : int
         Maximum number of objects listed, the most uncertain ones.
@@ -57,49 +57,50 @@ def contents(found: Reported, *, max_objects: int, gallery: Gallery) -> dict[str
     dict
         Strings, numbers, lists and dicts; NaN only in places where it becomes null.
     """
-    decision = decision_of(found)
-    judged, alone = found.judged, found.n_clusters == 1
-    drawn = sample_of(found)
+    decision = decision_of(reported)
+    judged, alone = reported.judged, reported.n_clusters == 1
+    drawn = sample_of(reported)
     sure = clusters = None
     if drawn.judged is not None and not alone:
         sure, clusters = object_confidence(drawn.judged), cluster_confidence(drawn.judged)
-        sizes = np.bincount(found.labels[found.labels >= 0], minlength=found.n_clusters)
+        sizes = np.bincount(reported.labels[reported.labels >= 0], minlength=reported.n_clusters)
         clusters = replace(clusters, sizes=sizes)
     # The groups come first, then how they were found.
     sections = []
     if sure is not None and clusters is not None:
         sections += [
-            overview_section(drawn, sure, clusters, of=found.n_samples),
-            _clusters(found, drawn, clusters, sure, gallery),
-            *filter(None, [borders_section(found, gallery)]),
-            features_section(found),
-            _objects(drawn, sure, max_objects, gallery, of=found.n_samples),
+            overview_section(drawn, sure, clusters, of=reported.n_samples),
+            _clusters(reported, drawn, clusters, sure, gallery),
+            *filter(None, [borders_section(reported, gallery)]),
+            features_section(reported),
+            _objects(drawn, sure, max_objects, gallery, of=reported.n_samples),
         ]
-    sections.append(why_section(found, gallery))
+    sections.append(why_section(reported, gallery))
     if alone:
-        sections.append(_what_to_do(found))
+        sections.append(_what_to_do(reported))
         if judged is not None:
             sections.append(_evidence(drawn, gallery))
     if judged is not None:
-        sections.append(_partitions(drawn, gallery, of=found.n_samples))
-    sections += [_run(found), _timings(found), _citing(found), _repeating(found)]
+        sections.append(_partitions(drawn, gallery, of=reported.n_samples))
+    sections += [_run(reported), _timings(reported), _citing(reported), _repeating(reported)]
     return {
         "format": FORMAT,
         "decision": decision,
-        "source": shown(found.record.source.file) if found.record.source.file else "",
-        "facts": _facts(found, clusters),
-        "colours": gallery.colours(found.n_clusters),
+        "source": shown(reported.record.source.file) if reported.record.source.file else "",
+        "facts": _facts(reported, clusters),
+        "clusters": list(reported.shown_clusters),
+        "colours": gallery.colours(reported.n_clusters),
         "sections": sections,
-        "files": _download(found, decision),
+        "files": _download(reported, decision),
     }
 
 
-def _facts(found: Reported, clusters: ClusterConfidence | None) -> list[dict[str, str]]:
+def _facts(reported: Reported, clusters: ClusterConfidence | None) -> list[dict[str, str]]:
     """Return the few numbers at the top, each with how it was made."""
-    record, judged = found.record, found.judged
-    facts = [("Objects", f"{found.n_samples:,}", "Rows of the input.")]
-    if found.selection is not None and not math.isnan(found.selection.p_value):
-        p, rest = p_text(found.selection).split(", ")
+    record, judged = reported.record, reported.judged
+    facts = [("Objects", f"{reported.n_samples:,}", "Rows of the input.")]
+    if reported.selection is not None and not math.isnan(reported.selection.p_value):
+        p, rest = p_text(reported.selection).split(", ")
         how = (
             "P-value of a single cluster, by Monte Carlo: the share of data sets, including the points, that are at least "
             f"as stable as the points. {rest} were drawn, so that it cannot be smaller than 1 / (R + 1)."
@@ -123,7 +124,7 @@ def _facts(found: Reported, clusters: ClusterConfidence | None) -> list[dict[str
         facts.append(("Filled cells", f"{record.filling.cells:,}", how))
     if judged is not None:
         made = "Partitions of the objects that were combined."
-        if record.method is None and found.selection is not None:
+        if record.method is None and reported.selection is not None:
             made = "Clusterings of draws of the objects, with the number of clusters chosen."
         elif of_categories:
             made = "Partitions made of the features. The columns of categories were combined with them."
@@ -144,10 +145,10 @@ def _facts(found: Reported, clusters: ClusterConfidence | None) -> list[dict[str
     return [{"name": name, "value": value, "how": how} for name, value, how in facts]
 
 
-def _run(found: Reported) -> dict[str, Any]:
+def _run(reported: Reported) -> dict[str, Any]:
     """Return the section on the run."""
-    record, blocks = found.record, [_text(methods_text(found))]
-    unplaced = int(np.count_nonzero(found.labels < 0))
+    record, blocks = reported.record, [_text(methods_text(reported))]
+    unplaced = int(np.count_nonzero(reported.labels < 0))
     if unplaced:
         blocks.append(_text(f"{count(unplaced, 'object')} without a clustering: label -1."))
     if record.scores is not None:
@@ -163,7 +164,7 @@ def _run(found: Reported) -> dict[str, Any]:
     return _section("run", "What was run", blocks)
 
 
-def _what_to_do(found: Reported) -> dict[str, Any]:
+def _what_to_do(reported: Reported) -> dict[str, Any]:
     tips = [
         "Accept it: one cluster is an answer. Differences between objects may be gradual (then an "
         "ordering, such as principal components, says more than clusters).",
@@ -175,7 +176,7 @@ def _what_to_do(found: Reported) -> dict[str, Any]:
         "If groups are needed anyway, request a number (-k 3, n_clusters=3): a useful division, "
         "but state that it was requested.",
     ]
-    if found.selection is None:
+    if reported.selection is None:
         tips.insert(
             1,
             "Test the points: 'conclust select points.csv' (conclust.selection.choose) compares them with "
@@ -184,30 +185,30 @@ def _what_to_do(found: Reported) -> dict[str, Any]:
     return _section("next", "What you can do", [_list("", tips)])
 
 
-def _evidence(found: Reported, gallery: Gallery) -> dict[str, Any]:
+def _evidence(reported: Reported, gallery: Gallery) -> dict[str, Any]:
     text = (
         "Each of the combined clusterings divides the objects, but in different ways. If there are "
         "clusters, the first picture has dark squares on its diagonal."
     )
     return _section(
-        "evidence", "What the clusterings show", [_text(text), gallery.of_evidence(found)]
+        "evidence", "What the clusterings show", [_text(text), gallery.of_evidence(reported)]
     )
 
 
 def _clusters(
-    found: Reported,
+    reported: Reported,
     drawn: Reported,
     clusters: ClusterConfidence,
     sure: ObjectConfidence,
     gallery: Gallery,
 ) -> dict[str, Any]:
     """Return the table of clusters, and the pictures of them."""
-    K, sizes = found.n_clusters, clusters.sizes
+    K, sizes, names = reported.n_clusters, clusters.sizes, reported.shown_clusters
     others = clusters.overlap.copy()
     np.fill_diagonal(others, -1.0)
     nearest = others.argmax(axis=1)
     columns = [
-        column("cluster", "Cluster", "Its number, in order of first appearance.", kind="cluster"),
+        column("cluster", "Cluster", how_named(reported), kind="cluster"),
         column("size", "Objects", "Number of objects."),
         column("share", "Share", "Share of the objects that are in a cluster.", digits=3),
         column(
@@ -240,7 +241,7 @@ def _clusters(
         numbers(clusters.consensus),
         numbers(clusters.jaccard),
     ]
-    stability = _stability(found)
+    stability = _stability(reported)
     if stability is not None:
         columns.append(
             column(
@@ -263,22 +264,26 @@ def _clusters(
         column("overlap", "Overlap", "How often: the probability m_ab.", digits=3),
     ]
     cells += [nearest.tolist(), numbers(others.max(axis=1))]
-    if found.gaps is not None:
-        gaps = found.gaps.separated()
+    if reported.gaps is not None:
+        gaps = reported.gaps.separated()
         columns.append(
             column(
                 "no_gap",
                 "No gap to",
                 "Neighbouring clusters without a visible gap: the points of both, on the line between their "
                 "centres, may have one mode (held-out projection, Hartigan's dip, mean p over "
-                f"{found.gaps.n_splits} halvings above 0.05). Weak gaps are not seen: see the notes of "
+                f"{reported.gaps.n_splits} halvings above 0.05). Weak gaps are not seen: see the notes of "
                 "conclust.confidence.cluster_gaps.",
                 kind="text",
             )
         )
         cells.append(
             [
-                ", ".join(map(str, np.flatnonzero(found.gaps.neighbours[a] & ~gaps[a]))) or "none"
+                ", ".join(
+                    names[b]
+                    for b in np.flatnonzero(reported.gaps.neighbours[a] & ~gaps[a]).tolist()
+                )
+                or "none"
                 for a in range(K)
             ]
         )
@@ -289,24 +294,26 @@ def _clusters(
     return _section("clusters", "The clusters in numbers", blocks)
 
 
-def _stability(found: Reported) -> list[Any] | None:
+def _stability(reported: Reported) -> list[Any] | None:
     """Return the stability of each cluster over numbers of clusters, if the result is one of the selection."""
-    K, selection = found.n_clusters, found.selection
+    K, selection = reported.n_clusters, reported.selection
     if selection is None or K not in selection.labels or len(selection.labels) < 2:
         return None
-    if not np.array_equal(selection.labels[K], found.labels):
+    if not np.array_equal(selection.labels[K], reported.labels):
         return None
     return numbers(stability_over_k(selection.labels)[K])
 
 
 def _objects(
-    found: Reported, sure: ObjectConfidence, max_objects: int, gallery: Gallery, *, of: int
+    reported: Reported, sure: ObjectConfidence, max_objects: int, gallery: Gallery, *, of: int
 ) -> dict[str, Any]:
     """Return the table of the most uncertain objects; `of`: number of objects of the result."""
-    held = np.flatnonzero(found.labels >= 0)
+    held = np.flatnonzero(reported.labels >= 0)
     order = held[np.argsort(sure.confidence[held], kind="stable")]
     listed = order[:max_objects]
-    names = [str(i) for i in listed] if found.names is None else [found.names[i] for i in listed]
+    names = (
+        [str(i) for i in listed] if reported.names is None else [reported.names[i] for i in listed]
+    )
     quarter, half = np.quantile(sure.confidence[held], [0.1, 0.5])
     text = (
         f"Half of the objects have a confidence of at least {half:.2f}, nine in ten of at least "
@@ -316,9 +323,9 @@ def _objects(
     if len(listed) < len(order):
         text += (
             f" It holds the {len(listed):,} most uncertain of {len(order):,} objects; all of them are in "
-            + ("labels.csv." if found.record.command else "the result.")
+            + ("labels.csv." if reported.record.command else "the result.")
         )
-    text += drawn_text(found, of)
+    text += drawn_text(reported, of)
     columns = [
         column("object", "Object", "Its name in the input, or its row, from 0.", kind="name"),
         column("cluster", "Cluster", "The cluster that it is in.", kind="cluster"),
@@ -358,7 +365,7 @@ def _objects(
     ]
     cells: list[Any] = [
         [shown(name) for name in names],
-        found.labels[listed].tolist(),
+        reported.labels[listed].tolist(),
         sure.second[listed].tolist(),
         *(
             numbers(values[listed], 4)
@@ -375,17 +382,17 @@ def _objects(
     blocks = [
         _text(text),
         table("The most uncertain objects", columns, cells, search="Find an object"),
-        gallery.of_objects(found, sure),
+        gallery.of_objects(reported, sure),
     ]
     return _section("objects", "Which objects are uncertain", blocks)
 
 
-def _partitions(found: Reported, gallery: Gallery, *, of: int) -> dict[str, Any]:
+def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, Any]:
     """Return how the clusterings compare with the consensus; `of`: number of objects of the result."""
-    quality = partition_confidence(found.judged)
-    many = found.n_clusters > 1
+    quality = partition_confidence(reported.judged)
+    many = reported.n_clusters > 1
     counts = quality.n_clusters
-    categories = found.record.categories if found.record.method is not None else ()
+    categories = reported.record.categories if reported.record.method is not None else ()
     n_made = len(counts) - len(categories)
     what = count(n_made, "clustering")
     if categories:
@@ -396,7 +403,7 @@ def _partitions(found: Reported, gallery: Gallery, *, of: int) -> dict[str, Any]
     )
     if many:
         text += f" Mean agreement with the consensus: adjusted Rand index {_mean(quality.ari)}."
-    text += drawn_text(found, of)
+    text += drawn_text(reported, of)
     columns = [
         column("clustering", "Clustering", "Its column in the ensemble, from 0."),
         column("clusters", "Clusters", "Its clusters."),
@@ -431,17 +438,17 @@ def _partitions(found: Reported, gallery: Gallery, *, of: int) -> dict[str, Any]
     cells = [[values[i] for i in order.tolist()] for values in cells]
     blocks = [
         _text(text),
-        *_ways(found, gallery),
+        *_ways(reported, gallery),
         table("Clusterings, least similar to the consensus first", columns, cells, first=10),
-        gallery.of_partitions(found),
+        gallery.of_partitions(reported),
     ]
     return _section("partitions", "How good the clusterings are", blocks)
 
 
-def _ways(found: Reported, gallery: Gallery) -> list[dict[str, Any]]:
+def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
     """Return the ways in which the clusterings disagree, with a picture of each; empty if there is only one."""
-    assert found.judged is not None
-    members = found.judged.members
+    assert reported.judged is not None
+    members = reported.judged.members
     several = several_modes(members)
     if several is None:
         return []
@@ -449,15 +456,15 @@ def _ways(found: Reported, gallery: Gallery) -> list[dict[str, Any]]:
         f"{several.sentence} Each way is an estimate of the clusterings that are nearest to it, by the variation of "
         f"information. The hypothesis of a single way has p = {several.p_values[0]:.2g}, by the dip test."
     )
-    return [_text(text), gallery.of_ways(found, several.assignments)]
+    return [_text(text), gallery.of_ways(reported, several.assignments)]
 
 
 def _mean(values: Any) -> str:
     return f"{np.nanmean(values):.2f}" if np.isfinite(values).any() else "not known"
 
 
-def _timings(found: Reported) -> dict[str, Any]:
-    seconds = found.record.seconds
+def _timings(reported: Reported) -> dict[str, Any]:
+    seconds = reported.record.seconds
     if not seconds:
         text = "Not recorded: only the commands conclust cluster, combine and select record times."
         return _section("timings", "How long it took", [_text(text)])
@@ -469,13 +476,13 @@ def _timings(found: Reported) -> dict[str, Any]:
     return _section("timings", "How long it took", [table("Seconds", columns, cells)])
 
 
-def _citing(found: Reported) -> dict[str, Any]:
+def _citing(reported: Reported) -> dict[str, Any]:
     text = "A sentence for a methods section is at the top of 'What was run'. What it rests on:"
-    return _section("cite", "How to cite", [_text(text), _list("", cited(found))])
+    return _section("cite", "How to cite", [_text(text), _list("", cited(reported))])
 
 
-def _repeating(found: Reported) -> dict[str, Any]:
-    record = found.record
+def _repeating(reported: Reported) -> dict[str, Any]:
+    record = reported.record
     same = "The same versions and the same seed give the same result, to the bit, with any number of threads."
     blocks: list[dict[str, Any]] = [_text(same)]
     if record.call:
@@ -486,13 +493,13 @@ def _repeating(found: Reported) -> dict[str, Any]:
     return _section("repeat", "How to repeat it", blocks)
 
 
-def _download(found: Reported, decision: dict[str, Any]) -> dict[str, Any]:
+def _download(reported: Reported, decision: dict[str, Any]) -> dict[str, Any]:
     """Return the content of settings.json."""
     return {
         "decision": decision["sentence"],
-        "call": found.record.call,
-        "settings": plain(found.record.settings),
-        "versions": found.record.versions,
+        "call": reported.record.call,
+        "settings": plain(reported.record.settings),
+        "versions": reported.record.versions,
     }
 
 

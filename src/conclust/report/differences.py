@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,14 @@ _HEAT_ROWS = 15
 _SMALL = 0.5  # standard deviations: smaller differences do not name a cluster
 
 
-def features_section(found: Reported) -> dict[str, Any]:
+def features_section(reported: Reported) -> dict[str, Any]:
     """Return the section on the features in which clusters differ, or the reason for its absence."""
-    if found.features is None:
+    if reported.features is None:
         why = "The result was made from clusterings: there are no points, and so no features to compare."
-        if found.record.command != "combine":
+        if reported.record.command != "combine":
             why = "There are no points here: give them as X (conclust.report.write(result, path, X=points))."
         return _section([_text(why)])
-    features = found.features
+    features = reported.features
     mixed = features.categories is not None
     what = "features and categories" if mixed else "features"
     text = (
@@ -41,19 +42,19 @@ def features_section(found: Reported) -> dict[str, Any]:
         "There are deliberately no p-values: clusters that were found in these features differ in them by "
         "construction, and testing them on the same data is circular (Gao, Bien and Witten 2024)."
     )
-    if found.record.filling is not None:
-        filling = found.record.filling
+    if reported.record.filling is not None:
+        filling = reported.record.filling
         gaps = listed([f"{name} {number:,}" for name, number in filling.columns])
         text += (
             f" Means are over the cells that had a value: {filling.cells:,} were empty and were filled by the "
             f"{IMPUTED[filling.how]} of the column for the clustering ({gaps})."
         )
-    rows = [_rows(features, k) for k in range(min(found.n_clusters, _MANY_CLUSTERS))]
+    rows = [_rows(features, k) for k in range(min(reported.n_clusters, _MANY_CLUSTERS))]
     of = {"of": len(features.names), "categories": len(features.category_names)}
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
     blocks = [_text(text), {"kind": "features", **of, "clusters": clusters}]
-    if found.n_clusters <= _MOST_COLUMNS:
-        blocks += _shares(features)
+    if reported.n_clusters <= _MOST_COLUMNS:
+        blocks += _shares(features, reported.cluster_titles)
     return _section(blocks)
 
 
@@ -68,8 +69,17 @@ def strongest(features: Features, k: int, n_features: int = 3) -> list[str]:
     return texts or ["no feature differs clearly"]
 
 
-def heat_table(features: Features, n_clusters: int) -> list[dict[str, Any]]:
-    """Return a heatmap of the strongest features by cluster as a table; nothing for too many clusters."""
+def heat_table(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a heatmap of the strongest features by cluster as a table; nothing for too many clusters.
+
+    Parameters
+    ----------
+    features : Features
+        Features and categories by cluster.
+    titles : sequence of str
+        Headings of the clusters.
+    """
+    n_clusters = len(titles)
     if not 1 < n_clusters <= _MOST_COLUMNS:
         return []
     ranked = [_ranked(features, k) for k in range(n_clusters)]
@@ -92,9 +102,7 @@ def heat_table(features: Features, n_clusters: int) -> list[dict[str, Any]]:
             "feature", "Feature", "Name of the feature, or of a column and a category.", kind="name"
         )
     ]
-    columns += [
-        column(f"cluster_{k}", f"Cluster {k}", _HEAT, kind="heat") for k in range(n_clusters)
-    ]
+    columns += [column(f"cluster_{k}", title, _HEAT, kind="heat") for k, title in enumerate(titles)]
     return [table("Features by cluster", columns, cells, first=_HEAT_ROWS)]
 
 
@@ -167,7 +175,7 @@ def _percent(value: float) -> str:
     return "none" if math.isnan(value) else f"{100 * value:.0f} %"
 
 
-def _shares(features: Features) -> list[dict[str, Any]]:
+def _shares(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
     """Return the table of the share of each category in each cluster."""
     categories = features.categories
     if categories is None or not categories.category:
@@ -184,9 +192,9 @@ def _shares(features: Features) -> list[dict[str, Any]]:
         [shown(features.category_names[j]) for j in categories.column[:n_rows].tolist()],
         [shown(str(name)) for name in categories.category[:n_rows]],
     ]
-    for k, row in enumerate(inside):
+    for k, (title, row) in enumerate(zip(titles, inside, strict=True)):
         how = "Share of its objects that have this category, of those whose cell is not empty."
-        columns.append(column(f"cluster_{k}", f"Cluster {k}", how, kind="share"))
+        columns.append(column(f"cluster_{k}", title, how, kind="share"))
         cells.append(numbers(row, 6))
     caption = "Shares of the categories in each cluster"
     if n_rows < len(categories.category):

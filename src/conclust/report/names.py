@@ -22,6 +22,6 @@ def shown(name: object) -> str:
     return _UNSEEN.sub(_spelled, text[:LONGEST]) + cut
 
 
-def _spelled(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _spelled(character: re.Match[str]) -> str:
+    code = ord(character[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

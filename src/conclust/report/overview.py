@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from conclust.report.tables import column, numbers, table
 from conclust.report.words.decision import count
 from conclust.results.result import Reported
 
-__all__ = ["overview_section", "separations"]
+__all__ = ["how_named", "overview_section", "separations"]
 
 _CERTAIN = 0.9
 _RARE = 0.05  # overlap below which clusters are rarely confused
@@ -23,33 +24,31 @@ _MANY_CLUSTERS = 60
 
 
 def overview_section(
-    found: Reported, sure: ObjectConfidence, clusters: ClusterConfidence, *, of: int
+    reported: Reported, sure: ObjectConfidence, clusters: ClusterConfidence, *, of: int
 ) -> dict[str, Any]:
     """Return the section that names the clusters and says how well they are separated.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result to report.
     sure : ObjectConfidence
         Confidence of the objects.
     clusters : ClusterConfidence
         Confidence and overlap of the clusters, and their sizes in the whole result.
     of : int
-        Number of objects of the whole result, of which `found` may be a sample.
+        Number of objects of the whole result, of which `reported` may be a sample.
     """
-    K, sizes = found.n_clusters, clusters.sizes
-    columns = [
-        column("cluster", "Cluster", "Its number, in order of first appearance.", kind="cluster")
-    ]
+    K, sizes = reported.n_clusters, clusters.sizes
+    columns = [column("cluster", "Cluster", how_named(reported), kind="cluster")]
     cells: list[Any] = [list(range(K))]
-    if found.features is not None:
+    if reported.features is not None:
         how = (
             "The features and categories in which it differs most from the other objects: its mean or share, and that "
             "of the other objects in parentheses."
         )
         columns.append(column("features", "What distinguishes it", how, kind="text"))
-        cells.append(["; ".join(strongest(found.features, k)) for k in range(K)])
+        cells.append(["; ".join(strongest(reported.features, k)) for k in range(K)])
     columns += [
         column("size", "Objects", "Number of objects."),
         column("share", "Share", "Share of the objects that are in a cluster.", kind="share"),
@@ -58,20 +57,30 @@ def overview_section(
         ),
         column("separation", "Separation", _HOW_SEPARATED, kind="text"),
     ]
-    gaps = None if found.gaps is None else found.gaps.separated()
+    gaps = None if reported.gaps is None else reported.gaps.separated()
     cells += [
         sizes.tolist(),
         numbers(sizes / sizes.sum()),
         numbers(clusters.confidence),
-        separations(clusters.overlap, gaps),
+        separations(clusters.overlap, gaps, reported.shown_clusters),
     ]
     blocks = [
-        {"kind": "text", "text": _certainty(found, sure) + drawn_text(found, of)},
+        {"kind": "text", "text": _certainty(reported, sure) + drawn_text(reported, of)},
         table(f"The {count(K, 'group')}", columns, cells, first=_MANY_CLUSTERS),
     ]
-    if found.features is not None:
-        blocks += heat_table(found.features, K)
+    if reported.features is not None:
+        blocks += heat_table(reported.features, reported.cluster_titles)
     return {"id": "overview", "title": "The groups at a glance", "blocks": blocks}
+
+
+def how_named(reported: Reported) -> str:
+    """Return how the clusters of this page correspond to the labels of the result."""
+    where = "labels.csv" if reported.record.command else "the result"
+    if reported.cluster_names is None:
+        return f"Its number, from 1 in order of first appearance. Labels in {where} count from 0: cluster 1 is label 0."
+    listed = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
+    more = " and so on" if len(reported.cluster_names) > 12 else ""
+    return f"Its name. Labels in {where}: {listed}{more}."
 
 
 _HOW_SEPARATED = (
@@ -81,19 +90,19 @@ _HOW_SEPARATED = (
 )
 
 
-def _certainty(found: Reported, sure: ObjectConfidence) -> str:
+def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
     """Return how many objects are certain, and the mean confidence beside chance."""
-    held = found.labels >= 0
+    held = reported.labels >= 0
     certain = int(np.count_nonzero(sure.confidence[held] >= _CERTAIN))
     total = int(held.sum())
     text = (
         f"{certain:,} of {count(total, 'object')} ({_percent(certain, total)}) have a confidence of at least "
         f"{_CERTAIN:g}."
     )
-    if found.record.by_chance is not None:
+    if reported.record.by_chance is not None:
         mean = float(sure.confidence[held].mean())
         text += (
-            f" The mean confidence is {mean:.2f}; {found.record.by_chance:.2f} is expected from random partitions with the "
+            f" The mean confidence is {mean:.2f}; {reported.record.by_chance:.2f} is expected from random partitions with the "
             "same cluster sizes."
         )
     return text
@@ -107,7 +116,11 @@ def _percent(part: int, total: int) -> str:
     return f"{text} %"
 
 
-def separations(overlap: NDArray[np.float64], gaps: NDArray[np.bool_] | None = None) -> list[str]:
+def separations(
+    overlap: NDArray[np.float64],
+    gaps: NDArray[np.bool_] | None = None,
+    names: Sequence[str] | None = None,
+) -> list[str]:
     """Return in words how well each cluster is separated from the others.
 
     Parameters
@@ -116,8 +129,11 @@ def separations(overlap: NDArray[np.float64], gaps: NDArray[np.bool_] | None = N
         Probability that an object drawn from a cluster falls in each cluster when it is drawn again.
     gaps : ndarray of bool of shape (n_clusters, n_clusters), default=None
         Whether there is a gap between two clusters. None: not tested.
+    names : sequence of str, default=None
+        Names of the clusters. None: their numbers from 1.
     """
     K = len(overlap)
+    words = [str(k + 1) for k in range(K)] if names is None else list(names)
     texts = []
     for a in range(K):
         others = [b for b in range(K) if b != a]
@@ -126,9 +142,9 @@ def separations(overlap: NDArray[np.float64], gaps: NDArray[np.bool_] | None = N
         without = [] if gaps is None else [b for b in others if not gaps[a, b]]
         parts = []
         if without:
-            parts.append(f"adjacent to {_some(without)}: no gap")
+            parts.append(f"adjacent to {_some([words[b] for b in without])}: no gap")
         if near:
-            shares = [f"{b} ({100 * overlap[a, b]:.0f} %)" for b in near]
+            shares = [f"{words[b]} ({100 * overlap[a, b]:.0f} %)" for b in near]
             parts.append(f"overlaps with {_some(shares)}")
         if gaps is not None and not without:
             parts.insert(0, "a gap to every other cluster" if near else "well separated by gaps")
@@ -138,7 +154,7 @@ def separations(overlap: NDArray[np.float64], gaps: NDArray[np.bool_] | None = N
     return texts
 
 
-def _some(names: list[Any]) -> str:
-    listed = ", ".join(str(name) for name in names[:_LISTED])
+def _some(names: list[str]) -> str:
+    listed = ", ".join(names[:_LISTED])
     more = len(names) - _LISTED
     return listed + (f" and {more} more" if more > 0 else "")

@@ -3,6 +3,7 @@
 (() => {
   const account = JSON.parse(document.getElementById("account").textContent);
   const colours = account.colours;
+  const names = account.clusters;  // of the clusters: names, or numbers from 1
   let made = 0;
 
   function el(tag, properties, ...children) {
@@ -45,11 +46,11 @@
     if (typeof cluster !== "number" || cluster < 0) return "–";
     const dot = el("span", { class: "dot", "aria-hidden": "true" });
     if (colours[cluster]) dot.style.backgroundColor = colours[cluster];
-    return el("span", { class: "chip" }, dot, String(cluster));
+    return el("span", { class: "chip" }, dot, el("bdi", { dir: "auto" }, names[cluster]));
   }
 
   function cell(value, column) {
-    if (column.kind === "cluster") return el("td", { class: "number" }, chip(value));
+    if (column.kind === "cluster") return el("td", { class: "cluster" }, chip(value));
     if (column.kind === "name") return el("td", { class: "name" }, el("bdi", { dir: "auto" }, String(value)));
     if (column.kind === "text") {
       const text = String(value);
@@ -233,7 +234,7 @@
           el("td", { class: "number" }, value),
           el("td", { class: "number" }, minus(row.inside)), el("td", { class: "number" }, minus(row.outside)));
       });
-      return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Features of cluster ${part.cluster}` },
+      return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Features of cluster ${names[part.cluster]}` },
         el("table", {}, el("caption", {}, "Cluster ", chip(part.cluster)),
           el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Feature"),
             el("th", { scope: "col", colspan: 2, class: "number" }, "Difference"),

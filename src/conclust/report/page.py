@@ -115,8 +115,9 @@ def _in_plain(account: dict[str, Any]) -> str:
     for section in account["sections"]:
         if section["id"] == "clusters":
             sizes = [row[1] for row in section["blocks"][0]["rows"]]
-            told = ", ".join(f"{size:,}" for size in sizes)
-            lines.append(f"<p>Objects of the clusters: {told}.</p>")
+            listed = zip(account["clusters"], sizes, strict=True)
+            objects = ", ".join(f"<bdi>{_safe(name)}</bdi>: {size:,}" for name, size in listed)
+            lines.append(f"<p>Objects of the clusters: {objects}.</p>")
     lines.append(
         "<p>The tables and pictures of this page need its script, which this browser does not run.</p>"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -51,9 +51,9 @@ class Gallery:
             return []
         return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in rgb.tolist()]
 
-    def of_number(self, found: Reported) -> dict[str, Any]:
+    def of_number(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of the criteria over K."""
-        selection, pictures = found.selection, []
+        selection, pictures = reported.selection, []
         if selection is not None:
             if len(selection.null):
                 pictures += [
@@ -81,84 +81,97 @@ class Gallery:
                     "delta", lambda: plotting.area_curve(selection), _curve(selection, "delta")
                 ),
             ]
-            if found.n_clusters > 1 and selection.labels:
+            if reported.n_clusters > 1 and selection.labels:
                 pictures += [
                     self._one("flow", lambda: plotting.flow_diagram(selection), wide=True),
                     self._one("tracking", lambda: plotting.tracking_plot(selection), wide=True),
                 ]
-        elif len(found.record.supports) > 1:
-            values = {s.n_clusters: s.support for s in found.record.supports}
+        elif len(reported.record.supports) > 1:
+            values = {s.n_clusters: s.support for s in reported.record.supports}
             pictures.append(
                 self._one(
                     "support",
-                    lambda: plotting.criterion_curve(values, "support", chosen=found.n_clusters),
+                    lambda: plotting.criterion_curve(values, "support", chosen=reported.n_clusters),
                     lambda: of_curve(plotting.curve_of(values, "support")),
                 )
             )
-        tree = found.tree
-        if tree is not None and found.n_clusters > 1:
+        tree = reported.tree
+        if tree is not None and reported.n_clusters > 1:
             pictures.append(
-                self._one("tree", lambda: plotting.dendrogram(tree, found.n_clusters), wide=True)
+                self._one("tree", lambda: plotting.dendrogram(tree, reported.n_clusters), wide=True)
             )
         return _block(pictures)
 
-    def of_clusters(self, found: Reported, sure: ObjectConfidence) -> dict[str, Any]:
+    def of_clusters(self, reported: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the clusters."""
-        judged, labels = found.judged, {"cluster": found.labels}
+        judged, labels = reported.judged, {"cluster": reported.labels}
+        names = _names(reported, sure.membership.shape[1])
         assert judged is not None
         members = judged.members
-        place: Any = members if found.points is None else found.points
-        held = np.flatnonzero(found.labels >= 0)
+        place: Any = members if reported.points is None else reported.points
+        held = np.flatnonzero(reported.labels >= 0)
         return _block(
             [
-                self._one("heatmap", lambda: _heatmap(members, labels)),
+                self._one("heatmap", lambda: _heatmap(members, labels, names=names)),
                 self._one(
                     "embedding",
-                    lambda: plotting.embedding(place, found.labels, sure.confidence),
-                    name="embedding_points" if found.points is not None else "embedding_members",
+                    lambda: plotting.embedding(
+                        place, reported.labels, sure.confidence, names=names
+                    ),
+                    name="embedding_points" if reported.points is not None else "embedding_members",
                 ),
                 self._one(
                     "graph",
-                    lambda: plotting.cluster_graph(sure.membership[held]),
-                    lambda: of_graph(plotting.cluster_graph_of(sure.membership[held])),
+                    lambda: plotting.cluster_graph(sure.membership[held], names=names),
+                    lambda: of_graph(plotting.cluster_graph_of(sure.membership[held]), names),
                 ),
             ]
         )
 
-    def of_evidence(self, found: Reported) -> dict[str, Any]:
+    def of_evidence(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of clusterings that show one cluster."""
-        judged = found.judged
+        judged = reported.judged
         assert judged is not None
         members = judged.members
         return _block(
             [
-                self._one("heatmap", lambda: _heatmap(members, {"cluster": found.labels})),
+                self._one(
+                    "heatmap",
+                    lambda: _heatmap(
+                        members, {"cluster": reported.labels}, names=reported.shown_clusters
+                    ),
+                ),
                 self._one(
                     "embedding",
-                    lambda: plotting.embedding(members, found.labels),
+                    lambda: plotting.embedding(
+                        members, reported.labels, names=reported.shown_clusters
+                    ),
                     name="embedding_members",
                 ),
             ]
         )
 
-    def of_objects(self, found: Reported, sure: ObjectConfidence) -> dict[str, Any]:
+    def of_objects(self, reported: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the confidence of objects."""
-        held = np.flatnonzero(found.labels >= 0)
+        held = np.flatnonzero(reported.labels >= 0)
         membership: NDArray[np.float64] = sure.membership[held]
+        names = _names(reported, sure.membership.shape[1])
         return _block(
             [
-                self._one("bars", lambda: plotting.membership_bars(membership), wide=True),
+                self._one(
+                    "bars", lambda: plotting.membership_bars(membership, names=names), wide=True
+                ),
                 self._one(
                     "silhouette",
-                    lambda: plotting.silhouette_bars(sure),
-                    lambda: of_bars(plotting.silhouettes_of(sure)),
+                    lambda: plotting.silhouette_bars(sure, names=names),
+                    lambda: of_bars(plotting.silhouettes_of(sure), names),
                 ),
             ]
         )
 
-    def of_partitions(self, found: Reported) -> dict[str, Any]:
+    def of_partitions(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of the clusterings."""
-        judged, model = found.judged, found.model
+        judged, model = reported.judged, reported.model
         assert judged is not None
         members = judged.members
         pictures = [self._one("map", lambda: plotting.partition_map(members))]
@@ -177,9 +190,9 @@ class Gallery:
             [self._one("supported_tree", lambda: plotting.consensus_tree(tree), wide=True)]
         )
 
-    def of_ways(self, found: Reported, assignments: NDArray[np.int64]) -> dict[str, Any]:
+    def of_ways(self, reported: Reported, assignments: NDArray[np.int64]) -> dict[str, Any]:
         """Return a picture of each way in which the clusterings disagree."""
-        judged = found.judged
+        judged = reported.judged
         assert judged is not None
         pictures = []
         for way in range(int(assignments.max()) + 1):
@@ -187,7 +200,13 @@ class Gallery:
             pictures.append(
                 self._one(
                     f"way_{way + 1}",
-                    partial(_heatmap, members, {"cluster": found.labels}, "cluster"),
+                    partial(
+                        _heatmap,
+                        members,
+                        {"cluster": reported.labels},
+                        "cluster",
+                        names=reported.shown_clusters,
+                    ),
                 )
             )
         return _block(pictures)
@@ -219,7 +238,7 @@ class Gallery:
         if not self._wanted or self._missing:
             return None
         title, how = READ[name or kind]
-        told = {"id": kind, "title": title, "how": how, "wide": wide}
+        picture = {"id": kind, "title": title, "how": how, "wide": wide}
         try:
             with apart_from_pyplot(), warnings.catch_warnings():
                 warnings.simplefilter(
@@ -230,11 +249,11 @@ class Gallery:
             alt = ax.get_title() if alternative is None else alternative()
         except MissingExtraError as error:
             self._missing = str(error)
-            return {**told, "error": shown_error(error)}
+            return {**picture, "error": shown_error(error)}
         except Exception as error:  # a page without one picture is better than none
-            return {**told, "error": shown_error(error)}
+            return {**picture, "error": shown_error(error)}
         return {
-            **told,
+            **picture,
             "alt": alt or title,
             "source": source,
             "width": width,
@@ -251,6 +270,11 @@ def shown_error(error: Exception) -> str:
     return f"This picture could not be drawn: {type(error).__name__}: {text}"
 
 
+def _names(reported: Reported, width: int) -> list[str]:
+    """Return names for the columns of a membership, of which some may be without objects."""
+    return [*reported.shown_clusters, *(str(k + 1) for k in range(reported.n_clusters, width))]
+
+
 def _block(pictures: list[dict[str, Any] | None]) -> dict[str, Any]:
     return {"kind": "pictures", "pictures": [p for p in pictures if p is not None]}
 
@@ -259,9 +283,13 @@ def _curve(selection: Any, criterion: str) -> Callable[[], str]:
     return lambda: of_curve(plotting.curve_of(selection, criterion))
 
 
-def _heatmap(members: Any, labels: Any, order: str = "") -> Any:
+def _heatmap(
+    members: Any, labels: Any, order: str = "", *, names: Sequence[str] | None = None
+) -> Any:
     order = order or ("dendrogram" if members.n_samples <= _ALL_PAIRS else "cluster")
-    return plotting.coassociation_heatmap(members, labels=labels, order=order, max_pixels=_PIXELS)
+    return plotting.coassociation_heatmap(
+        members, labels=labels, order=order, max_pixels=_PIXELS, names=names
+    )
 
 
 def _encoded(figure: Any) -> tuple[str, int, int]:

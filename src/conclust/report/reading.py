@@ -29,10 +29,12 @@ from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
+from conclust.report.names import shown as displayed
 from conclust.report.points import read_points
 from conclust.results.borders import Borders, borders_of
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
+from conclust.results.naming import read_cluster_names
 from conclust.results.record import Record
 from conclust.results.result import Reported
 from conclust.selection import Selection, choose, choose_from
@@ -50,6 +52,7 @@ def read_result(
     tree: ConsensusTree | None = None,
     names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
+    cluster_names: Sequence[str] | None = None,
 ) -> Reported:
     """Read the result that a report is to be about; see `conclust.report.write` for the parameters.
 
@@ -69,6 +72,8 @@ def read_result(
         The tree with its support.
     names, feature_names : sequence, default=None
         Names of objects and features.
+    cluster_names : sequence of str, default=None
+        Names of the clusters. None: those in the folder, or their numbers from 1.
 
     Returns
     -------
@@ -93,19 +98,22 @@ def read_result(
                 "A result folder brings its own ensemble, selection and borders. Leave 'ensemble', 'selection', "
                 "'borders' and 'tree' out."
             )
-        found = load(result)
+        reported = load(result)
     elif isinstance(result, Selection):
-        found = _of_selection(result)
+        reported = _of_selection(result)
     else:
-        found = _of_consensus(result, ensemble)
+        reported = _of_consensus(result, ensemble)
         chosen = getattr(result, "selection_", None) if selection is None else selection
-        found = replace(found, selection=chosen)
-    _check_selection(found)
+        reported = replace(reported, selection=chosen)
+    _check_selection(reported)
     if borders is not None or tree is not None:
-        found = replace(found, borders=_borders_of(found, borders, tree))
+        reported = replace(reported, borders=_borders_of(reported, borders, tree))
     if X is not None:
-        found = _with_points(found, X, feature_names, result, before)
-    return _named(found, names if names is not None else _index_of(X))
+        reported = _with_points(reported, X, feature_names, result, before)
+    if cluster_names is not None:
+        words = read_cluster_names(cluster_names, reported.n_clusters)
+        reported = replace(reported, cluster_names=tuple(map(displayed, words)))
+    return _named(reported, names if names is not None else _index_of(X))
 
 
 def _of_selection(selection: Selection) -> Reported:
@@ -138,7 +146,7 @@ def _call_of(selection: Selection) -> str:
     given = {name: settings[name] for name in default if name in settings}
     if not settings.get("reduced"):
         given.pop("n_components", None)
-    told = [
+    arguments = [
         f"{name}={value if name in _WRITTEN_OUT else repr(value)}"
         for name, value in given.items()
         if value != default[name].default and (value is not None or name in _NONE_IS_SAID)
@@ -146,7 +154,7 @@ def _call_of(selection: Selection) -> str:
     what = f"X, {selection.k.tolist()}" if points else "ensembles"
     if settings.get("one_ensemble"):
         what = f"ensemble, {selection.k.tolist()}"
-    return f"conclust.selection.{call.__name__}({', '.join([what, *told])})"
+    return f"conclust.selection.{call.__name__}({', '.join([what, *arguments])})"
 
 
 def _of_consensus(result: Any, ensemble: Any) -> Reported:
@@ -168,9 +176,9 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     if model is None:
         return Reported(judged.labels, Record(versions=versions()), judged)
     sure = usual_chance(inner, judged.members)
-    asked = [getattr(part, "n_clusters", None) for part in (model, inner)]
-    given = next((k for k in asked if isinstance(k, int | np.integer)), None)
-    if asked[0] == "auto":  # given to the consensus by the selection
+    requested = [getattr(part, "n_clusters", None) for part in (model, inner)]
+    given = next((k for k in requested if isinstance(k, int | np.integer)), None)
+    if requested[0] == "auto":  # given to the consensus by the selection
         given = None
     record = Record(
         method=_method_of(inner),
@@ -195,28 +203,28 @@ def _method_of(model: Any) -> Method | None:
 
 def _settings_of(model: Any) -> dict[str, Any]:
     """Return the class and the parameters of an estimator, with its parts' parameters nested."""
-    found: dict[str, Any] = {"class": type(model).__name__}
+    settings: dict[str, Any] = {"class": type(model).__name__}
     for name, value in model.get_params(deep=False).items():
         estimator = hasattr(value, "get_params") and not isinstance(value, type)
-        found[name] = _settings_of(value) if estimator else value
+        settings[name] = _settings_of(value) if estimator else value
     for part in ("generator_", "consensus_"):
         if hasattr(getattr(model, part, None), "get_params"):
-            found[part] = _settings_of(getattr(model, part))
-    return found
+            settings[part] = _settings_of(getattr(model, part))
+    return settings
 
 
-def _check_selection(found: Reported) -> None:
-    if found.selection is None:
+def _check_selection(reported: Reported) -> None:
+    if reported.selection is None:
         return
-    theirs = {len(labels) for labels in found.selection.labels.values()}
-    if theirs and theirs != {found.n_samples}:
+    theirs = {len(labels) for labels in reported.selection.labels.values()}
+    if theirs and theirs != {reported.n_samples}:
         raise InputError(
             f"The selection must be of the same objects. Got one of {max(theirs)} objects and a result of "
-            f"{found.n_samples}."
+            f"{reported.n_samples}."
         )
 
 
-def _borders_of(found: Reported, tests: Any, tree: Any) -> Borders:
+def _borders_of(reported: Reported, tests: Any, tree: Any) -> Borders:
     """Return the borders that were tested, and the tree; refuse those of other clusters."""
     if not isinstance(tests, BorderTests):
         raise InputError(
@@ -228,13 +236,13 @@ def _borders_of(found: Reported, tests: Any, tree: Any) -> Borders:
             "'tree' must be a ConsensusTree, as of conclust.confidence.consensus_tree. "
             f"Got {type(tree).__name__}."
         )
-    if not np.array_equal(np.maximum(tests.labels, -1), np.maximum(found.labels, -1)):
+    if not np.array_equal(np.maximum(tests.labels, -1), np.maximum(reported.labels, -1)):
         raise InputError(
             "'borders' must be of the clusters that are reported. Got tests of other labels."
         )
-    if tree is not None and len(tree.leaves) != found.n_samples:
+    if tree is not None and len(tree.leaves) != reported.n_samples:
         raise InputError(
-            f"'tree' must be of the {found.n_samples} objects that are reported. Got one of {len(tree.leaves)}."
+            f"'tree' must be of the {reported.n_samples} objects that are reported. Got one of {len(tree.leaves)}."
         )
     return replace(borders_of(tests, tree), table=_numbered(tests))
 
@@ -244,7 +252,7 @@ def _numbered(tests: BorderTests) -> dict[str, NDArray[Any]]:
     return replace(tests, names=tuple(range(tests.n_clusters))).table
 
 
-def _scaled(points: NDArray[np.float64], found: Reported, result: Any) -> NDArray[np.float64]:
+def _scaled(points: NDArray[np.float64], reported: Reported, result: Any) -> NDArray[np.float64]:
     """Return the points as they were clustered: in the scale of the generator or of the selection."""
     scaler = getattr(getattr(result, "generator_", None), "scaler_", None)
     if scaler is not None:
@@ -254,20 +262,20 @@ def _scaled(points: NDArray[np.float64], found: Reported, result: Any) -> NDArra
                 f"{points.shape[1]}."
             )
         return np.asarray(scaler.transform(points))
-    if found.record.method is not None or found.selection is None:
+    if reported.record.method is not None or reported.selection is None:
         return points
-    scaler = scaler_of(found.selection.settings.get("scale"))
+    scaler = scaler_of(reported.selection.settings.get("scale"))
     return points if scaler is None else np.asarray(scaler.fit_transform(points))
 
 
 def _with_points(
-    found: Reported, X: ArrayLike, feature_names: Sequence[Any] | None, result: Any, before: Any
+    reported: Reported, X: ArrayLike, feature_names: Sequence[Any] | None, result: Any, before: Any
 ) -> Reported:
     """Add the points, their features by cluster, and the gaps between clusters.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result without points.
     X : array-like of shape (n_samples, n_columns)
         The points, as the user has them.
@@ -278,25 +286,25 @@ def _with_points(
     before : Pipeline or None
         Steps of a pipeline before the model, which transform X into the data of its fit.
     """
-    given = read_points(X, found.n_samples, feature_names)
+    given = read_points(X, reported.n_samples, feature_names)
     points, d = given.X, given.X.shape[1]
     clustered: Any = points if before is None else before.transform(X)
     scaled = None
     if isinstance(clustered, np.ndarray) and np.isfinite(clustered).all():
-        scaled = _scaled(np.asarray(clustered, dtype=np.float64), found, result)
-    found = replace(found, points=scaled, record=replace(found.record, features=d))
-    if found.n_clusters == 1:
-        return found
+        scaled = _scaled(np.asarray(clustered, dtype=np.float64), reported, result)
+    reported = replace(reported, points=scaled, record=replace(reported.record, features=d))
+    if reported.n_clusters == 1:
+        return reported
     categories = None
     if given.categories is not None:
-        categories = cluster_categories(given.categories, found.labels)
+        categories = cluster_categories(given.categories, reported.labels)
     features = Features(
-        given.names, cluster_features(points, found.labels), given.category_names, categories
+        given.names, cluster_features(points, reported.labels), given.category_names, categories
     )
     gaps = None
-    if scaled is not None and found.n_clusters <= MOST_GAPS:
-        gaps = cluster_gaps(scaled, found.labels, random_state=0)
-    return replace(found, features=features, gaps=gaps)
+    if scaled is not None and reported.n_clusters <= MOST_GAPS:
+        gaps = cluster_gaps(scaled, reported.labels, random_state=0)
+    return replace(reported, features=features, gaps=gaps)
 
 
 def _index_of(X: Any) -> Sequence[Any] | None:
@@ -309,16 +317,16 @@ def _index_of(X: Any) -> Sequence[Any] | None:
     return [str(name) for name in index]
 
 
-def _named(found: Reported, names: Sequence[Any] | None) -> Reported:
+def _named(reported: Reported, names: Sequence[Any] | None) -> Reported:
     if names is None:
-        return found
+        return reported
     if not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
         raise InputError(
-            f"'names' must be a name for each of the {found.n_samples} objects. Got {shown(names)} instead."
+            f"'names' must be a name for each of the {reported.n_samples} objects. Got {shown(names)} instead."
         )
     given = [str(name) for name in names]
-    if len(given) != found.n_samples:
+    if len(given) != reported.n_samples:
         raise InputError(
-            f"'names' must be a name for each of the {found.n_samples} objects. Got {len(given)}."
+            f"'names' must be a name for each of the {reported.n_samples} objects. Got {len(given)}."
         )
-    return replace(found, names=given)
+    return replace(reported, names=given)

@@ -16,16 +16,16 @@ MOST_DRAWN = 100_000
 _FEW = 100  # clusters up to this size are sampled whole
 
 
-def sample_of(found: Reported) -> Reported:
+def sample_of(reported: Reported) -> Reported:
     """Return the result of at most about 100,000 objects, evenly spaced within each cluster.
 
     Clusters keep their numbers and nearly their shares; those of at most 100 objects are kept whole. Objects keep
     their names or numbers.
     """
-    if found.n_samples <= MOST_DRAWN or found.judged is None:
-        return found
-    judged = found.judged
-    at = _spaced(found.labels)
+    if reported.n_samples <= MOST_DRAWN or reported.judged is None:
+        return reported
+    judged = reported.judged
+    at = _spaced(reported.labels)
     if judged.members.has_missing:
         # Every partition keeps an object that it observed.
         present = judged.members.present
@@ -38,11 +38,11 @@ def sample_of(found: Reported) -> Reported:
         membership=None if judged.membership is None else judged.membership[at],
     )
     return replace(
-        found,
-        labels=found.labels[at],
+        reported,
+        labels=reported.labels[at],
         judged=part,
-        points=None if found.points is None else found.points[at],
-        names=[str(i) if found.names is None else found.names[i] for i in at.tolist()],
+        points=None if reported.points is None else reported.points[at],
+        names=[str(i) if reported.names is None else reported.names[i] for i in at.tolist()],
     )
 
 

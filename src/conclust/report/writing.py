@@ -36,6 +36,7 @@ def account(
     tree: ConsensusTree | None = None,
     names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
+    cluster_names: Sequence[str] | None = None,
     max_objects: int = 2000,
     pictures: bool = True,
     key: str | None = None,
@@ -60,6 +61,8 @@ def account(
         Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
+    cluster_names : sequence of str, default=None
+        Names of the clusters, in the order of their labels. None: the names in the folder, or their numbers from 1.
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
@@ -100,7 +103,7 @@ def account(
         raise InputError(
             "The 'key' of a report names the consensus of an AnnData, which the result is not."
         )
-    found = read_result(
+    reported = read_result(
         result,
         ensemble=ensemble,
         X=X,
@@ -109,8 +112,9 @@ def account(
         tree=tree,
         names=names,
         feature_names=feature_names,
+        cluster_names=cluster_names,
     )
-    return contents(found, max_objects=max_objects, gallery=Gallery(wanted=pictures))
+    return contents(reported, max_objects=max_objects, gallery=Gallery(wanted=pictures))
 
 
 def write(
@@ -124,6 +128,7 @@ def write(
     tree: ConsensusTree | None = None,
     names: Sequence[Any] | None = None,
     feature_names: Sequence[Any] | None = None,
+    cluster_names: Sequence[str] | None = None,
     max_objects: int = 2000,
     pictures: bool = True,
     key: str | None = None,
@@ -161,6 +166,8 @@ def write(
         Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
+    cluster_names : sequence of str, default=None
+        Names of the clusters, in the order of their labels. None: the names in the folder, or their numbers from 1.
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
@@ -217,6 +224,7 @@ def write(
             tree=tree,
             names=names,
             feature_names=feature_names,
+            cluster_names=cluster_names,
             max_objects=max_objects,
             pictures=pictures,
             key=key,

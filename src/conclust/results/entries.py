@@ -158,6 +158,7 @@ _FORMS: dict[str, Form] = {
     "ensemble/blocks": _or_none(_whole),
     "ensemble/clusters": _or_none(_with(smallest=_whole, largest=_whole)),
     "cluster_sizes": _list_of(_whole),
+    "cluster_names": _or_none(_list_of(_text)),
     "objects_without_evidence": _whole,
     "seed": _or_none(_number),
     "mean_confidence": _or_none(_number),

@@ -107,6 +107,7 @@ def _read(folder: Folder) -> Reported:
         features=folder.features(n_clusters),
         gaps=folder.gaps(n_clusters),
         borders=folder.borders(n_clusters),
+        cluster_names=folder.cluster_names(n_clusters),
     )
 
 
@@ -167,13 +168,13 @@ class Folder:
 
     def file(self, name: str) -> Path:
         """Return the path of a required file."""
-        found = self.path / name
-        if not found.exists():
+        required = self.path / name
+        if not required.exists():
             raise InputError(
                 f"{self.path} lacks {name}: the result is incomplete, or of another version of conclust. "
                 "Make it again."
             )
-        return found
+        return required
 
     def damaged(self, name: str) -> NoReturn:
         """Refuse a file that does not fit the others."""
@@ -239,8 +240,8 @@ class Folder:
         if entries is None:
             return None
         labels = self._partitions(command, [int(k) for k in entries["k"]], n_samples)
-        found = read_selection(entries, labels)
-        return self.damaged("result.json") if found is None else found
+        stored = read_selection(entries, labels)
+        return self.damaged("result.json") if stored is None else stored
 
     def _partitions(
         self, command: str, ks: list[int], n_samples: int
@@ -260,26 +261,33 @@ class Folder:
         if not (self.path / "features.csv").exists():
             return None
         try:
-            found = read_features(*self._table("features.csv"), n_clusters)
+            stored = read_features(*self._table("features.csv"), n_clusters)
         except (ValueError, OverflowError):
-            found = None
-        return self.damaged("features.csv") if found is None else found
+            stored = None
+        return self.damaged("features.csv") if stored is None else stored
 
     def gaps(self, n_clusters: int) -> ClusterGaps | None:
         """Return between which clusters there are gaps, where points were clustered."""
         entries = self.content.get("gaps")
         if entries is None:
             return None
-        found = read_gaps(entries, n_clusters)
-        return self.damaged("result.json") if found is None else found
+        stored = read_gaps(entries, n_clusters)
+        return self.damaged("result.json") if stored is None else stored
+
+    def cluster_names(self, n_clusters: int) -> tuple[str, ...] | None:
+        """Return the names of the clusters, where they were given."""
+        names = self.content.get("cluster_names")
+        if names is None:
+            return None
+        return tuple(names) if len(names) == n_clusters else self.damaged("result.json")
 
     def borders(self, n_clusters: int) -> Borders | None:
         """Return which borders hold, where they were tested."""
         content = self.content.get("borders")
         if content is None:
             return None
-        found = read_borders(content, *self._table("borders.csv"), n_clusters)
-        return self.damaged("borders.csv") if found is None else found
+        stored = read_borders(content, *self._table("borders.csv"), n_clusters)
+        return self.damaged("borders.csv") if stored is None else stored
 
     def _table(self, name: str) -> tuple[list[str], list[list[str]]]:
         with self._rows(name) as (header, rows):

@@ -79,8 +79,8 @@ def to_frame(
     check_is_fitted(model)
     if not isinstance(prefix, str):
         refuse("prefix", "to_frame", "a str", prefix)
-    found = _columns(model, ensemble, labels_like)
-    columns = {f"{prefix}{name}": values for name, values in found.items()}
+    result_columns = _columns(model, ensemble, labels_like)
+    columns = {f"{prefix}{name}": values for name, values in result_columns.items()}
     n = len(next(iter(columns.values())))
     if index is not None:
         _check(index, n, columns)
@@ -105,17 +105,17 @@ def to_frame(
 def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]]:
     labels = np.asarray(model.labels_)
     shown_labels = labels if previous is None else lasting_labels(previous, labels)
-    found: dict[str, NDArray[Any]] = {"label": shown_labels}
+    columns: dict[str, NDArray[Any]] = {"label": shown_labels}
     membership = getattr(model, "membership_", None)
     if membership is not None:
         rows = np.asarray(membership)
         own = np.take_along_axis(rows, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
-        found["confidence"] = np.where(labels >= 0, own, np.nan)
+        columns["confidence"] = np.where(labels >= 0, own, np.nan)
         numbers = _numbers(labels, shown_labels, rows.shape[1])
-        return found | {f"cluster_{k}": rows[:, column] for column, k in enumerate(numbers)}
+        return columns | {f"cluster_{k}": rows[:, column] for column, k in enumerate(numbers)}
     if ensemble is not None or hasattr(model, "ensemble_"):
-        found["confidence"] = confidences(model, ensemble)
-    return found
+        columns["confidence"] = confidences(model, ensemble)
+    return columns
 
 
 def _numbers(labels: NDArray[Any], shown_labels: NDArray[Any], n_columns: int) -> list[int]:
@@ -131,7 +131,7 @@ def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
     """Refuse objects of another number, and frames that have such columns."""
     if hasattr(index, "collect"):
         raise InputError(
-            "to_frame takes no lazy frame: the number of its rows is not known. Collect it."
+            "to_frame does not accept a lazy frame, whose number of rows is not known. Collect it first."
         )
     if isinstance(index, str | bytes) or np.ndim(index) == 0:
         raise InputError(
@@ -144,8 +144,8 @@ def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
             f"{n} labels."
         )
     there = list(getattr(index, "columns", [])) or [getattr(index, "name", None)]
-    taken = [name for name in columns if name in there]
-    if taken:
+    duplicates = [name for name in columns if name in there]
+    if duplicates:
         raise InputError(
-            f"The frame has columns {taken} already. Give to_frame a 'prefix' for the new ones."
+            f"The frame has columns {duplicates} already. Give to_frame a 'prefix' for the new ones."
         )

@@ -131,10 +131,12 @@ class EnsembleFacts:
 
     def entries(self) -> dict[str, Any]:
         """Return the entry of result.json."""
-        found = {key: value for key, value in asdict(self).items() if value is not None}
+        known_values = {key: value for key, value in asdict(self).items() if value is not None}
         if self.clusters is not None:
-            found["clusters"] = dict(zip(("smallest", "largest"), self.clusters, strict=True))
-        return found
+            known_values["clusters"] = dict(
+                zip(("smallest", "largest"), self.clusters, strict=True)
+            )
+        return known_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,11 +178,11 @@ class Settings:
 
     def entries(self) -> dict[str, Any]:
         """Return the entry of result.json: what was set, and the scale of points."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
         points = self.scale_reason is not None
         return {
             key: value
-            for key, value in found.items()
+            for key, value in values.items()
             if value is not None or (points and key in ("scale", "impute"))
         }
 
@@ -215,6 +217,8 @@ class Record:
         Number of clusters.
     cluster_sizes : sequence of int
         Number of objects in each.
+    cluster_names : tuple of str or None
+        Names of the clusters, if they were given.
     n_unplaced : int
         Objects without a cluster.
     mean_confidence, by_chance : float or None
@@ -222,7 +226,7 @@ class Record:
     supports : tuple of Support
         Support for numbers of clusters, from AutoConsensus.
     reason : str or None
-        Why there are so many clusters, in a sentence.
+        Reason for the number of clusters, in a sentence.
     number_by : str or None
         Source of AutoConsensus' number of clusters: "given", "partitions" or "points".
     figures : dict
@@ -251,6 +255,7 @@ class Record:
     ensemble: EnsembleFacts | None = None
     n_clusters: int | None = None
     cluster_sizes: Sequence[int] = ()
+    cluster_names: tuple[str, ...] | None = None
     n_unplaced: int = 0
     mean_confidence: float | None = None
     by_chance: float | None = None
@@ -289,13 +294,13 @@ class Record:
 
 def figures_of(model: Any) -> dict[str, Any]:
     """Return the fields of a record that a fitted method has: its reason, its supports, its figures."""
-    found = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
-    reason, number_by = found.pop("reason"), found.pop("number_by")
+    attributes = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
+    reason, number_by = attributes.pop("reason"), attributes.pop("number_by")
     return {
         "reason": reason,
         "number_by": number_by,
         "supports": tuple(getattr(model, "supports_", ())),
-        "figures": {name: value for name, value in found.items() if value is not None},
+        "figures": {name: value for name, value in attributes.items() if value is not None},
     }
 
 
@@ -333,6 +338,7 @@ def write_record(
         "ensemble": None if record.ensemble is None else record.ensemble.entries(),
         "clusters": record.n_clusters,
         "cluster_sizes": [int(size) for size in record.cluster_sizes],
+        "cluster_names": None if record.cluster_names is None else list(record.cluster_names),
         "objects_without_evidence": record.n_unplaced,
         "mean_confidence": record.mean_confidence,
         "mean_confidence_by_chance": record.by_chance,
@@ -381,10 +387,10 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
     command = str(get("command"))
     settings = dict(get("settings"))
     consensus = settings.get("consensus")
-    asked = consensus.get("n_clusters") if isinstance(consensus, dict) else None
+    requested = consensus.get("n_clusters") if isinstance(consensus, dict) else None
     chosen = content.get("selection")
     if chosen is not None:  # told to the method by it
-        asked, settings["selection"] = None, chosen["settings"]
+        requested, settings["selection"] = None, chosen["settings"]
     source = Source.of(get("input"))
     points = command != "combine"
     return Record(
@@ -396,10 +402,11 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         features=len(source.columns) if points else None,
         settings={"seed": content.get("seed"), **settings},
         seed=content.get("seed"),
-        asked_for=asked if isinstance(asked, int) else None,
+        asked_for=requested if isinstance(requested, int) else None,
         ensemble=_facts(content.get("ensemble")),
         n_clusters=int(get("clusters")),
         cluster_sizes=tuple(content.get("cluster_sizes", ())),
+        cluster_names=_names_of(content.get("cluster_names")),
         n_unplaced=int(content.get("objects_without_evidence", 0)),
         mean_confidence=content.get("mean_confidence"),
         by_chance=content.get("mean_confidence_by_chance"),
@@ -415,6 +422,10 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         versions={str(k): str(v) for k, v in get("versions").items()},
         warnings=tuple(map(str, content.get("warnings", ()))),
     )
+
+
+def _names_of(entries: list[str] | None) -> tuple[str, ...] | None:
+    return None if entries is None else tuple(entries)
 
 
 def _facts(entries: dict[str, Any] | None) -> EnsembleFacts | None:

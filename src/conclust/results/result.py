@@ -45,6 +45,8 @@ class Reported:
         Gaps between clusters.
     borders : Borders or None
         Borders between clusters, with tests.
+    cluster_names : tuple of str or None
+        Names of the clusters; None: their numbers from 1.
     """
 
     labels: NDArray[np.int64]
@@ -58,11 +60,26 @@ class Reported:
     features: Features | None = None
     gaps: ClusterGaps | None = None
     borders: Borders | None = None
+    cluster_names: tuple[str, ...] | None = None
 
     @property
     def n_clusters(self) -> int:
         """Clusters found."""
         return int(self.labels.max()) + 1
+
+    @property
+    def shown_clusters(self) -> tuple[str, ...]:
+        """Clusters as people read them: their names, or their numbers from 1."""
+        if self.cluster_names is not None:
+            return self.cluster_names
+        return tuple(str(k + 1) for k in range(self.n_clusters))
+
+    @property
+    def cluster_titles(self) -> tuple[str, ...]:
+        """Headings of the clusters: their names, or "Cluster 1" and so on."""
+        if self.cluster_names is not None:
+            return self.cluster_names
+        return tuple(f"Cluster {number}" for number in self.shown_clusters)
 
     @property
     def n_samples(self) -> int:

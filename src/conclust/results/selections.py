@@ -123,8 +123,8 @@ def _steps(
 ) -> dict[str, list[float | None]]:
     """Return a distribution function; of very many steps some, the last among them."""
     n = len(values)
-    kept = np.arange(n) if n <= _STEPS else np.linspace(0, n - 1, _STEPS).round().astype(int)
-    return {"share": numbers_of(values[kept]), "pairs_up_to": numbers_of(heights[kept])}
+    steps = np.arange(n) if n <= _STEPS else np.linspace(0, n - 1, _STEPS).round().astype(int)
+    return {"share": numbers_of(values[steps]), "pairs_up_to": numbers_of(heights[steps])}
 
 
 def numbers_of(values: NDArray[np.float64]) -> list[float | None]:

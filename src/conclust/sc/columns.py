@@ -73,12 +73,12 @@ def chosen_keys(
             f"Got {'neither' if keys is None else 'both'}."
         )
     if prefix is not None:
-        found = [name for name in there if name.startswith(prefix) and name != prefix]
-        if not found:
+        names = [name for name in there if name.startswith(prefix) and name != prefix]
+        if not names:
             raise InputError(
                 f"No column of adata.obs begins with {prefix!r}. Its columns are {there}."
             )
-        return tuple(sorted(found, key=lambda name: _natural(name[len(prefix) :])))
+        return tuple(sorted(names, key=lambda name: _natural(name[len(prefix) :])))
     wanted = [keys] if isinstance(keys, str) else list(keys or ())
     lacking = [name for name in wanted if name not in there]
     if lacking or not wanted:
@@ -151,9 +151,9 @@ def categorical(column: Any) -> Any:
 
 def names_of(column: Any) -> NDArray[Any]:
     """Return the categories of a column as an array of strings; None where there is none."""
-    found = categorical(column)
-    names = np.array([*map(str, found.categories), None], dtype=object)
-    each: NDArray[Any] = names[found.codes]
+    column_categories = categorical(column)
+    names = np.array([*map(str, column_categories.categories), None], dtype=object)
+    each: NDArray[Any] = names[column_categories.codes]
     return each
 
 

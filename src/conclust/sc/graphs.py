@@ -38,8 +38,8 @@ def graph_of(adata: Any, neighbors_key: str | None, owner: str) -> Network:
     """Return the graph of scanpy's neighbours."""
     key = "connectivities"
     if neighbors_key is not None:
-        told = adata.uns.get(neighbors_key, {})
-        key = str(told.get("connectivities_key", f"{neighbors_key}_connectivities"))
+        settings = adata.uns.get(neighbors_key, {})
+        key = str(settings.get("connectivities_key", f"{neighbors_key}_connectivities"))
     held = getattr(adata, "obsp", {})
     if key not in held:
         raise InputError(

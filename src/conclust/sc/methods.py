@@ -46,12 +46,12 @@ def estimator_of(method: Any, n_clusters: int | None, random_state: int, n_jobs:
 def _class_name(method: Any) -> str:
     if method is None:
         return "AutoConsensus"
-    found = method_named(method) if isinstance(method, str) else None
-    if found is None:
+    known_method = method_named(method) if isinstance(method, str) else None
+    if known_method is None:
         near = near_names(method) if isinstance(method, str) else []
         advice = f"Is it {' or '.join(near)}?" if near else "conclust.methods() lists them."
         refuse("method", _OWNER, "the name of a method, an estimator or None", method, advice)
-    return found.estimator
+    return known_method.estimator
 
 
 def recorded(estimator: Any) -> dict[str, str]:

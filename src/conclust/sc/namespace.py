@@ -92,7 +92,7 @@ def register(name: str = "conclust") -> None:
     there = getattr(AnnData, name, None)
     if isinstance(there, type) and issubclass(there, Methods):
         return
-    # anndata asks for this annotation; it is not known before anndata is imported.
+    # anndata requires this annotation, which is not known before anndata is imported.
     kind = type("Methods", (Methods,), {"__init__": _begun(AnnData), "__doc__": Methods.__doc__})
     register_anndata_namespace(name)(kind)
 

@@ -57,7 +57,7 @@ def resolutions(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If a column is not there, or holds numbers that are no labels.
+        If a column is not there, or holds numbers that are not labels.
 
     References
     ----------
@@ -154,7 +154,7 @@ def clustree(
 def _stability(labels: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return, for each column and cell, how well the other columns find its cluster; NaN where it is in none."""
     n, m = labels.shape
-    found = np.full((m, n), np.nan)
+    stability = np.full((m, n), np.nan)
     for u in range(m):
         total = np.zeros(int(labels[:, u].max(initial=-1)) + 1)
         for v in range(m):
@@ -166,8 +166,8 @@ def _stability(labels: NDArray[np.int32]) -> NDArray[np.float64]:
                 shares = np.divide(table, joint, out=np.zeros_like(table), where=joint > 0)
                 total += shares.max(axis=1, initial=0.0)
         held = labels[:, u] >= 0
-        found[u, held] = total[labels[held, u]] / max(1, m - 1)
-    return found
+        stability[u, held] = total[labels[held, u]] / max(1, m - 1)
+    return stability
 
 
 def membership(
@@ -269,7 +269,7 @@ def coassociation(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If a column is not there, or holds numbers that are no labels.
+        If a column is not there, or holds numbers that are not labels.
     ParameterError
         A parameter is out of its range.
 

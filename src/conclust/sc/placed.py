@@ -41,8 +41,13 @@ def place(
     if not hasattr(model, "predict_proba"):
         shares = shared_clusterings(ensemble, labels, new)
         known = ~np.isnan(shares).all(axis=1)
-        found = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
-        return Placed(found, _company(labels, ensemble, new, found), None, "shared clusterings")
+        placed_labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        return Placed(
+            placed_labels,
+            _company(labels, ensemble, new, placed_labels),
+            None,
+            "shared clusterings",
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # already warned when the consensus was computed
         model.fit(ensemble)
@@ -51,12 +56,12 @@ def place(
             f"Fitting {name} to the reference again gives other clusters than obs[{key!r}] has: cells or columns "
             "were changed since, or it was made by another version. Find the consensus again."
         )
-    found = model.predict(new)
+    placed_labels = model.predict(new)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the same as of predict
         membership = model.predict_proba(new)
-    sure = np.where(found < 0, np.nan, membership.max(axis=1))
-    return Placed(found, sure, membership, name)
+    sure = np.where(placed_labels < 0, np.nan, membership.max(axis=1))
+    return Placed(placed_labels, sure, membership, name)
 
 
 def _company(

@@ -109,11 +109,11 @@ def consensus(
     Raises
     ------
     InputError
-        If a column is not there, or holds numbers that are no labels.
+        If a column is not there, or holds numbers that are not labels.
     ParameterError
         If there is no such method, or a parameter is out of its range.
     UnsupportedEnsembleError
-        If the method takes no missing labels, and some are.
+        If the method does not accept missing labels, and some labels are missing.
 
     Warns
     -----
@@ -176,10 +176,10 @@ def consensus(
         "columns": column_table(columns, compared),
         "clusters": cluster_table(names, model.labels_, sure, splits),
     }
-    told = splits.told(names, "columns")
-    if told:
+    sentences = splits.told(names, "columns")
+    if sentences:
         warn(
-            f"{'; '.join(told)}. The confidence of cells does not show it: uns[{key_added!r}]['clusters'] has the "
+            f"{'; '.join(sentences)}. The confidence of cells does not show it: uns[{key_added!r}]['clusters'] has the "
             "counts, and n_clusters= asks for more clusters.",
             EvidenceWarning,
         )
@@ -260,12 +260,16 @@ def predict(
     read = read_columns(reference, columns, missing=missing, owner=owner)
     new = read_columns(adata, columns, missing=missing, owner=owner, known=read.names)
     ensemble = read.ensemble(params.get("weights"))
-    found = categorical(reference.obs[key])
+    reference_labels = categorical(reference.obs[key])
     placed = place(
-        remade(params, n_jobs, owner), ensemble, found.codes.astype(np.int64), new.labels, key
+        remade(params, n_jobs, owner),
+        ensemble,
+        reference_labels.codes.astype(np.int64),
+        new.labels,
+        key,
     )
     adata = adata.copy() if copy else adata
-    names = [str(name) for name in found.categories]
+    names = [str(name) for name in reference_labels.categories]
     write_clusters(adata, key, placed.labels, placed.confidence, placed.membership, names)
     adata.uns[key] = {
         "params": {**params, "placed_by": placed.way, "reference_cells": int(ensemble.n_samples)},
@@ -331,7 +335,7 @@ def stability(
     Raises
     ------
     InputError
-        If a column is not there, or holds numbers that are no labels.
+        If a column is not there, or holds numbers that are not labels.
 
     Examples
     --------
@@ -538,7 +542,7 @@ def inconsistency(
     Raises
     ------
     InputError
-        If a column is not there, or holds numbers that are no labels.
+        If a column is not there, or holds numbers that are not labels.
     ParameterError
         If a parameter is out of its range.
 
@@ -576,13 +580,13 @@ def inconsistency(
     rows = {}
     for group in dict.fromkeys(groups):
         of = np.array([u for u, name in enumerate(groups) if name == group])
-        found = confidence.inconsistency(ensemble.subset(partitions=of))
+        of_group = confidence.inconsistency(ensemble.subset(partitions=of))
         rows[group] = {
             "columns": len(of),
-            "different": found.n_different,
+            "different": of_group.n_different,
             "clusters": float(np.median(numbers[of])),
-            "ic": found.coefficient,
-            "typical": columns[of[found.typical]],
+            "ic": of_group.coefficient,
+            "typical": columns[of[of_group.typical]],
         }
     table = pd.DataFrame.from_dict(rows, orient="index")
     adata = adata.copy() if copy else adata

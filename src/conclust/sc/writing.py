@@ -121,15 +121,15 @@ def inherit_colours(adata: Any, key: str, parent: str) -> None:
     both = (mine.codes >= 0) & (theirs.codes >= 0) & (theirs.codes < m)
     cells = mine.codes[both].astype(np.int64) * m + theirs.codes[both]
     table = np.bincount(cells, minlength=n * m).reshape(n, m)
-    taken: dict[int, str] = {}
+    inherited: dict[int, str] = {}
     used: set[int] = set()
     best = table.argmax(axis=1)
     for k in np.argsort(-table.max(axis=1), kind="stable").tolist():
         if table[k, best[k]] and int(best[k]) not in used:
             used.add(int(best[k]))
-            taken[k] = colours[best[k]]
+            inherited[k] = colours[best[k]]
     fresh = iter(_others(n + len(colours), {colour.lower() for colour in colours}))
-    adata.uns[f"{key}_colors"] = [taken[k] if k in taken else next(fresh) for k in range(n)]
+    adata.uns[f"{key}_colors"] = [inherited[k] if k in inherited else next(fresh) for k in range(n)]
 
 
 def _others(n: int, used: set[str]) -> list[str]:
@@ -140,5 +140,5 @@ def _others(n: int, used: set[str]) -> list[str]:
         rows = np.rint(255 * cluster_colours(n)).astype(int).tolist()
     except ImportError:
         missing_extra("matplotlib", "plot", "Choosing colours")
-    found = ["#{:02x}{:02x}{:02x}".format(*row) for row in rows]
-    return [colour for colour in found if colour not in used]
+    colours = ["#{:02x}{:02x}{:02x}".format(*row) for row in rows]
+    return [colour for colour in colours if colour not in used]

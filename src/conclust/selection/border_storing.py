@@ -85,7 +85,7 @@ def _listed(values: NDArray[np.float64]) -> Any:
 
 
 def _array(values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    found = np.array(values, dtype=np.float64)
-    if found.shape != shape:
-        raise ValueError(f"an array of shape {found.shape}")
-    return found
+    numbers = np.array(values, dtype=np.float64)
+    if numbers.shape != shape:
+        raise ValueError(f"an array of shape {numbers.shape}")
+    return numbers

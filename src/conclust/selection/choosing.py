@@ -370,13 +370,13 @@ def _settings(call: _Call) -> Settings:
             _OWNER,
             f"an int in the range [{int(np.ceil(1.0 / level - 1e-9)) - 1}, inf) with alpha={level:g}",
             call.n_references,
-            "With fewer references no p-value is so small.",
+            "Fewer references cannot give a p-value that small.",
         )
     if call.cache_dir is not None and call.random_state is None:
         refuse(
             "random_state",
             _OWNER,
-            "an int with cache_dir, or no later call could ask for the same references",
+            "an int with cache_dir, or no later call could draw the same references",
             None,
         )
     return Settings(
@@ -394,11 +394,11 @@ def _settings(call: _Call) -> Settings:
 
 def _read(call: _Call) -> _Data:
     """Check the arguments; scale and reduce the points, and draw what is tested and counted."""
-    asked = _settings(call)
+    settings = _settings(call)
     points, scaling = read(call.X, call.scale, _OWNER)
     n, p = points.shape
     codes = read_categories(call.categories, n, _OWNER)
-    asked = replace(asked, ks=_numbers(call.k, call.clusterer, n, asked.sample_fraction))
+    settings = replace(settings, ks=_numbers(call.k, call.clusterer, n, settings.sample_fraction))
     components = components_for(n, p, call.n_components, _OWNER)
     root = seed_sequence(call.random_state, _OWNER)
     seeds = _Seeds(*spawn_sequences(root, 7))
@@ -413,22 +413,22 @@ def _read(call: _Call) -> _Data:
     with one_library_thread():
         scores, widths = placed()
         tested, of_tested = scores, seeds.draws
-        if n > call.max_test and asked.null is not None:
+        if n > call.max_test and settings.null is not None:
             tested, widths = placed(some_objects(n, call.max_test, generator(seeds.part)))
             of_tested = seeds.tests
     sequential = call.sequential
-    if sequential is None and asked.null is not None:
-        sequential = tested.size >= _COSTLY or not asked.fast
+    if sequential is None and settings.null is not None:
+        sequential = tested.size >= _COSTLY or not settings.fast
     design = Design.draw(
         n,
         max_dense=call.max_dense,
         n_pairs=call.n_pairs,
-        window=asked.window,
-        n_jobs=asked.threads,
+        window=settings.window,
+        n_jobs=settings.threads,
         seed=seeds.design,
     )
     return _Data(
-        *(call, asked, root, seeds, scaling, (n, p), codes, components),
+        *(call, settings, root, seeds, scaling, (n, p), codes, components),
         *(scores, tested, widths, of_tested, sequential, design),
     )
 
@@ -455,7 +455,7 @@ def _assemble(
     clock : _Clock
         Reports progress.
     """
-    call, asked, codes, design = data.call, data.asked, data.codes, data.design
+    call, requested, codes, design = data.call, data.asked, data.codes, data.design
 
     def asked_again(labels: NDArray[np.int64]) -> Second:
         """Ask the second question of the clusters that would be chosen."""
@@ -467,7 +467,7 @@ def _assemble(
 
         level, seed = float(call.alpha), data.seeds.borders
         with one_library_thread():
-            return ask(data.scores, labels, asked, level, seed, compare, borders=codes is None)
+            return ask(data.scores, labels, requested, level, seed, compare, borders=codes is None)
 
     categories = {}
     if codes is not None:
@@ -476,7 +476,7 @@ def _assemble(
             "category_weight": float(call.category_weight),
         }
     settings = {
-        "clusterer": call.clusterer if asked.fast else repr(call.clusterer),
+        "clusterer": call.clusterer if requested.fast else repr(call.clusterer),
         "n_samples": data.shape[0],
         "n_features": data.shape[1],
         **categories,
@@ -485,13 +485,13 @@ def _assemble(
         "scale": data.scaling.scale,
         "scale_reason": data.scaling.reason,
         "n_resamples": call.n_resamples,
-        "sample_fraction": asked.sample_fraction,
+        "sample_fraction": requested.sample_fraction,
         "null": call.null,
         "n_tested": 0 if call.null is None else len(data.tested),
         "n_references": None if call.null is None else call.n_references,
         "sequential": data.sequential,
         "alpha": float(call.alpha),
-        "window": (float(asked.window[0]), float(asked.window[1])),
+        "window": (float(requested.window[0]), float(requested.window[1])),
         "criteria": call.criteria,
         "max_test": call.max_test,
         "max_dense": call.max_dense,
@@ -523,11 +523,11 @@ def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]
 
 def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
     """Cluster draws of the points, for each number."""
-    asked, scores = data.asked, data.scores
-    resamples = asked.resamples(len(scores), data.seeds.draws)
+    settings, scores = data.asked, data.scores
+    resamples = settings.resamples(len(scores), data.seeds.draws)
     ensembles = {}
-    for number in asked.ks:
-        labels = resamples.labels(scores, number, threads=asked.threads, real=True)
+    for number in settings.ks:
+        labels = resamples.labels(scores, number, threads=settings.threads, real=True)
         ensembles[number] = Ensemble(labels)
         clock.tell(f"resampled K = {number}")
     return ensembles

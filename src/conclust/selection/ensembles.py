@@ -159,8 +159,10 @@ def _of_several(ensembles: Mapping[Any, Any], k: Any) -> dict[int, Ensemble]:
     members = {number: _plain(numbers[number]) for number in sorted(numbers)}
     sizes = {number: ensemble.n_samples for number, ensemble in members.items()}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{size} for K = {number}" for number, size in sizes.items())
-        raise InputError(f"The ensembles must be of the same objects. Got {told} objects instead.")
+        listed = ", ".join(f"{size} for K = {number}" for number, size in sizes.items())
+        raise InputError(
+            f"The ensembles must be of the same objects. Got {listed} objects instead."
+        )
     return members
 
 

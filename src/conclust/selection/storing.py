@@ -135,7 +135,7 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
     n, n_k, m = whole.n_samples, len(k), whole.n_partitions
     words = all(type(meta.get(name)) is kind for name, kind in _TOLD.items())
     lists = {name: meta.get(name) for name in ("columns", "sampled", "alternatives", "doubts")}
-    if not words or not all(isinstance(found, list) for found in lists.values()):
+    if not words or not all(isinstance(words_of_list, list) for words_of_list in lists.values()):
         return False
     for p_value in (meta.get("p_value"), meta.get("p_value_clouds")):
         if not (p_value is None or (type(p_value) in (int, float) and 0 <= p_value <= 1)):

@@ -145,10 +145,10 @@ def _beta_tail(real: NDArray[np.float64], null: NDArray[np.float64]) -> NDArray[
     """Return M3C's extrapolated p for each K: the lower tail of a beta with the moments of the null."""
     from scipy.stats import beta
 
-    found = np.full(len(real), np.nan)
+    p_values = np.full(len(real), np.nan)
     mean, variance = null.mean(axis=0), null.var(axis=0, ddof=1)
     fits = (variance > 0) & (variance < mean * (1.0 - mean))
     m, v = mean[fits], variance[fits]
     a = ((1.0 - m) / v - 1.0 / m) * m**2
-    found[fits] = beta.cdf(real[fits], a, a * (1.0 / m - 1.0))
-    return found
+    p_values[fits] = beta.cdf(real[fits], a, a * (1.0 / m - 1.0))
+    return p_values

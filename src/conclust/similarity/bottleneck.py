@@ -72,9 +72,9 @@ def information_bottleneck(
         columns[q] += columns[r]
         contents[q] = _contents(columns[q : q + 1], counts)[0]
         others = np.setdiff1d(group, [q])
-        found = np.zeros(len(group))
-        found[others] = _common(columns, counts, contents, q, others)
-        return found
+        information = np.zeros(len(group))
+        information[others] = _common(columns, counts, contents, q, others)
+        return information
 
     merging = Merging.begin(columns @ counts, n_clusters, lambda: common_of_pairs(columns, counts))
     while merging.left > n_clusters:
@@ -135,10 +135,10 @@ class Merging:
         k = len(masses)
         merging = cls(np.arange(k), masses, float(masses.sum()), np.full((k, k), np.inf))
         if k > n_clusters:
-            found = common()
+            information = common()
             for q in range(k - 1):
                 others = np.arange(q + 1, k)
-                merging.loss[q, others] = merging._losses(found[q, others], q, others)
+                merging.loss[q, others] = merging._losses(information[q, others], q, others)
         return merging
 
     @property
@@ -182,11 +182,11 @@ class Merging:
     ) -> NDArray[np.float64]:
         """Return the loss by merging a group with each of some others, as a share of the total."""
         own, theirs = self.masses[q], self.masses[others]
-        found = common + (
+        losses = common + (
             xlogy(own + theirs, own + theirs) - xlogy(own, own) - xlogy(theirs, theirs)
         )
         # Rounding would decide between losses that are equal on paper.
-        share = np.maximum(found, 0.0) / (self.total if self.total > 0 else 1.0)
+        share = np.maximum(losses, 0.0) / (self.total if self.total > 0 else 1.0)
         return np.asarray(np.round(share, 12))
 
 
@@ -206,11 +206,11 @@ def common_of_pairs(
     """
     k = len(columns)
     contents = _contents(columns, counts)
-    found = np.zeros((k, k))
+    information = np.zeros((k, k))
     for q in range(k - 1):
         others = np.arange(q + 1, k)
-        found[q, others] = _common(columns, counts, contents, q, others)
-    return found
+        information[q, others] = _common(columns, counts, contents, q, others)
+    return information
 
 
 def common_of_one(
@@ -229,9 +229,9 @@ def _common(
     q: int,
     others: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    found = np.empty(len(others))
-    common_contents(columns, counts, contents, q, others, found)
-    return found
+    information = np.empty(len(others))
+    common_contents(columns, counts, contents, q, others, information)
+    return information
 
 
 def _contents(columns: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:

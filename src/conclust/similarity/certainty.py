@@ -61,15 +61,15 @@ def cluster_uncertainty(ensemble: Derived | ArrayLike) -> NDArray[np.float64]:
     members = as_ensemble(ensemble)
     weights = members.partition_weights / members.partition_weights.max()
     partition_of = members.column_partitions
-    found = np.empty(len(partition_of))
+    entropies = np.empty(len(partition_of))
     for rows, observed, gram in _row_blocks(members):
         entropy = _entropies(observed, gram, partition_of, members.is_soft)
         entropy[np.arange(len(entropy)), partition_of[rows]] = 0.0
         observed_weight = (observed > 0) @ weights
         mean = np.zeros(len(entropy))
         np.divide(entropy @ weights, observed_weight, out=mean, where=observed_weight > 0)
-        found[rows] = mean
-    return found
+        entropies[rows] = mean
+    return entropies
 
 
 def cluster_certainty(
@@ -165,12 +165,12 @@ def _entropies(
     cell = row * m + partition_of[gram.indices]
     counts = np.asarray(gram.data, dtype=np.float64)
     share = np.minimum(counts / observed.ravel()[cell], 1.0)
-    share[share == 0.0] = 1.0  # an explicit zero of the product says nothing
+    share[share == 0.0] = 1.0  # an explicit zero of the product carries no information
     bits = np.bincount(cell, weights=-share * np.log2(share), minlength=k * m)
-    found: NDArray[np.float64] = bits.astype(np.float64, copy=False).reshape(k, m)
+    entropies: NDArray[np.float64] = bits.astype(np.float64, copy=False).reshape(k, m)
     if not soft:
         # Each noise object is a cluster of one: -(1 / observed) log2(1 / observed).
         inside = np.bincount(cell, weights=counts, minlength=k * m).reshape(k, m)
         mass = np.maximum(observed, 1.0)
-        found = found + (observed - inside) / mass * np.log2(mass)
-    return np.maximum(found, 0.0)
+        entropies = entropies + (observed - inside) / mass * np.log2(mass)
+    return np.maximum(entropies, 0.0)

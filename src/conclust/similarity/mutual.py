@@ -191,9 +191,9 @@ def averaging_indicator(ensemble: Ensemble) -> sp.csr_array:
 def quadratic_forms(V: sp.csr_array, W: sp.csr_array | NDArray[np.float64]) -> NDArray[np.float64]:
     """Return v_i' W v_i of all rows of V, for a symmetric W, some rows at a time."""
     n, T = V.shape
-    found = np.empty(n)
+    values = np.empty(n)
     step = max(1, _BLOCK_ENTRIES // max(1, T))
     for begin in range(0, n, step):
         some = V[begin : begin + step]
-        found[begin : begin + step] = sp.csr_array(some.multiply(some @ W)).sum(axis=1)
-    return found
+        values[begin : begin + step] = sp.csr_array(some.multiply(some @ W)).sum(axis=1)
+    return values

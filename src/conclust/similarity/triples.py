@@ -77,12 +77,12 @@ def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> 
     def shared(rows: sp.csr_array) -> NDArray[np.float64]:
         k = rows.shape[0]
         columns = np.ascontiguousarray(rows.toarray().T)  # (T, k)
-        found = np.zeros((k, k))
+        overlaps = np.zeros((k, k))
         for a in range(k - 1):
             third = rows.indices[rows.indptr[a] : rows.indptr[a + 1]]
             least = np.minimum(columns[third, a + 1 :], columns[third, a, None])
-            found[a, a + 1 :] = weights[third] @ least
-        return found + found.T
+            overlaps[a, a + 1 :] = weights[third] @ least
+        return overlaps + overlaps.T
 
     return _within_partitions(members, J, shared, decay)
 
@@ -136,9 +136,9 @@ def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.
 
     def shared(rows: sp.csr_array) -> NDArray[np.float64]:
         joined = sp.csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
-        found: NDArray[np.float64] = (joined @ sp.diags_array(quality) @ joined.T).toarray()
-        np.fill_diagonal(found, 0.0)
-        return found
+        weights: NDArray[np.float64] = (joined @ sp.diags_array(quality) @ joined.T).toarray()
+        np.fill_diagonal(weights, 0.0)
+        return weights
 
     return _within_partitions(members, J, shared, decay)
 
@@ -190,20 +190,20 @@ def common_neighbours(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
     T = J.shape[0]
     columns = (J + sp.eye_array(T)).toarray()
     links = sp.csr_array(columns)
-    found = np.empty((T, T))
+    overlaps = np.empty((T, T))
     with one_library_thread():
         for a in range(T):
             third = links.indices[links.indptr[a] : links.indptr[a + 1]]
             # Of later clusters: what two have in common is found once.
             least = np.minimum(columns[third, a:], columns[third, a, None])
-            found[a, a:] = found[a:, a] = weights[third] @ least
+            overlaps[a, a:] = overlaps[a:, a] = weights[third] @ least
     # Clusters of weight 0 do not count for the scale.
     counting = weights > 0
-    largest = float(found[np.ix_(counting, counting)].max(initial=0.0))
+    largest = float(overlaps[np.ix_(counting, counting)].max(initial=0.0))
     if largest > 0:
-        np.minimum(found / largest, 1.0, out=found)
-    np.fill_diagonal(found, 1.0)
-    return found
+        np.minimum(overlaps / largest, 1.0, out=overlaps)
+    np.fill_diagonal(overlaps, 1.0)
+    return overlaps
 
 
 def _within_partitions(

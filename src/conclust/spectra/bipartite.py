@@ -111,9 +111,9 @@ class LabelEdges:
         """Return B' values, (T,); None stands for ones."""
         if values is None:
             return np.asarray(self.weights * self.ensemble.cluster_sizes)
-        found = np.empty((len(self.weights), 1))
-        cluster_sums(self.ensemble.label_view, np.ascontiguousarray(values), None, found)
-        return np.asarray(self.weights * found[:, 0])
+        column = np.empty((len(self.weights), 1))
+        cluster_sums(self.ensemble.label_view, np.ascontiguousarray(values), None, column)
+        return np.asarray(self.weights * column[:, 0])
 
     def inner(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B' diag(mass) B, (T, T)."""
@@ -131,11 +131,11 @@ class LabelEdges:
 
     def shares(self, parts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
         """Return the weight of the edges from each of k parts of the objects to each cluster, (T, k)."""
-        found = np.empty((len(self.weights), k))
+        sums = np.empty((len(self.weights), k))
         cluster_sums(
-            self.ensemble.label_view, None, np.ascontiguousarray(parts, dtype=np.int64), found
+            self.ensemble.label_view, None, np.ascontiguousarray(parts, dtype=np.int64), sums
         )
-        return np.asarray(found * self.weights[:, None])
+        return np.asarray(sums * self.weights[:, None])
 
     def matrix(self) -> sp.csr_array:
         """Return B."""
@@ -182,8 +182,8 @@ class MatrixEdges:
         self, table: NDArray[np.float64], some: slice, *, unit: bool = False
     ) -> NDArray[np.float64]:
         """Return rows of the product of B and `table`; with `unit` scaled to length 1, except rows of zeros."""
-        found = np.asarray(self.B[some] @ np.ascontiguousarray(table))
-        return unit_rows(found) if unit else found
+        products = np.asarray(self.B[some] @ np.ascontiguousarray(table))
+        return unit_rows(products) if unit else products
 
     def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return B values, (n,)."""

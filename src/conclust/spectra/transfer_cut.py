@@ -136,10 +136,10 @@ def bipartite_spectrum(
     Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels", CVPR 2012 (the transfer cut).
     """
     edges = _edges(B)
-    found = transfer_cut(edges, k, mixing=mixing)
+    cut = transfer_cut(edges, k, mixing=mixing)
     x = _inverse_root(edges.times(_mixing(mixing)(np.ones(edges.shape[1]))))
-    objects = edges.rows(found.loads, slice(0, edges.shape[0])) * x[:, None]
-    return BipartiteSpectrum(found.values, objects, found.clusters)
+    objects = edges.rows(cut.loads, slice(0, edges.shape[0])) * x[:, None]
+    return BipartiteSpectrum(cut.values, objects, cut.clusters)
 
 
 def transfer_cut(
@@ -245,10 +245,10 @@ def _side(
         if components.max() > 0:
             eigenvalues, V, component_of = _leading_of_components(graph, E, components, k)
     values = np.sqrt(np.maximum(eigenvalues, 0.0))
-    kept = values > _RANK
-    values, V = np.minimum(values[kept], 1.0), np.ascontiguousarray(V[:, kept])
+    above_rank = values > _RANK
+    values, V = np.minimum(values[above_rank], 1.0), np.ascontiguousarray(V[:, above_rank])
     loads = _mixing(graph.mixing)(V * (y[:, None] / values))
-    return ClusterSide(values, V, loads, components, component_of[kept])
+    return ClusterSide(values, V, loads, components, component_of[above_rank])
 
 
 def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -> NDArray[np.int64]:
@@ -297,15 +297,15 @@ def numbered_components(links: sp.csr_array, weight: NDArray[np.float64]) -> NDA
     ndarray of int64 of shape (T,)
         As `components_of`.
     """
-    found = connected_components(links, directed=False)[1].astype(np.int64)
+    component_of = connected_components(links, directed=False)[1].astype(np.int64)
     some = weight > 0
-    _, first, inverse = np.unique(found[some], return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(component_of[some], return_index=True, return_inverse=True)
     shares = weight[some] / weight.sum()
     sizes, squares = np.bincount(inverse, shares), np.bincount(inverse, shares**2)
     order = np.lexsort((first, -squares.round(_DIGITS), -sizes.round(_DIGITS)))
-    found[~some] = -1
-    found[some] = np.argsort(order)[inverse]
-    return found
+    component_of[~some] = -1
+    component_of[some] = np.argsort(order)[inverse]
+    return component_of
 
 
 def leading_eigenvectors(
@@ -380,8 +380,8 @@ def spectrum_of_products(
             break
         block = _orthonormal(images[-1], Q)
     roots = np.sqrt(np.maximum(values, 0.0))
-    kept = roots > _RANK
-    roots, combined = roots[kept], combined[:, kept]
+    above_rank = roots > _RANK
+    roots, combined = roots[above_rank], combined[:, above_rank]
     objects = np.hstack(across) @ combined / roots
     return BipartiteSpectrum(np.minimum(roots, 1.0), objects, np.hstack(bases) @ combined)
 
@@ -459,7 +459,7 @@ def _dense(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray
     if len(values) < k:
         # LAPACK's search for a part of the spectrum can find nothing where many eigenvalues
         # are equal: a complete graph, blocks that are all but cut apart.
-        values, vectors = (found[..., n - k :] for found in scipy.linalg.eigh(E))
+        values, vectors = (part[..., n - k :] for part in scipy.linalg.eigh(E))
     return values[::-1], vectors[:, ::-1]
 
 
@@ -528,7 +528,7 @@ def _leading_of_components(
     """
     count = int(components.max()) + 1
     most = max(1, k - count + 1)  # the other components have their first ones
-    found, vectors = [], []
+    part_values, vectors = [], []
     for c in range(count):
         inside = np.flatnonzero(components == c)
         if E is not None:
@@ -539,11 +539,11 @@ def _leading_of_components(
             values, V = _leading_of_products(part, most) if large else _leading(part.inner(), most)
         values = np.minimum(values, 1.0)
         values[0] = 1.0
-        found.append(values)
+        part_values.append(values)
         vectors.append((inside, V))
-    component_of = np.repeat(np.arange(count), [len(values) for values in found])
-    place = np.concatenate([np.arange(len(values)) for values in found])
-    eigenvalues = np.concatenate(found)
+    component_of = np.repeat(np.arange(count), [len(values) for values in part_values])
+    place = np.concatenate([np.arange(len(values)) for values in part_values])
+    eigenvalues = np.concatenate(part_values)
     # The first ones of components before others that are 1 but for rounding.
     chosen = np.lexsort((component_of, place > 0, -eigenvalues.round(_DIGITS)))[:k]
     V = np.zeros((len(components), len(chosen)))

@@ -372,7 +372,7 @@ def _row_pairs(pairs: ObjectPairs) -> RowPairs:
 def _dissimilarities(
     rows: sp.csr_array, W: Any, presence: NDArray[np.float64] | None, masses: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return 1 - S of all pairs, in [0, 1], 0 on the diagonal; `rows` are sums of so many objects."""
+    """Return 1 - S of all pairs, in [0, 1], 0 on the diagonal; row i of `rows` is the sum of masses[i] objects."""
     n, T = rows.shape
     D = np.empty((n, n))
     step = max(1, _BLOCK_ENTRIES // max(1, n, T))

@@ -85,13 +85,15 @@ def read_entries(
             wanted["n_jobs"] = n_jobs
         _set(estimator, wanted)
         ours = isinstance(estimator, ConsensusClusterer)
-        told = ours and estimator._number_needed() == "exact" and estimator.n_clusters is None
-        taken = {entry.name for entry in entries}
+        needs_number = (
+            ours and estimator._number_needed() == "exact" and estimator.n_clusters is None
+        )
+        names = {entry.name for entry in entries}
         unique, count = name, 1
-        while unique in taken:
+        while unique in names:
             count += 1
             unique = f"{name} ({count})"
-        entries.append(Entry(unique, estimator, told))
+        entries.append(Entry(unique, estimator, needs_number))
     return entries
 
 

@@ -200,6 +200,6 @@ class Comparison:
             status = trial.status
             if len(status) > _LONGEST:
                 status = f"{status[: _LONGEST - 3]}..."
-            told = ["" if value is None else f"{value:.3f}" for value in scores]
-            rows.append([trial.method, number, *told, f"{trial.cpu_seconds:.2f}", status])
+            texts = ["" if value is None else f"{value:.3f}" for value in scores]
+            rows.append([trial.method, number, *texts, f"{trial.cpu_seconds:.2f}", status])
         return [*head, "CPU s", "status"], rows

@@ -113,19 +113,21 @@ def compare(
     members = as_ensemble(ensemble)
     classes = None if truth is None else _classes(truth, members.n_samples)
     entries = read_entries(methods, n_clusters, _seed(random_state), n_jobs)
-    told = n_clusters
+    number = n_clusters
     with listening(verbose, OWNER):
-        if told is None and any(entry.told for entry in entries):
+        if number is None and any(entry.told for entry in entries):
             stage("number of clusters")
             auto = AutoConsensus(random_state=_seed(random_state), n_jobs=n_jobs)
-            told = int(auto.fit(members).n_clusters_)
+            number = int(auto.fit(members).n_clusters_)
         trials = []
         for entry in tracked(entries, "methods"):
             stage(entry.name)
-            if entry.told and told is not None:
-                entry.estimator.set_params(n_clusters=told)
+            if entry.told and number is not None:
+                entry.estimator.set_params(n_clusters=number)
             trials.append(_tried(entry, members, classes))
-    return Comparison(tuple(trials), SCORES if classes is None else (*TRUTH_SCORES, *SCORES), told)
+    return Comparison(
+        tuple(trials), SCORES if classes is None else (*TRUTH_SCORES, *SCORES), number
+    )
 
 
 def _seed(random_state: RandomStateLike) -> int | None:
@@ -151,7 +153,7 @@ def _classes(truth: ArrayLike, n: int) -> NDArray[np.int64]:
 def _tried(entry: Entry, members: Ensemble, classes: NDArray[np.int64] | None) -> Trial:
     """Run one method, and score it."""
     began = time.process_time()
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
             labels = _found(entry.estimator, members)
@@ -162,8 +164,8 @@ def _tried(entry: Entry, members: Ensemble, classes: NDArray[np.int64] | None) -
                 raise
             return _without(entry, began, f"failed: {type(error).__name__}: {error}")
     seconds = time.process_time() - began
-    told = [str(one.message) for one in said if issubclass(one.category, UserWarning)]
-    status = f"warned: {told[0]}" if told else "ok"
+    messages = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    status = f"warned: {messages[0]}" if messages else "ok"
     number = int(labels.max(initial=-1)) + 1
     scores = _scores(labels, members, classes)
     return Trial(entry.name, number, scores, seconds, status, labels, entry.estimator)
@@ -205,11 +207,11 @@ def _scores(
     if labels.max(initial=-1) < 0:
         return dict.fromkeys((*TRUTH_SCORES, *SCORES), float("nan"))
     hard = Ensemble(members.labels, weights=members.weights) if members.is_soft else members
-    found = {}
+    scores = {}
     if classes is not None:
         known = (labels >= 0) & (classes >= 0)
         for name, measure in _AGAINST_TRUTH.items():
-            found[name] = float(measure(classes, labels)) if known.any() else float("nan")
-    found["anmi"] = anmi(labels, hard)
-    found["certainty"] = float(np.nanmean(confidences(labels, members)))
-    return found
+            scores[name] = float(measure(classes, labels)) if known.any() else float("nan")
+    scores["anmi"] = anmi(labels, hard)
+    scores["certainty"] = float(np.nanmean(confidences(labels, members)))
+    return scores

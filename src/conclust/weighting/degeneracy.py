@@ -61,8 +61,8 @@ def degenerate_partitions(
     """
     check_real(max_share, "max_share", "degenerate_partitions", high=1.0)
     members = as_sums(ensemble)
-    found: NDArray[np.bool_] = largest_shares(members) > max_share
+    degenerate: NDArray[np.bool_] = largest_shares(members) > max_share
     weights = members.partition_weights / members.partition_weights.max()
-    if weights[found].sum() > _MOST * weights.sum():
-        return np.zeros_like(found)
-    return found
+    if weights[degenerate].sum() > _MOST * weights.sum():
+        return np.zeros_like(degenerate)
+    return degenerate

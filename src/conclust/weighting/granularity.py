@@ -108,13 +108,13 @@ class Recoding:
 
     def __call__(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the codes of objects (n_new, n_partitions) in the merged partitions."""
-        found = np.empty(codes.shape, dtype=self.dtype)
-        for column, given, table in zip(found.T, codes.T, self.code_of, strict=True):
+        recoded = np.empty(codes.shape, dtype=self.dtype)
+        for column, given, table in zip(recoded.T, codes.T, self.code_of, strict=True):
             known = given < len(table)
             column[known] = table[given[known]]
             for special in (missing_code, noise_code):
                 column[given == special(codes.dtype)] = special(self.dtype)
-        return found
+        return recoded
 
 
 def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:

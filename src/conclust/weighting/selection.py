@@ -90,10 +90,10 @@ def joint_criterion(
     array([0, 3])
     """
     owner = "joint_criterion"
-    members, kept, size = _candidates(ensemble, max_share, size, owner)
+    members, candidates, size = _candidates(ensemble, max_share, size, owner)
     S = similarities(members, measure, owner)
     check_real(alpha, "alpha", owner, high=1.0)
-    return kept[_jointly(quality_of(S), S, size, alpha)]
+    return candidates[_jointly(quality_of(S), S, size, alpha)]
 
 
 def cluster_and_select(
@@ -152,19 +152,19 @@ def cluster_and_select(
     array([0, 2])
     """
     owner = "cluster_and_select"
-    members, kept, size = _candidates(ensemble, max_share, size, owner)
+    members, candidates, size = _candidates(ensemble, max_share, size, owner)
     S = similarities(members, measure, owner)
     seed = spawn_seeds(seed_sequence(random_state, owner), 1, bits=32)[0]
     quality = quality_of(S)
     distinct = EqualRows.of(members.codes.T).first
     if len(distinct) <= size:
-        return kept[distinct]
+        return candidates[distinct]
     groups = _spectral(S[np.ix_(distinct, distinct)], size, seed)
     best = [
         max(distinct[groups == g], key=lambda u: (round(float(quality[u]), 12), -u))
         for g in np.unique(groups)
     ]
-    return kept[np.sort(np.array(best, dtype=np.int64))]
+    return candidates[np.sort(np.array(best, dtype=np.int64))]
 
 
 def convex_hull_selection(
@@ -194,7 +194,7 @@ def convex_hull_selection(
     Raises
     ------
     ParameterError
-        If `measure` is none of these.
+        If `measure` is not one of these.
     UnsupportedEnsembleError
         If the members are soft.
 
@@ -210,17 +210,17 @@ def convex_hull_selection(
     array([0, 1, 2])
     """
     owner = "convex_hull_selection"
-    members, kept, _ = _candidates(ensemble, max_share, None, owner)
+    members, candidates, _ = _candidates(ensemble, max_share, None, owner)
     S = similarities(members, measure, owner)
     m = len(S)
     if m < 3:
-        return kept
+        return candidates
     quality = quality_of(S)
     pairs = np.array(list(combinations(range(m), 2)))
     a, b = pairs.T
     points = np.column_stack([(quality[a] + quality[b]) / 2, 1.0 - S[a, b]])
     on: NDArray[np.int64] = np.unique(pairs[_upper_right(points.round(12))])
-    return kept[on]
+    return candidates[on]
 
 
 def adaptive_selection(
@@ -279,13 +279,13 @@ def adaptive_selection(
     owner = "adaptive_selection"
     check_real(threshold, "threshold", owner, high=1.0)
     check_option(measure, "measure", owner, Measure)
-    members, kept, _ = _candidates(ensemble, max_share, None, owner)
+    members, candidates, _ = _candidates(ensemble, max_share, None, owner)
     agreement = _with_consensus(members, members, estimator, measure, owner)
     m = members.n_partitions
     if agreement.mean() > threshold:
-        return kept
+        return candidates
     least = np.argsort(np.round(agreement, 12), kind="stable")[: (m + 1) // 2]
-    return kept[np.sort(least)]
+    return candidates[np.sort(least)]
 
 
 def moderate_diversity(
@@ -344,7 +344,7 @@ def moderate_diversity(
     (2,)
     """
     owner = "moderate_diversity"
-    members, kept, size = _candidates(ensemble, max_share, size, owner)
+    members, candidates, size = _candidates(ensemble, max_share, size, owner)
     S = similarities(members, "ari", owner, floor=None)
     m = len(S)
     check_int(n_candidates, "n_candidates", owner)
@@ -354,7 +354,7 @@ def moderate_diversity(
         1.0 - (S[np.ix_(part, part)].sum() - size) / max(size * (size - 1), 1) for part in parts
     ]
     order = np.argsort(np.round(diversity, 12), kind="stable")
-    return kept[parts[int(order[(n_candidates - 1) // 2])]]
+    return candidates[parts[int(order[(n_candidates - 1) // 2])]]
 
 
 def resampled_selection(
@@ -440,7 +440,7 @@ def resampled_selection(
     array([0, 1, 2])
     """
     owner = "resampled_selection"
-    members, kept, size = _candidates(ensemble, max_share, size, owner)
+    members, candidates, size = _candidates(ensemble, max_share, size, owner)
     m = members.n_partitions
     check_int(n_resamples, "n_resamples", owner)
     check_bool(bootstrap, "bootstrap", owner)
@@ -462,9 +462,9 @@ def resampled_selection(
     heard: NDArray[np.bool_] = apart | ~apart.any(axis=0) | (judges == "all")
     score = (agreement * heard).sum(axis=0) / heard.sum(axis=0)
     if alpha < 1.0:
-        return kept[_jointly(score, similarities(members, measure, owner), size, alpha)]
+        return candidates[_jointly(score, similarities(members, measure, owner), size, alpha)]
     best = np.argsort(-np.round(score, 12), kind="stable")[:size]
-    return kept[np.sort(best)]
+    return candidates[np.sort(best)]
 
 
 def _jointly(
@@ -495,10 +495,10 @@ def _candidates(
     m = members.n_partitions
     wanted = check_int(size, "size", owner, high=m, none=True)
     degenerate = degenerate_partitions(members.reweighted(None), max_share)
-    kept = np.flatnonzero(~degenerate)
-    if len(kept) < m:
-        members = members.subset(partitions=kept)
-    return members, kept, min((m + 1) // 2 if wanted is None else wanted, len(kept))
+    candidates = np.flatnonzero(~degenerate)
+    if len(candidates) < m:
+        members = members.subset(partitions=candidates)
+    return members, candidates, min((m + 1) // 2 if wanted is None else wanted, len(candidates))
 
 
 def _with_consensus(
@@ -522,8 +522,8 @@ def _spectral(S: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
         _, vectors = np.linalg.eigh((scaled + scaled.T) / 2)
         rows = vectors[:, -k:]
         rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-10)
-        found = KMeans(k, n_init=10, random_state=seed).fit_predict(rows)
-    return np.asarray(found, dtype=np.int64)
+        labels = KMeans(k, n_init=10, random_state=seed).fit_predict(rows)
+    return np.asarray(labels, dtype=np.int64)
 
 
 def _upper_right(points: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -65,7 +65,7 @@ def agreement_weights(
     Raises
     ------
     ParameterError
-        If a parameter is none of these.
+        If a parameter is not one of these.
     UnsupportedEnsembleError
         If the members are soft.
 

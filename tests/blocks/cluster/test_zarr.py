@@ -39,8 +39,8 @@ def hostile(folder, **changes):
         compressors=None,
     )
     array[:] = LABELS
-    told = json.loads((path / ".zarray").read_text())
-    (path / ".zarray").write_text(json.dumps({**told, **changes}))
+    entries = json.loads((path / ".zarray").read_text())
+    (path / ".zarray").write_text(json.dumps({**entries, **changes}))
     (path / "0.0").write_bytes(pickle.dumps(Trap(folder / "run")))
     return path
 

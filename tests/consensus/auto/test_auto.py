@@ -95,7 +95,7 @@ def test_a_cloud_without_clusters_is_one(kind):
     assert (model.membership_ == 1.0).all()
 
 
-def test_moons_told_their_number():
+def test_moons_with_a_given_number():
     X, y = make_moons(500, noise=0.05, random_state=0)
     labels = members(X)
     model = AutoConsensus(2).fit(labels)
@@ -180,7 +180,7 @@ def test_many_objects_are_placed_by_a_part():
 
 
 @pytest.mark.parametrize("weights", [None, [1, 1, 2, 1]])
-def test_a_partition_may_observe_nobody_of_the_part(weights):
+def test_a_partition_may_observe_no_object_of_the_part(weights):
     truth = np.arange(60) % 3
     rare = np.full(60, -1)
     rare[:2] = 0
@@ -194,7 +194,7 @@ def test_a_partition_may_observe_nobody_of_the_part(weights):
     assert AutoConsensus(1).fit(labels).labels_.tolist() == [0, 0, 0, 0]
 
 
-def test_supports_say_why():
+def test_supports_explain_the_number():
     X, _ = make_blobs(300, centers=3, n_features=5, random_state=0)
     model = AutoConsensus().fit(members(X))
     best = max(model.supports_, key=lambda support: support.support)

@@ -45,11 +45,11 @@ def test_two_halves_are_cut_apart_first(name):
     assert adjusted_rand_score(half, two.labels_) == 1
     np.testing.assert_array_equal(two.singular_values_, [1, 1])
     for k in (3, 4, 6):
-        found = CUTS[name](k).fit(labels)
-        assert found.n_clusters_ == k
-        assert found.singular_values_[1] == 1 > found.singular_values_[2]
+        model = CUTS[name](k).fit(labels)
+        assert model.n_clusters_ == k
+        assert model.singular_values_[1] == 1 > model.singular_values_[2]
         # No cluster has objects of both halves.
-        assert not (together(found.labels_) & ~together(half)).any()
+        assert not (together(model.labels_) & ~together(half)).any()
 
 
 @pytest.mark.parametrize("name", CUTS)
@@ -128,9 +128,9 @@ def test_components_are_those_of_the_whole_graph(soft, missing):
     n = B.shape[0]
     whole = sp.block_array([[None, B], [B.T, None]], format="csr")
     expected = sp.csgraph.connected_components(whole, directed=False)[1][n:]
-    found = components_of(edges_of(ensemble))
-    assert adjusted_rand_score(expected, found) == 1
-    masses = np.bincount(found, B.sum(axis=0))
+    components = components_of(edges_of(ensemble))
+    assert adjusted_rand_score(expected, components) == 1
+    masses = np.bincount(components, B.sum(axis=0))
     assert (np.diff(masses) <= 0).all()
 
 
@@ -150,8 +150,8 @@ def test_mixing_connects():
     edges = edges_of(Ensemble(labels))
     T = edges.shape[1]
     W = sp.eye_array(T, format="lil")
-    found = components_of(edges)
-    a, b = np.flatnonzero(found == 0)[0], np.flatnonzero(found == 1)[0]
+    components = components_of(edges)
+    a, b = np.flatnonzero(components == 0)[0], np.flatnonzero(components == 1)[0]
     W[a, b] = W[b, a] = 0.1
     assert components_of(edges, sp.csr_array(W)).max() == 0
 

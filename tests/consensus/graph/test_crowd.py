@@ -73,17 +73,17 @@ def test_common_neighbours_are_those_of_the_sets(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 4, (20, 5))
     weights = rng.random(5) if seed % 2 else np.ones(5)
-    found = common_neighbours(Ensemble(labels, weights=weights))
-    np.testing.assert_allclose(found, shared(labels, weights), atol=1e-12)
-    assert (found == found.T).all()
+    overlaps = common_neighbours(Ensemble(labels, weights=weights))
+    np.testing.assert_allclose(overlaps, shared(labels, weights), atol=1e-12)
+    assert (overlaps == overlaps.T).all()
 
 
 def test_clusters_without_weight_do_not_count_for_the_scale():
     # A partition of one cluster overlaps with all clusters of the others more than these do.
     labels = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]])
-    found = common_neighbours(Ensemble(labels, weights=[1.0, 1.0, 0.0]))
-    np.testing.assert_array_equal(found[:4, :4], common_neighbours(labels[:, :2]))
-    assert found.max() == 1.0
+    overlaps = common_neighbours(Ensemble(labels, weights=[1.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(overlaps[:4, :4], common_neighbours(labels[:, :2]))
+    assert overlaps.max() == 1.0
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -23,11 +23,11 @@ def test_the_graph_is_that_of_the_nearest_pairs(weighted):
     assert len(np.unique(labels, axis=0)) == len(labels)
     weights = np.linspace(0.5, 2.0, 12) if weighted else None
     ensemble = Ensemble(labels, weights=weights)
-    found = CSPA(4, max_dense=100, random_state=0).fit(ensemble)
+    model = CSPA(4, max_dense=100, random_state=0).fit(ensemble)
     pairs = nearest_pairs(ensemble, 20, max_partners=40)
     given = CSPA(4, pairs=pairs, random_state=0).fit(ensemble)
-    np.testing.assert_array_equal(found.labels_, given.labels_)
-    assert found.objective_ == given.objective_
+    np.testing.assert_array_equal(model.labels_, given.labels_)
+    assert model.objective_ == given.objective_
     assert pairs.to_scipy().nnz < 0.5 * 300**2
 
 
@@ -35,13 +35,13 @@ def test_the_cut_is_of_the_pairs_of_objects():
     """Objects with the same labels are one vertex, with the edges of all of them."""
     labels, _ = planted(120, 8, 3, 0.5)
     labels = np.vstack([labels, labels[:40]])
-    found = CSPA(3, max_dense=50, random_state=0).fit(labels)
-    np.testing.assert_array_equal(found.labels_[:40], found.labels_[120:])
+    model = CSPA(3, max_dense=50, random_state=0).fit(labels)
+    np.testing.assert_array_equal(model.labels_[:40], model.labels_[120:])
     rows, inverse = np.unique(labels, axis=0, return_inverse=True)
     W = nearest_pairs(rows, 20, max_partners=40).to_scipy().toarray()
-    apart = found.labels_[:, np.newaxis] != found.labels_
+    apart = model.labels_[:, np.newaxis] != model.labels_
     cut = sum(W[inverse[i], inverse[j]] for i, j in zip(*np.nonzero(np.triu(apart)), strict=True))
-    assert found.objective_ == pytest.approx(cut)
+    assert model.objective_ == pytest.approx(cut)
 
 
 def test_clusters_are_found_as_well_as_with_all_pairs():
@@ -55,7 +55,7 @@ def test_clusters_are_found_as_well_as_with_all_pairs():
 
 def test_missing_labels_and_noise():
     labels = random_labels(0, 200, 8, 3, missing=0.2, noise=0.1)
-    found = CSPA(3, max_dense=100, random_state=0).fit(labels)
+    model = CSPA(3, max_dense=100, random_state=0).fit(labels)
     again = CSPA(3, max_dense=100, random_state=0, n_jobs=2).fit(labels)
-    np.testing.assert_array_equal(found.labels_, again.labels_)
-    assert found.n_clusters_ == 3
+    np.testing.assert_array_equal(model.labels_, again.labels_)
+    assert model.n_clusters_ == 3

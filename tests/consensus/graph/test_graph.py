@@ -70,8 +70,8 @@ def test_unanimous_partitions_are_the_consensus(cls, k):
 
 
 def test_singular_values_of_the_first_example():
-    found = bipartite_spectrum(Ensemble(E1).indicator, 4)
-    np.testing.assert_allclose(found.values, [1, 0.905065, 0.425274], atol=1e-6)
+    spectrum = bipartite_spectrum(Ensemble(E1).indicator, 4)
+    np.testing.assert_allclose(spectrum.values, [1, 0.905065, 0.425274], atol=1e-6)
 
 
 def test_similarities_of_the_first_example():
@@ -90,12 +90,12 @@ def test_similarities_of_the_first_example():
 def test_the_transfer_cut_gives_the_singular_vectors(missing):
     labels, _ = planted(missing=missing)
     B = Ensemble(labels).indicator
-    found = bipartite_spectrum(B, 4)
+    spectrum = bipartite_spectrum(B, 4)
     U, values, Vt = naive.singular_triplets(B.toarray())
-    np.testing.assert_allclose(found.values, values[:4], atol=1e-10)
+    np.testing.assert_allclose(spectrum.values, values[:4], atol=1e-10)
     for r in range(3):  # distinct singular values: vectors agree but for the sign
-        assert abs(found.objects[:, r] @ U[:, r]) == pytest.approx(1, abs=1e-8)
-        assert abs(found.clusters[:, r] @ Vt[r]) == pytest.approx(1, abs=1e-8)
+        assert abs(spectrum.objects[:, r] @ U[:, r]) == pytest.approx(1, abs=1e-8)
+        assert abs(spectrum.clusters[:, r] @ Vt[r]) == pytest.approx(1, abs=1e-8)
 
 
 def test_the_known_gram_changes_nothing():
@@ -233,7 +233,7 @@ def test_balance_is_an_assumption():
         assert "assum" in cls.__doc__
 
 
-def test_objects_that_nobody_tells_apart_stay_together():
+def test_objects_that_no_partition_separates_stay_together():
     labels = np.repeat(E2, 5, axis=0)
     for cls in (CSPA, HGPA):
         found = cls(2, random_state=0).fit(labels).labels_.reshape(6, 5)
@@ -275,7 +275,7 @@ def test_too_large_for_all_pairs_names_what_is_not():
         CSPA(3, max_dense=50).fit(soft)
 
 
-def test_pairs_that_nobody_saw_are_said():
+def test_pairs_without_evidence_are_reported():
     labels = np.array([[0, -1], [0, -1], [-1, 0], [-1, 0]])
     with pytest.warns(EvidenceWarning, match="1 pairs of distinct rows of labels"):
         CSPA(2, random_state=0).fit(labels)
@@ -285,9 +285,9 @@ def test_pairs_that_nobody_saw_are_said():
 def test_threads_change_nothing(n_jobs):
     labels, _ = planted(n=1500, flip=0.3)
     expected = CSPA(3, n_init=2, random_state=0, n_jobs=1).fit(labels)
-    found = CSPA(3, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
-    np.testing.assert_array_equal(found.labels_, expected.labels_)
-    assert found.objective_ == expected.objective_
+    model = CSPA(3, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert model.objective_ == expected.objective_
 
 
 def test_restarts_on_a_part_finish_on_all():

@@ -171,7 +171,7 @@ def test_mtkahypar_weighs_levels():
     )
 
 
-def test_objects_that_nobody_observed_are_left_out():
+def test_unobserved_objects_are_left_out():
     members, truth = memberships(4, n=31)
     for P in members:
         P[30] = np.nan

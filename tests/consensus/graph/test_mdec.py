@@ -133,7 +133,7 @@ def test_components_are_cut_apart_first():
     assert adjusted_rand_score(np.append(half, [1] * 4), found) == 1
 
 
-def test_what_is_refused_and_said():
+def test_errors_and_warnings():
     with pytest.raises(ParameterError, match="'consensus' parameter of MDEC"):
         MDEC(2, consensus="tensor").fit(E1)
     with pytest.raises(ParameterError, match="'theta' parameter of MDEC"):

@@ -114,9 +114,9 @@ def test_dense_and_sparse_graphs_are_cut_alike():
 def test_heavy_vertices_are_kept_whole():
     W = random_graph(np.random.default_rng(5), 12)
     weights = np.array([30.0, *[1.0] * 11])
-    found = partition_graph(W, 3, vertex_weights=weights, random_state=0)
-    sums = np.bincount(found.labels, weights=weights)
-    assert sums.max() <= found.capacity
+    cut = partition_graph(W, 3, vertex_weights=weights, random_state=0)
+    sums = np.bincount(cut.labels, weights=weights)
+    assert sums.max() <= cut.capacity
     assert len(sums) == 3
 
 

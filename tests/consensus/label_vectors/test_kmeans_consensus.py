@@ -125,7 +125,7 @@ def test_the_optimum_of_seven_objects_is_found(cls):
 
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_objective_is_what_it_says(cls, weighted):
+def test_the_objective_is_as_defined(cls, weighted):
     for seed in range(5):
         labels = ragged(seed)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -139,7 +139,7 @@ def test_the_objective_is_what_it_says(cls, weighted):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_the_objective_of_soft_members_is_what_it_says(cls):
+def test_the_objective_of_soft_members_is_as_defined(cls):
     members, truth = soft_members(0)
     weights = np.array([1.0, 2.0, 0.5, 1.5])
     model = cls(3, random_state=0).fit(Ensemble.from_memberships(members, weights=weights))
@@ -217,7 +217,7 @@ def test_copies_of_objects_count_as_often(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_a_partition_without_weight_says_nothing(cls):
+def test_a_partition_without_weight_has_no_effect(cls):
     labels = ragged(9, missing=0.0, noise=0.0)
     weights = np.ones(labels.shape[1])
     weights[-1] = 0
@@ -244,7 +244,7 @@ def test_many_rows_begin_on_a_part(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_too_few_passes_are_said(cls):
+def test_a_search_that_ends_early_warns(cls):
     with pytest.warns(ConvergenceWarning, match="max_iter=1 passes"):
         model = cls(5, max_iter=1, tol=0.0, n_init=1, random_state=0).fit(ragged(0, n=200))
     assert not model.converged_

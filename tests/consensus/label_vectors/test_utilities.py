@@ -85,7 +85,7 @@ def test_worked_examples_of_sec():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("name", UTILITIES)
-def test_the_utility_is_what_it_says(name, normalized, weighted):
+def test_the_utility_is_as_defined(name, normalized, weighted):
     for seed in range(5):
         labels = ragged(seed)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -96,7 +96,7 @@ def test_the_utility_is_what_it_says(name, normalized, weighted):
 
 
 @pytest.mark.parametrize("name", UTILITIES)
-def test_the_utility_of_soft_members_is_what_it_says(name):
+def test_the_utility_of_soft_members_is_as_defined(name):
     members, truth = soft_members(0)
     weights = np.array([1.0, 2.0, 0.5, 1.5])
     model = KCC(3, utility=name, random_state=0)
@@ -106,7 +106,7 @@ def test_the_utility_of_soft_members_is_what_it_says(name):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_cut_is_what_it_says(weighted):
+def test_the_cut_is_as_defined(weighted):
     for seed in range(5):
         labels = ragged(seed)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -121,7 +121,7 @@ def test_the_cut_is_what_it_says(weighted):
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_cut_of_labels_in_blocks_is_what_it_says(weighted, noise):
+def test_the_cut_of_labels_in_blocks_is_as_defined(weighted, noise):
     for seed in range(5):
         labels = ragged(seed, n=90, noise=noise)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None

@@ -104,7 +104,7 @@ def test_fewer_clusters_where_fewer_rows_differ():
 
 
 @pytest.mark.parametrize("k", range(1, 13))
-def test_as_many_clusters_as_asked_for(k):
+def test_the_number_of_clusters_is_the_requested_one(k):
     labels = random_labels(np.random.default_rng(2), 30, 9, k=4)
     assert len(np.unique(labels, axis=0)) == 30
     assert CEs2(k).fit(labels).n_clusters_ == k
@@ -122,7 +122,7 @@ def test_objects_like_no_group_make_groups_of_their_own():
     assert len({*model.labels_[[0, 5, 10]]}) == 2  # no evidence says which groups to merge
 
 
-def test_pairs_that_nobody_saw_are_told():
+def test_pairs_without_evidence_are_reported():
     labels = np.column_stack([np.repeat([0, 1], 6)] * 4)
     labels[:, 3] = np.arange(12) % 2
     labels[0, 1:], labels[6, 0] = -1, -1

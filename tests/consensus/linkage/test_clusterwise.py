@@ -213,7 +213,7 @@ def test_lwea_by_rows_is_lwea(monkeypatch, linkage, normalized, noise):
     np.testing.assert_allclose(by_rows.lifetimes_, by_matrix.lifetimes_, atol=1e-10)
 
 
-def test_when_lwea_goes_by_rows():
+def test_lwea_reads_rows_above_max_dense():
     rng = np.random.default_rng(0)
 
     def asked(labels, linkage="average", max_dense=20_000):
@@ -243,7 +243,7 @@ def test_lwea_of_missing_labels_by_rows():
 
 
 @pytest.mark.parametrize("limit", [3, 1])
-def test_pairs_that_nobody_observed_are_said(limit):
+def test_pairs_without_evidence_are_reported(limit):
     labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
     told = "Of 4 pairs of objects" if limit == 3 else "if there are any, count as dissimilarity 1"
     with pytest.warns(EvidenceWarning, match=told):

@@ -155,7 +155,7 @@ def test_equal_soft_rows_are_not_at_distance_zero():
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_noise_is_with_nobody(linkage):
+def test_noise_is_never_together_with_another_object(linkage):
     labels = [[0, -2], [0, -2], [1, 0], [1, 0]]
     tree = EAC(linkage=linkage).fit(labels).linkage_matrix_
     # Objects 0 and 1 have the same row, are together once, and were both seen twice.
@@ -215,7 +215,7 @@ def test_counting_unobserved_pairs():
     assert unobserved_pairs(Ensemble(labels), max_rows=2) is None
 
 
-def test_too_many_patterns_to_count_is_said():
+def test_too_many_patterns_to_count_are_refused():
     labels = np.where(np.eye(6, dtype=int) == 1, 0, -1)
     with pytest.warns(EvidenceWarning, match="too many"):
         EAC(2, linkage="single", max_dense=3).fit(labels)

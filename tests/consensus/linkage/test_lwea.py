@@ -104,7 +104,7 @@ def test_distinct_rows_live_from_where_they_are_formed():
         assert heights(model)[60 - distinct] > model.lifetimes_[distinct - 2]
 
 
-def test_pairs_that_nobody_saw_are_said():
+def test_pairs_without_evidence_are_reported():
     labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
     with pytest.warns(
         EvidenceWarning, match="Of 4 pairs of objects no partition observed both"

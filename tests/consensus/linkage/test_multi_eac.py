@@ -149,7 +149,7 @@ def test_every_merge_is_a_least_one(linkage, seed):
 
 
 @pytest.mark.parametrize("cluster_weights", ["stable", "jaccard"])
-def test_clusters_found_by_nobody_else_lose_their_say(cluster_weights):
+def test_clusters_found_by_one_partition_only_lose_weight(cluster_weights):
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(3), 20)
     labels = np.column_stack([truth] * 6 + [rng.integers(3, size=60) for _ in range(5)])
@@ -176,7 +176,7 @@ def test_blocks_of_rows_of_soft_members_are_as_one(monkeypatch):
     np.testing.assert_allclose(whole.linkage_matrix_, parts.linkage_matrix_, atol=1e-9)
 
 
-def test_pairs_of_which_nobody_speaks_are_told():
+def test_pairs_without_evidence_are_reported():
     with pytest.warns(EvidenceWarning, match="Of 3 pairs of objects no partition speaks"):
         MultiEAC(2, cluster_weights=[1, 0]).fit([[0], [0], [0], [1]])
 
@@ -274,5 +274,5 @@ def test_data_of_objects_missing_everywhere_is_left_out():
 
 def test_weighted_eac_refuses_soft_members():
     soft = Ensemble.from_memberships([np.full((4, 2), 0.5)] * 3)
-    with pytest.raises(UnsupportedEnsembleError, match="WeightedEAC takes no soft members"):
+    with pytest.raises(UnsupportedEnsembleError, match="WeightedEAC does not accept soft members"):
         WeightedEAC(2).fit(soft)

@@ -57,7 +57,7 @@ def test_planted_clusters_are_found():
     np.testing.assert_array_equal(found, truth)
 
 
-def test_what_it_cannot_do_is_refused():
+def test_unsupported_input_is_refused():
     with pytest.raises(ParameterError, match="'metric' parameter of EAC must be one of"):
         EAC(2, metric="cosine").fit(E1)
     with pytest.raises(ParameterError, match=r"must be 'evidence'. Got 'profile'"):
@@ -66,6 +66,6 @@ def test_what_it_cannot_do_is_refused():
         EAC(2, metric="profile", linkage="single", max_dense=2).fit(E1)
 
 
-def test_pairs_that_nobody_observed_are_told():
+def test_pairs_without_evidence_are_reported():
     with pytest.warns(EvidenceWarning, match=r"Of 4 pairs of objects .* profiles have 0"):
         EAC(2, metric="profile").fit([[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]])

@@ -91,10 +91,10 @@ def test_spectrum_without_the_matrix(monkeypatch, held, n):
     labels = random_labels(np.random.default_rng(8), n, 9, k=6)
     B, W = Ensemble(labels).indicator, connected_triples(labels)
     U, values, Vt = singular_triplets(B.toarray() @ W.toarray())
-    found = bipartite_spectrum(B, 4, mixing=W)
-    np.testing.assert_allclose(found.values, values[:4], atol=1e-6)
-    same_spaces(found.objects, U[:, :4], values[:4])
-    same_spaces(found.clusters, Vt[:4].T, values[:4])
+    spectrum = bipartite_spectrum(B, 4, mixing=W)
+    np.testing.assert_allclose(spectrum.values, values[:4], atol=1e-6)
+    same_spaces(spectrum.objects, U[:, :4], values[:4])
+    same_spaces(spectrum.clusters, Vt[:4].T, values[:4])
 
 
 @pytest.mark.parametrize("absent", [0.0, 0.2])
@@ -192,7 +192,7 @@ def test_a_second_fit_leaves_nothing_of_the_first():
     assert not hasattr(model.fit(E1), "meta_clusters_")
 
 
-def test_pairs_that_nobody_observed_are_said():
+def test_pairs_without_evidence_are_reported():
     labels = [[0, -1, 0], [0, -1, 0], [-1, 0, -1], [-1, 0, -1], [1, 1, 1]]
     for model in (LCE(2, consensus="hierarchical"), ECPCS(2, consensus="hierarchical")):
         with pytest.warns(EvidenceWarning, match="Of 4 pairs of objects no partition") as heard:

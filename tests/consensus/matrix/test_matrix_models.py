@@ -111,7 +111,7 @@ def test_nmf_worked_examples():
     np.testing.assert_allclose(model.weights_, 1 / 3, atol=1e-6)
 
 
-def test_nmf_says_when_it_did_not_end():
+def test_nmf_warns_without_convergence():
     labels, _ = flipped()
     with pytest.warns(ConvergenceWarning, match="WeightedNMF stopped after max_iter=20"):
         assert WeightedNMF(3, max_iter=20, random_state=0).fit(labels).n_iter_ == 20
@@ -433,7 +433,7 @@ def test_left_stochastic_with_many_clusters_in_all_is_the_same(monkeypatch):
     np.testing.assert_allclose(sparse.membership_, whole.membership_, atol=1e-5)
 
 
-def test_left_stochastic_says_when_it_did_not_end():
+def test_left_stochastic_warns_without_convergence():
     labels, _ = flipped(8, flip=0.5)
     with pytest.warns(ConvergenceWarning, match="LeftStochastic stopped after max_iter=1"):
         LeftStochastic(3, max_iter=1, random_state=0).fit(labels)
@@ -442,7 +442,7 @@ def test_left_stochastic_says_when_it_did_not_end():
 @pytest.mark.parametrize(
     "name", ["WeightedNMF", "FuzzyCommunities", "FuzzyRows", "LeftStochastic", "DyadicAspect"]
 )
-def test_nobody_is_with_anybody(name):
+def test_objects_that_never_share_a_cluster(name):
     model = getattr(conclust, name)(2, random_state=0).fit(np.full((6, 3), -2))
     np.testing.assert_allclose(model.membership_.sum(axis=1), 1)
     assert np.isfinite(model.objective_)
@@ -536,7 +536,7 @@ def test_dyadic_worked_examples():
     np.testing.assert_allclose(model.membership_.max(axis=1), 1, atol=1e-3)
 
 
-def test_dyadic_refuses_too_many_pairs_and_says_when_it_did_not_end():
+def test_dyadic_refuses_too_many_pairs_and_warns_without_convergence():
     with pytest.raises(DenseLimitError, match="FuzzyCommunities, LeftStochastic and PCC"):
         DyadicAspect(2, max_dense=2).fit(E1)
     labels, _ = flipped(11, flip=0.5)

@@ -54,9 +54,9 @@ def test_the_best_of_all_partitions_with_missing_objects_noise_and_weights(loss)
         labels[odd > 0.9] = -2
         labels[:, 0] = np.where(labels[:, 0] == -1, 0, labels[:, 0])
         weights = rng.exponential(size=m)
-        found = BayesEstimate(loss=loss, random_state=seed).fit(Ensemble(labels, weights=weights))
+        model = BayesEstimate(loss=loss, random_state=seed).fit(Ensemble(labels, weights=weights))
         least = min(naive.expected_loss(each, labels, loss, weights=weights) for each in candidates)
-        assert found.expected_loss_ == pytest.approx(least, abs=1e-9)
+        assert model.expected_loss_ == pytest.approx(least, abs=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["omari", "nvi", "id", "nid"])
@@ -92,8 +92,8 @@ def test_costly_splits_give_fewer_clusters(loss):
 def test_binder_is_what_the_median_partition_lowers():
     labels = draws_of(2, odd=True)
     median = MedianPartition(random_state=0).fit(labels)
-    found = BayesEstimate(loss="binder", random_state=0).fit(labels)
-    assert found.expected_loss_ <= expected_loss(labels, median.labels_, loss="binder") + 1e-12
+    model = BayesEstimate(loss="binder", random_state=0).fit(labels)
+    assert model.expected_loss_ <= expected_loss(labels, median.labels_, loss="binder") + 1e-12
     together = np.array([np.count_nonzero(column != -1) for column in labels.T])
     scale = 2 / (together.astype(float) ** 2).sum()
     assert expected_loss(labels, median.labels_, loss="binder") == pytest.approx(

@@ -273,7 +273,7 @@ def test_what_does_not_fit_is_refused():
         KernelWeightedPartition(n_init=1, max_iter=1, random_state=0).fit(labels)
 
 
-def test_nobody_is_with_anybody():
+def test_objects_that_never_share_a_cluster():
     model = KernelWeightedPartition(random_state=0).fit(np.full((6, 3), -2))
     np.testing.assert_array_equal(model.labels_, np.arange(6))
     assert model.objective_ == 0.0

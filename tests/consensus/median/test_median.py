@@ -259,7 +259,7 @@ def test_parameters_are_checked():
         MedianPartition(n_init=-1).fit(E1)
 
 
-def test_too_few_passes_are_told():
+def test_a_search_that_ends_early_warns():
     labels = np.random.default_rng(8).integers(0, 4, (1500, 9))
     with pytest.warns(ConvergenceWarning, match="MedianPartition stopped after max_iter=1"):
         assert not MedianPartition(max_iter=1, random_state=0).fit(labels).converged_
@@ -267,7 +267,7 @@ def test_too_few_passes_are_told():
         AddRemAdd(3, n_init=0, max_iter=1, random_state=1).fit(labels)
 
 
-def test_nobody_is_with_anybody():
+def test_objects_that_never_share_a_cluster():
     labels = np.full((6, 3), -2)
     for model in (MedianPartition(), AddRemAdd(), AddRemAdd(criterion="combined")):
         np.testing.assert_array_equal(model.fit(labels).labels_, np.arange(6))

@@ -146,7 +146,7 @@ def test_draws_hold_objects_together_as_often_as_the_posterior(learn):
     )
 
 
-def test_it_finds_what_variational_inference_finds():
+def test_gibbs_sampling_agrees_with_variational_inference():
     labels, truth = ragged(0, n=150, m=12, flip=0.15)
     fast = BayesianEnsemble(3, random_state=0).fit(labels)
     model = BayesianEnsemble(3, solver="gibbs", n_draws=100, random_state=0).fit(labels)
@@ -201,7 +201,7 @@ def test_objects_of_which_nothing_is_known_are_in_no_draw():
     np.testing.assert_array_equal(model.membership_[4], 0.5)
 
 
-def test_noise_in_a_whole_partition_says_nothing():
+def test_a_partition_of_noise_has_no_effect():
     labels, _ = ragged(4, n=40, missing=0.0)
     with_noise = np.hstack([np.full((40, 1), -2), labels])
     model = BayesianEnsemble(3, solver="gibbs", n_draws=20, random_state=0).fit(with_noise)
@@ -219,7 +219,7 @@ def test_bad_parameters_of_the_chain(parameters):
         BayesianEnsemble(**{"n_clusters": 2, "solver": "gibbs"} | parameters).fit(TINY)
 
 
-def test_a_model_without_draws_says_so():
+def test_a_model_without_draws_is_refused():
     with pytest.raises(NotFittedError):
         posterior_coclustering(BayesianEnsemble(2))
     with pytest.raises(ParameterError, match="solver='gibbs'"):

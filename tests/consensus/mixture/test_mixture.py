@@ -184,7 +184,7 @@ def test_new_objects():
         model.predict(np.full((1, labels.shape[1]), 77))
 
 
-def test_too_few_iterations_are_said():
+def test_em_that_ends_early_warns():
     labels, _ = ragged(0, flip=0.6)
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         model = MixtureModel(3, max_iter=2, tol=0.0, random_state=0).fit(labels)
@@ -218,7 +218,7 @@ def test_worked_examples_of_mixed_membership(labels):
     np.testing.assert_array_equal(model.labels_, expected)
 
 
-def test_a_unanimous_ensemble_is_of_pure_objects():
+def test_objects_of_a_unanimous_ensemble_are_pure():
     truth = np.repeat(np.arange(4), [3, 9, 5, 11])
     model = BayesianEnsemble(4, random_state=0).fit(np.column_stack([truth] * 5))
     np.testing.assert_array_equal(model.labels_, truth)
@@ -394,7 +394,7 @@ def test_new_objects_of_mixed_membership():
     assert model.predict(nothing).tolist() == [-1]
 
 
-def test_too_few_iterations_of_the_bound_are_said():
+def test_variational_inference_that_ends_early_warns():
     labels, _ = ragged(0, flip=0.6)
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         model = BayesianEnsemble(3, max_iter=2, random_state=0).fit(labels)

@@ -150,7 +150,7 @@ def test_with_the_diagonal_it_is_half_the_frobenius_norm(missing):
     assert (Y**2).sum() > (without.membership_**2).sum()
 
 
-def test_it_ends_where_least_squares_is_stationary():
+def test_the_end_is_a_stationary_point_of_least_squares():
     labels = random_labels(3, 40, 10, 3, missing=0.2)
     model = BaumEagon(3, random_state=0, n_init=3, max_iter=50_000, tol=0.0).fit(labels)
     c, N = least_squares.counts(labels)
@@ -205,7 +205,7 @@ def test_the_trace_is_of_the_best_start():
     assert model.objective_ <= one.objective_
 
 
-def test_an_early_end_is_said():
+def test_an_early_end_warns():
     with pytest.warns(ConvergenceWarning, match="max_iter=3"):
         model = BaumEagon(3, random_state=0, max_iter=3).fit(random_labels(1, 20, 6, 3))
     assert not model.converged_

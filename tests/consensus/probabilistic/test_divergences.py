@@ -63,7 +63,7 @@ def test_built_in_ones_are_accepted_as_a_users_own():
         (3, lambda p, q: 2 * (q - p), None, "function of two arrays"),
     ],
 )
-def test_what_is_no_divergence_is_refused(value, derivative, curvature, message):
+def test_invalid_divergences_are_refused(value, derivative, curvature, message):
     with pytest.raises(ParameterError, match=message):
         Divergence(value, derivative, curvature)
 

@@ -66,7 +66,7 @@ def test_the_start_of_other_solvers_is_near_the_solution(n):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_what_creeps_comes_to_its_end_before_the_sweeps_over_all(seed):
+def test_slow_convergence_ends_before_the_sweeps_over_all_objects(seed):
     # Planted clusters, three of ten labels random: nearly all memberships lie inside the simplex, and a
     # turn of all of them together lowers the loss slowly.
     n, m, k = 70_000, 100, 8

@@ -255,7 +255,7 @@ def test_soft_members_that_are_hard_give_what_labels_give():
     np.testing.assert_allclose(b.membership, c.membership, atol=1e-5)
 
 
-def test_an_object_nobody_observed_with_the_landmarks_is_uniform():
+def test_an_object_never_observed_with_the_landmarks_is_uniform():
     labels = labels_of(17, 60, 6, 3)
     labels[50:, :3] = -1
     labels[:50, 3:] = -1

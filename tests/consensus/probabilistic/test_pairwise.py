@@ -261,13 +261,13 @@ def test_own_divergences_place_as_the_built_in_one():
     assert (one.predict(labels) == mine.predict(labels)).all()
 
 
-def test_uniform_start_is_perturbed_and_says_so():
+def test_a_uniform_start_is_perturbed_with_a_message():
     with pytest.warns(EvidenceWarning, match="stationary point"):
         model = PCC(2, init=np.full((4, 2), 0.5), random_state=0).fit(E1)
     assert model.objective_ < 1e-6
 
 
-def test_patterns_that_are_none_are_refused():
+def test_invalid_patterns_of_pairs_are_refused():
     labels = planted(1, 30, 10, 3, flip=0.2)[0]
     good = sample_pairs(labels, 5, random_state=0)
     one_sided = good.counts.copy()

@@ -94,7 +94,7 @@ def test_grams_are_those_of_the_memberships(case, k):
     np.testing.assert_array_equal(found, 2 * expected)
 
 
-def test_it_stops_where_the_paper_s_objective_is_a_sliver_of_the_loss():
+def test_pcc_stops_where_the_objective_is_a_small_share_of_the_loss():
     # Flips at random leave nearly nothing to explain: the share of f is not a difference of two.
     rng = np.random.default_rng(0)
     truth = np.arange(30_000) % 20 % 3
@@ -190,7 +190,7 @@ def test_a_partition_is_a_start():
     np.testing.assert_array_equal(model.labels_, labels[:, 0])
 
 
-def test_uniform_start_is_perturbed_and_says_so():
+def test_a_uniform_start_is_perturbed_with_a_message():
     with pytest.warns(EvidenceWarning, match="stationary point"):
         model = PCC(2, init=np.full((4, 2), 0.5), random_state=0).fit(E1)
     assert model.objective_ < 1e-6
@@ -352,7 +352,7 @@ def test_fitted_objects_are_predicted_where_they_are():
     np.testing.assert_array_equal(model.predict(labels), model.labels_)
 
 
-def test_labels_unseen_in_fit_are_with_nobody_and_warn_once():
+def test_labels_unseen_in_fit_are_alone_and_warn_once():
     model = PCC(2, random_state=0).fit(E1)
     with pytest.warns(UnseenLabelWarning, match="2 labels") as record:
         proba = model.predict_proba([[9, 0, 0], [0, 9, 0]])

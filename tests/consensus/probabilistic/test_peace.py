@@ -123,7 +123,7 @@ def test_a_spectral_start_is_one_run():
     assert model.converged_
 
 
-def test_many_objects_begin_where_they_are_told():
+def test_many_objects_start_from_the_given_membership():
     labels = noisy(seed=1, n=2100, m=8, k=3)
     start = noisy(seed=1, n=2100, m=8, k=3)[:, 0]
     model = PEACE(3, init=start, random_state=0).fit(labels)

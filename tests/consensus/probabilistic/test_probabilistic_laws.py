@@ -57,7 +57,7 @@ def test_votes_one_by_one_cost_what_their_counts_cost_and_a_constant(missing):
 
 @pytest.mark.parametrize("divergence", ["kl", "l2", "i", "power", "mahalanobis"])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_steps_along_the_simplex_cost_what_the_derivative_says(divergence, missing):
+def test_steps_along_the_simplex_match_the_derivative(divergence, missing):
     labels = random_labels(1, 12, 6, 3, missing)
     c, N = evidence(labels)
     d = {"kl": kl, "i": i_divergence, "l2": l2, "mahalanobis": mahalanobis, "power": power}[

@@ -78,14 +78,14 @@ def test_a_larger_problem_is_never_several_times_cheaper(monkeypatch, spent):
 def test_of_many_objects_the_answer_is_that_of_all_pairs_solved_at_once():
     labels = noisy(1500, k=6, wrong=0.5)
     whole = evidence(labels)
-    found = PCC(8, random_state=0).fit(labels)
-    assert found.objective_ == pytest.approx(
-        descent.objective(whole, found.membership_, kl), rel=1e-9
+    model = PCC(8, random_state=0).fit(labels)
+    assert model.objective_ == pytest.approx(
+        descent.objective(whole, model.membership_, kl), rel=1e-9
     )
     for seed in range(2):
         start = np.random.default_rng(seed).dirichlet(np.ones(8), 1500)
         plain = descent.descend(whole, start, kl, Stopping(200, 1e-6, 1e-8))
-        assert found.objective_ <= 1.001 * plain.objective
+        assert model.objective_ <= 1.001 * plain.objective
 
 
 def test_more_starts_may_cost_more(spent):

@@ -91,7 +91,7 @@ def test_the_solvers_find_one_optimum():
     assert list(found.values()) == pytest.approx([0.0] * len(SOLVERS), abs=1e-6)
 
 
-def test_what_is_asked_is_read_in_one_place():
+def test_parameters_are_read_in_one_place():
     """The noun of the folder has its words in one module, which imports none of the others."""
     text = inspect.getsource(door)
     assert "consensus.probabilistic" not in text.split("from __future__")[1]

@@ -99,7 +99,7 @@ def test_a_pattern_may_leave_the_last_object_without_pairs():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_explained_but_for_rounding_is_not_escaped_from(monkeypatch, seed):
+def test_no_escape_from_a_solution_that_is_exact_up_to_rounding(monkeypatch, seed):
     rng = np.random.default_rng(seed)
     k = int(rng.integers(3, 7))
     truth = np.repeat(np.arange(k), rng.integers(2, 9, k))

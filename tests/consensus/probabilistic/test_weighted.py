@@ -185,7 +185,7 @@ def test_the_example_of_four_objects():
 @BOTH
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_objective_never_rises_and_is_what_it_says(regularization, missing, seed):
+def test_the_objective_never_rises_and_is_as_defined(regularization, missing, seed):
     labels, _ = noisy(seed, flip=0.3)
     if missing:
         labels = with_missing(labels)
@@ -288,7 +288,7 @@ def test_weights_of_the_ensemble(regularization):
         np.testing.assert_allclose(model.weights_, sums, atol=1e-6)
 
 
-def test_a_partition_of_one_object_says_nothing():
+def test_a_partition_of_one_object_has_no_effect():
     labels, truth = noisy()
     labels[1:, 5] = -1
     with pytest.warns(EvidenceWarning, match="1 partitions \\(the first is partition 5\\)"):
@@ -319,7 +319,7 @@ def test_an_object_of_partitions_without_weight_keeps_its_place():
     assert adjusted_rand_score(np.delete(model.labels_, 7), np.delete(truth, 7)) > 0.95
 
 
-def test_too_few_rounds_are_said():
+def test_rounds_that_end_early_warn():
     labels, _ = noisy(flip=0.3)
     with pytest.warns(ConvergenceWarning, match="WeightedPCC stopped after max_iter=1 rounds"):
         model = WeightedPCC(3, regularization="l2", max_iter=1, random_state=0).fit(labels)
@@ -353,7 +353,7 @@ def test_objects_of_the_fit_are_found_again(regularization):
     assert np.abs(placed - model.membership_).max() < 0.1
 
 
-def test_partitions_without_weight_say_nothing_of_new_objects():
+def test_partitions_without_weight_do_not_affect_new_objects():
     labels, _ = noisy(n=150)
     model = WeightedPCC(3, random_state=0).fit(labels)
     new = labels[:3].copy()
@@ -447,7 +447,7 @@ def test_expected_distance_over_some_pairs(missing):
 
 @BOTH
 @pytest.mark.parametrize("pairs", [None, 10])
-def test_corrected_fit_is_what_it_says(regularization, pairs):
+def test_the_corrected_fit_matches_its_definition(regularization, pairs):
     labels, _ = noisy()
     model = WeightedPCC(
         3, regularization=regularization, distance="corrected", pairs=pairs, random_state=0

@@ -75,7 +75,7 @@ def test_the_full_pattern_finds_what_all_pairs_find(regularization, missing):
 
 @BOTH
 @pytest.mark.parametrize("missing", [False, True])
-def test_the_objective_never_rises_and_is_what_it_says(regularization, missing):
+def test_the_objective_never_rises_and_is_as_defined(regularization, missing):
     labels, truth = noisy(1, n=120)
     if missing:
         labels = with_missing(labels)

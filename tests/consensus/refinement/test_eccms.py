@@ -100,7 +100,7 @@ def test_missing_noise_and_weights(missing, noise):
     np.testing.assert_allclose(C[apart(labels)], twin[apart(labels)], atol=1e-6)
 
 
-def test_pairs_that_nobody_saw_resemble_what_trust_connects_them_with():
+def test_unobserved_pairs_get_the_similarity_of_their_neighbours():
     # 0 and 1 are trusted, as are 2 and 3; nobody saw 0 with 3, but 0 with 2, 1 with 2 and 1 with 3.
     labels = np.array([[0, 0, 0, -1], [0, 0, 0, 0], [0, 1, 1, 1], [-1, -1, -1, 1]])
     with pytest.warns(EvidenceWarning, match="Of 1 pairs of objects no partition observed both"):

@@ -209,7 +209,7 @@ def test_tree_is_that_of_scipy(linkage, missing, noise, weighted):
     np.testing.assert_allclose(model.lifetimes_[::-1], np.diff(heights, prepend=0))
 
 
-def test_linkage_counts_rows_as_often_as_objects_have_them_if_asked():
+def test_linkage_weighs_rows_by_their_objects_on_request():
     labels, _ = sample(0.0, 0.0, False)
     R, (_, _, inverse) = naive.trajectories(labels)
     D = squareform(np.clip(1 - R[np.ix_(inverse, inverse)], 0, 1), checks=False)
@@ -288,13 +288,13 @@ def test_partitions_that_tell_nothing_change_nothing(make):
     other = np.insert(labels, 3, np.arange(100) % 9, axis=1)
     weightless = Ensemble(other, weights=np.insert(np.ones(8), 3, 0.0))
     for given in (constant, weightless):
-        found = make().fit(given)
-        np.testing.assert_array_equal(found.labels_, expected.labels_)
-        if isinstance(found, PTA):
-            np.testing.assert_array_equal(found.linkage_matrix_, expected.linkage_matrix_)
+        model = make().fit(given)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        if isinstance(model, PTA):
+            np.testing.assert_array_equal(model.linkage_matrix_, expected.linkage_matrix_)
 
 
-def test_objects_together_with_nobody():
+def test_objects_without_partners():
     labels, truth = planted(n=90, m=12, k=3, flip=0.2)
     labels = np.vstack([labels, np.full((2, 12), -2)])
     model = PTA(3 + 2).fit(labels)
@@ -311,7 +311,9 @@ def test_objects_together_with_nobody():
 @pytest.mark.parametrize("kind", [PTA, PTGP])
 def test_soft_members_are_refused_by_name(kind):
     soft = Ensemble.from_memberships([np.full((30, 2), 0.5)])
-    with pytest.raises(UnsupportedEnsembleError, match=f"{kind.__name__} takes no soft members"):
+    with pytest.raises(
+        UnsupportedEnsembleError, match=f"{kind.__name__} does not accept soft members"
+    ):
         kind(2).fit(soft)
 
 

@@ -103,7 +103,7 @@ def test_fewer_clusters_where_fewer_differ():
     assert len(model.medoids_) == 3
 
 
-def test_objects_that_nobody_votes_on_have_an_even_membership():
+def test_objects_without_votes_have_an_even_membership():
     labels = np.full((9, 2), -2)
     labels[:8] = np.repeat([0, 1], 4)[:, None]
     model = CEHM(2).fit(labels)

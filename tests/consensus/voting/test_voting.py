@@ -213,7 +213,7 @@ def test_the_label_is_the_first_of_the_most_probable_clusters():
         np.testing.assert_array_equal(model.labels_, model.membership_.argmax(axis=1))
 
 
-def test_voting_says_when_it_was_cut_short():
+def test_voting_warns_without_convergence():
     labels = random_labels(0, n=200, m=20, flip=0.7)
     with pytest.warns(ConvergenceWarning, match="Voting stopped after max_iter=1 sweeps"):
         model = Voting(4, n_init=1, max_iter=1, random_state=0).fit(labels)

@@ -1,4 +1,4 @@
-"""``conclust combine --blocks``: labels of more objects than fit into the memory."""
+"""``conclust combine --blocks``: labels of more objects than fit into memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from conclust.blocks import LabelStore, checkpoint
 from conclust.blocks.checkpoints import has_state
 from conclust.cli.asked import jobs
 from conclust.cli.choice import choose
+from conclust.cli.commands.consensus import refuse_labels_from
 from conclust.cli.console import STREAM, Talk, count, plain
 from conclust.cli.reading.inputs import read_weights
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
-from conclust.cli.summary import sizes_line
+from conclust.cli.summary import names_for, sizes_line
 from conclust.exceptions import InputError
 from conclust.results.record import EnsembleFacts, Record, Settings, Source, write_record
 from conclust.results.writing import OutputFolder, is_table_name
@@ -27,6 +28,7 @@ def run_blocks(arguments: argparse.Namespace) -> None:
     """Label matrix in, read in blocks; labels out, as labels.npy."""
     choice = choose(arguments)
     _check(arguments, choice.method)
+    refuse_labels_from(arguments)
     talk, clock = Talk(arguments), Clock()
     with OutputFolder(arguments.out, force=arguments.force) as folder:
         store = _store(arguments, talk)
@@ -41,13 +43,16 @@ def run_blocks(arguments: argparse.Namespace) -> None:
         talk.step(f"Combining {count(m, 'clustering')} ({name}), {count(store.n_blocks, 'block')}.")
         if arguments.checkpoint is not None and has_state(arguments.checkpoint):
             talk.step(f"Going on from {arguments.checkpoint}.")
-        kept = nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
-        with recorded_warnings() as told, kept:
+        checkpointing = (
+            nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
+        )
+        with recorded_warnings() as warned, checkpointing:
             model.fit(store)
             clock.lap("combine")
             talk.step(f"Writing {arguments.out}.")
             model.labels_.save(folder.file("labels.npy"))
         sizes = _sizes(model)
+        names, unnamed = names_for(arguments.names, len(sizes))
         clock.lap("write")
         record = Record(
             command=arguments.command,
@@ -60,18 +65,19 @@ def run_blocks(arguments: argparse.Namespace) -> None:
             ensemble=EnsembleFacts(n, m, facts.fingerprint, blocks=store.n_blocks),
             n_clusters=int(model.n_clusters_),
             cluster_sizes=sizes.tolist(),
+            cluster_names=names,
             n_unplaced=facts.n_unobserved,
-            warnings=tuple(told),
+            warnings=tuple(warned),
             seconds=clock.seconds(),
         )
         write_record(folder.file("result.json"), record)
     lines = [
         f"{count(len(sizes), 'cluster')} of {count(n, 'object')}, from {count(m, 'clustering')}. "
-        f"{sizes_line(sizes)}"
+        f"{sizes_line(sizes, names)}"
     ]
     if facts.n_unobserved:
         lines.append(f"{count(facts.n_unobserved, 'object')} without a clustering: label -1.")
-    lines.append(f"Results are in {arguments.out}.")
+    lines += [f"Results are in {arguments.out}.", *filter(None, [unnamed])]
     talk.result("\n".join(lines), lines[0])
 
 

@@ -93,10 +93,10 @@ def _align(
     place = {name: row for row, name in enumerate(second)}
     strangers = [name for name in first if name not in place]
     if strangers or len(first) != len(second):
-        found = strangers[0] if strangers else next(iter(set(second) - set(first)))
+        stranger = strangers[0] if strangers else next(iter(set(second) - set(first)))
         where = paths[0] if strangers else paths[1]
         raise InputError(
-            f"The two files do not have the same objects: {found!r} is only in {where}."
+            f"The two files do not have the same objects: {stranger!r} is only in {where}."
         )
     return np.asarray(labels[[place[name] for name in first]])
 

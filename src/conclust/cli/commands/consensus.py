@@ -27,7 +27,7 @@ from conclust.cli.reading.command_input import reading
 from conclust.cli.reading.fill import Filled, fill
 from conclust.cli.reading.inputs import Points, read_ensemble, read_points
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
-from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.cli.summary import confidence_line, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
 from conclust.consensus.auto import AutoConsensus
@@ -100,8 +100,8 @@ def run_cluster(arguments: argparse.Namespace) -> None:
             talk.step(filled.note[0].upper() + filled.note[1:] + ".")
         clock.lap("read")
         work = _clustered(arguments, talk, clock, choice, points, filled)
-        said = _finish(arguments, talk, clock, folder, choice, work)
-    talk.result(said, said.splitlines()[0])
+        summary = _finish(arguments, talk, clock, folder, choice, work)
+    talk.result(summary, summary.splitlines()[0])
 
 
 def _clustered(
@@ -174,7 +174,7 @@ def _clustered(
         if step != "refine":
             clock.lap(step)
 
-    with recorded_warnings() as told, warnings.catch_warnings(), watching(watcher):
+    with recorded_warnings() as warned, warnings.catch_warnings(), watching(watcher):
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
         pipeline.fit(filled.X, partitions=_partitions(arguments, points, filled))
     ensemble = _spread_ensemble(pipeline, points, filled)
@@ -197,7 +197,7 @@ def _clustered(
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
     held = _Clustered(points, filled, pipeline)
     source = source_of(arguments.points, points, filled)
-    return _Work(model, ensemble, table, points.classes, source, settings, told, held)
+    return _Work(model, ensemble, table, points.classes, source, settings, warned, held)
 
 
 def source_of(path: Path, points: Points, filled: Filled) -> Source:
@@ -273,7 +273,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
         model = choice.estimator(
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
         )
-        with recorded_warnings() as told, _combining(talk, choice, ensemble, 0):
+        with recorded_warnings() as warned, _combining(talk, choice, ensemble, 0):
             model.fit(ensemble)
         clock.lap("combine")
         source = Source(plain(arguments.labels), ensemble.n_samples, tuple(labels.names))
@@ -288,9 +288,9 @@ def run_combine(arguments: argparse.Namespace) -> None:
             thin=(arguments.thin or 1) if drawn else None,
         )
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
-        work = _Work(model, ensemble, table, labels.classes, source, settings, told)
-        said = _finish(arguments, talk, clock, folder, choice, work)
-    talk.result(said, said.splitlines()[0])
+        work = _Work(model, ensemble, table, labels.classes, source, settings, warned)
+        summary = _finish(arguments, talk, clock, folder, choice, work)
+    talk.result(summary, summary.splitlines()[0])
 
 
 def folder_of(
@@ -309,6 +309,7 @@ def folder_of(
     if path == STREAM:
         return nullcontext(None)
     if not is_table_name(path):
+        refuse_labels_from(arguments)
         return OutputFolder(path, force=arguments.force, **names)
     if path.exists() and not arguments.force:
         raise OutputExistsError(
@@ -319,6 +320,15 @@ def folder_of(
             f"The folder {path.parent} for {path.name} does not exist. Create it first."
         )
     return nullcontext(None)
+
+
+def refuse_labels_from(arguments: argparse.Namespace) -> None:
+    """Refuse ``--labels-from 1`` for a folder, whose files other commands read."""
+    if arguments.labels_from:
+        raise InputError(
+            "--labels-from 1 is for a file of labels: give --out labels.csv, or --out - for standard output. In the "
+            "files of a folder labels count from 0, and 'conclust report' numbers the clusters from 1."
+        )
 
 
 def _read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
@@ -367,6 +377,7 @@ def _finish(
     sure = usual_chance(model, own)
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)
+    names, unnamed = names_for(arguments.names, model.n_clusters_)
     table = LabelTable(work.table.ids, work.table.id_name, confidence, work.table.raw)
     if folder is not None:
         talk.step(f"Writing {arguments.out}.")
@@ -393,6 +404,7 @@ def _finish(
             ensemble=EnsembleFacts.of(ensemble),
             n_clusters=int(model.n_clusters_),
             cluster_sizes=sizes.tolist(),
+            cluster_names=names,
             n_unplaced=int(np.count_nonzero(labels < 0)),
             mean_confidence=None if sure is None else sure.mean,
             by_chance=None if sure is None else float(sure.by_chance.mean()),
@@ -404,12 +416,13 @@ def _finish(
         path = folder.file("result.json")
         write_record(path, record, selection=found, gaps=gaps, borders=borders)
     else:
-        send(labels, table, arguments.out)
+        send(labels, table, arguments)
     chosen = [] if found is None else [found.reason, *found.doubts]
     chosen += border_lines(borders, more_than_gaussian=found is not None and found.n_clusters > 1)
     n_categories = 0 if clustered is None else len(clustered.points.category_names)
-    summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories)
-    return "\n".join([*chosen, summary])
+    line = sizes_line(sizes, names)
+    summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories, line)
+    return "\n".join([*chosen, summary, *filter(None, [unnamed])])
 
 
 def _write_points(
@@ -433,8 +446,10 @@ def _write_points(
     return gaps_between(scaled(filled.X, made.scaler_), model.labels_)
 
 
-def send(labels: NDArray[np.int64], table: LabelTable, path: Path) -> None:
-    """Write labels.csv on standard output, or to the file that ``--out`` names."""
+def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Namespace) -> None:
+    """Write labels.csv on standard output, or to the file that ``--out`` names; labels as ``--labels-from`` says."""
+    path = arguments.out
+    labels = np.where(labels < 0, labels, labels + arguments.labels_from)
     if path != STREAM:
         write_label_file(path, labels, table)
         return
@@ -458,6 +473,7 @@ def _summary(
     sure: ChanceConfidence | None,
     scores: dict[str, float] | None,
     n_categories: int,
+    sizes: str,
 ) -> str:
     """Return the lines that the command prints about a result.
 
@@ -479,19 +495,21 @@ def _summary(
         Agreement with known classes, if they were given.
     n_categories : int
         Number of partitions that are columns of categories.
+    sizes : str
+        The line of the sizes.
     """
-    sizes = sizes_of(labels, model.n_clusters_)
+    K = model.n_clusters_
     next_best = getattr(model, "alternatives_", ())
     beside = f" (next best: {next_best[0]})" if next_best and not choice.auto else ""
     lines = [
-        f"{count(len(sizes), 'cluster')}{beside} of {count(ensemble.n_samples, 'object')}, from "
-        f"{_members(ensemble, n_categories)}. {sizes_line(sizes)}"
+        f"{count(K, 'cluster')}{beside} of {count(ensemble.n_samples, 'object')}, from "
+        f"{_members(ensemble, n_categories)}. {sizes}"
     ]
     bound = choice.parameters.get("n_clusters")
-    if choice.method.n_clusters == "upper bound" and bound is not None and len(sizes) < bound:
+    if choice.method.n_clusters == "upper bound" and bound is not None and bound > K:
         lines.append(
             f"{bound} clusters were allowed; {choice.method.estimator} takes that as a bound, and "
-            f"{count(len(sizes), 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
+            f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
             "exact number: 'conclust methods'."
         )
     reason = getattr(model, "reason_", "")

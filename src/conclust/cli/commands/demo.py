@@ -136,9 +136,12 @@ def run(arguments: argparse.Namespace) -> None:
     pictured = [name for name in _PICTURED if name in names] or names[:1]
     start = time.perf_counter()
     with OutputFolder(arguments.out, force=arguments.force, names=_files()) as folder:
-        told = SET if SET in names else names[0]
+        shown_set = SET if SET in names else names[0]
         talk.result(_wrap(_BEGIN) + "\n")
-        talk.result(_wrap(story(told, sets[told][0], sets[told][1], arguments, folder)) + "\n")
+        talk.result(
+            _wrap(story(shown_set, sets[shown_set][0], sets[shown_set][1], arguments, folder))
+            + "\n"
+        )
         talk.result(_wrap(_BEFORE) + "\n")
         talk.step(f"Working on {count(len(names), 'data set')}:")
         rows: list[_Row] = []
@@ -146,8 +149,8 @@ def run(arguments: argparse.Namespace) -> None:
         for name in names:
             begin = time.perf_counter()
             data, X, classes = sets[name]
-            found, shown = _measure(name, X, classes, arguments, talk)
-            rows.extend(found)
+            results, shown = _measure(name, X, classes, arguments, talk)
+            rows.extend(results)
             if pictures and name in pictured:
                 pictures = _draw(shown, _names_of(data, classes), folder, talk)
             talk.step(
@@ -208,7 +211,7 @@ def _measure(
     n_classes = len(np.unique(classes))
     about = (name, len(X), X.shape[1], n_classes)
     rows = [_k_means(about, X, classes, arguments.seed)]
-    kept: list[_Shown] = []
+    models: list[_Shown] = []
     for kind in _ENSEMBLES:
         begin = time.perf_counter()
         generator = EnsembleGenerator(
@@ -235,8 +238,8 @@ def _measure(
             seconds = time.perf_counter() - begin
             counts = (allowed, _clusters_used(model), int(model.n_clusters_))
             rows.append(_Row(*here, method, *counts, *_score(classes, model.labels_), seconds))
-        kept.append(_Shown(name, ensemble, fitted))
-    return rows, kept[0]
+        models.append(_Shown(name, ensemble, fitted))
+    return rows, models[0]
 
 
 def _k_means(
@@ -396,10 +399,10 @@ def _scores(rows: list[_Row], kind: str) -> str:
 
 
 def _pairs(cells: dict[str, _Row], methods: Iterable[str]) -> str:
-    found = [cells[method] for method in methods]
+    cells_found = [cells[method] for method in methods]
     return "".join(
         f"{_rounded(row.consistency_index):>5}{_rounded(row.adjusted_rand_index):>5}"
-        for row in found
+        for row in cells_found
     )
 
 
@@ -422,7 +425,9 @@ def _gain(rows: list[_Row]) -> str:
     alone, members = _accuracies(rows, "none", _ALONE), _accuracies(rows, "kmeans", _MEMBERS)
     apart = np.array([ours[name] - alone[name] for name in ours])
     better, worse = int((apart > _EVEN).sum()), int((apart < -_EVEN).sum())
-    mean = {key: np.mean(list(found.values())) for key, found in enumerate((ours, alone, members))}
+    mean = {
+        key: np.mean(list(scores.values())) for key, scores in enumerate((ours, alone, members))
+    }
     return _wrap(
         f"What consensus gains: AutoConsensus has accuracy {mean[0]:.2f} on average, one k-means "
         f"{mean[1]:.2f}, the clusterings that it combines {mean[2]:.2f}; it is better than k-means on "

@@ -50,13 +50,13 @@ def story(
         model.fit(X)
     columns = getattr(data, "feature_names", None)
     report.write(model, folder.file(REPORT), X=X, feature_names=columns)
-    found = model.selection_
+    selection = model.selection_
     lines = [
         f"First, one set of points, without any further information: {name}, {count(len(X), 'object')} with "
         f"{count(X.shape[1], 'measurement')}, each scaled to mean 0 and variance 1.",
         "",
-        f"How many clusters? {found.reason}",
-        *found.doubts,
+        f"How many clusters? {selection.reason}",
+        *selection.doubts,
     ]
     if model.n_clusters_ > 1:
         lines += [sizes_line(sizes_of(model.labels_, model.n_clusters_)), _unsure(model)]
@@ -81,7 +81,7 @@ def _unsure(model: ConsensusClustering) -> str:
         return f"No object is less than {_UNSURE:.0%} in its cluster."
     least = unsure[np.argsort(sure.confidence[unsure], kind="stable")][:_NAMED]
     named = ", ".join(
-        f"object {i} ({sure.confidence[i]:.0%} in {sure.labels[i]}, else in {sure.second[i]})"
+        f"object {i} ({sure.confidence[i]:.0%} in cluster {sure.labels[i] + 1}, else in {sure.second[i] + 1})"
         for i in least
     )
     return f"Less than {_UNSURE:.0%} in their clusters, {len(unsure)} in all: {named}."

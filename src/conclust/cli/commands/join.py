@@ -88,7 +88,7 @@ def _read_salt(path: Path) -> bytes:
     salt = path.read_bytes().strip()
     if len(salt) < _SALT:
         raise InputError(
-            f"{path}: a salt has at least {_SALT} bytes that nobody can guess. Got {len(salt)}. "
+            f"{path}: a salt has at least {_SALT} bytes that cannot be guessed. Got {len(salt)}. "
             "'openssl rand -hex 32' makes one."
         )
     return salt
@@ -102,12 +102,12 @@ def _names_of(paths: list[Path]) -> list[str]:
 
 def _columns(labels: Labels) -> dict[str, NDArray[Any]]:
     """Return the labels of each clustering as the file has them."""
-    ensemble, found = labels.ensemble, {}
+    ensemble, columns = labels.ensemble, {}
     for u, name in enumerate(labels.names):
         words = np.array([*ensemble.names[u], NOISE, None], dtype=object)
         codes = ensemble.labels[:, u]
-        found[name] = words[np.where(codes == NOISE, len(words) - 2, codes)]
-    return found
+        columns[name] = words[np.where(codes == NOISE, len(words) - 2, codes)]
+    return columns
 
 
 def _text(joined: Ensemble, u: int) -> list[Any]:

@@ -90,9 +90,9 @@ def _described(method: dict[str, Any]) -> list[str]:
             text, _WIDTH, initial_indent=f"{name:<16}", subsequent_indent=" " * 16
         )
     lines += ["", "parameters, for --set NAME=VALUE, with their defaults:"]
-    for name, told in method["parameters"].items():
-        lines += ["", f"  {name}={_spelled(told['default'])}"]
-        for text in (told["takes"], told["meaning"]):
+    for name, description in method["parameters"].items():
+        lines += ["", f"  {name}={_spelled(description['default'])}"]
+        for text in (description["takes"], description["meaning"]):
             lines += textwrap.wrap(text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return lines
 

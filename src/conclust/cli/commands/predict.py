@@ -107,11 +107,11 @@ def run(arguments: argparse.Namespace) -> None:
         labels, membership, confidence = placed.labels, placed.membership, placed.confidence
         n_clusters = int(result.labels.max()) + 1
         sizes = sizes_of(labels, n_clusters)
-        by_chance = result.record.by_chance
+        by_chance, names = result.record.by_chance, result.record.cluster_names
         scores = None if new.classes is None else score(new.classes, labels)
         label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
         if folder is None:
-            send(labels, label_table, arguments.out)
+            send(labels, label_table, arguments)
         else:
             write_labels(folder.file("labels.csv"), labels, label_table)
             if membership is not None:
@@ -124,6 +124,7 @@ def run(arguments: argparse.Namespace) -> None:
                 settings=Settings(method=result.record.settings["method"]).entries(),
                 n_clusters=n_clusters,
                 cluster_sizes=sizes.tolist(),
+                cluster_names=names,
                 n_unplaced=int(np.count_nonzero(labels < 0)),
                 mean_confidence=float(confidence.mean()),
                 by_chance=by_chance,
@@ -135,7 +136,7 @@ def run(arguments: argparse.Namespace) -> None:
             write_record(folder.file("result.json"), record)
     lines = [
         f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
-        f"{sizes_line(sizes)}"
+        f"{sizes_line(sizes, names)}"
     ]
     if (labels < 0).any():
         lines.append(
@@ -160,18 +161,18 @@ def _read_result(folder: Path) -> _Result:
             f"{folder} is not a result folder: give a folder written by 'conclust cluster' or 'conclust "
             "combine'."
         )
-    found = Folder(folder)
-    if found.is_of_blocks:
+    result = Folder(folder)
+    if result.is_of_blocks:
         raise InputError(
             f"{folder} was made from labels in blocks: it has labels.npy, but not the clusterings needed to compute the "
             "consensus again. In Python, fit a conclust.blocks.LabelStore and call predict; "
             "or run 'conclust combine' without --blocks, on a sample of the objects if all do not fit into "
             "memory."
         )
-    if found.command not in ("cluster", "combine"):
-        raise InputError(f"{folder} is a result of 'conclust {found.command}': see --help.")
-    found.check_format()
-    record, ensemble = found.record(), Ensemble.load(folder / "ensemble.npz")
+    if result.command not in ("cluster", "combine"):
+        raise InputError(f"{folder} is a result of 'conclust {result.command}': see --help.")
+    result.check_format()
+    record, ensemble = result.record(), Ensemble.load(folder / "ensemble.npz")
     labels = read_labelling(folder / "labels.csv", Reading()).labels
     sound = labels.shape == (ensemble.n_samples,) and labels.dtype.kind == "i"
     if not sound or labels.max() < 0:
@@ -259,8 +260,8 @@ def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -
     if roles.id_texts is None and roles.ids is not None:
         texts.append(roles.ids)
     noise = result.record.settings.get("missing") == "noise"
-    labels, kept = table.labels(roles.data, texts, noise=noise)
-    read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
+    labels, texts_read = table.labels(roles.data, texts, noise=noise)
+    read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
     ids = read.get(roles.ids) if roles.id_texts is None else roles.id_texts
     classes = classes_of(table, roles.classes, read)
     labels = _spelled_alike(labels, result.ensemble)

@@ -20,7 +20,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out is None:
         arguments.out = arguments.result / PAGE
     path, talk = arguments.out, Talk(arguments)
-    drawn = {"max_objects": arguments.objects, "pictures": not arguments.no_pictures}
+    drawn = {
+        "max_objects": arguments.objects,
+        "pictures": not arguments.no_pictures,
+        "cluster_names": arguments.names,
+    }
     if path != STREAM:
         _check(path, arguments)
     talk.step(f"Reading {arguments.result}.")

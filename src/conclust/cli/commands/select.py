@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
             path = folder.file("result.json")
             write_record(path, record, selection=found, gaps=gaps, borders=borders)
         else:
-            send(chosen, table, arguments.out)
+            send(chosen, table, arguments)
     talk.result(_summary(arguments, found, borders, chosen, scores), found.reason)
 
 
@@ -192,8 +192,8 @@ def _summary(
     chosen: NDArray[np.int64],
     scores: dict[str, float] | None,
 ) -> str:
-    told = border_lines(borders) if found.n_clusters > 1 else []
-    lines = [*told, found.reason, *found.doubts, ""]
+    lines_on_borders = border_lines(borders) if found.n_clusters > 1 else []
+    lines = [*lines_on_borders, found.reason, *found.doubts, ""]
     shown = [(title, found.table[name]) for title, name in _SHOWN if name in found.table]
     lines.append("   K" + "".join(f"{title:>10}" for title, _ in shown))
     for at, k in enumerate(found.k):

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
         truth = None
         if labels.classes is not None:
             truth = np.array([*(text or None for text in labels.classes), None], dtype=object)[:-1]
-        found = compare(
+        comparison = compare(
             ensemble,
             methods,
             n_clusters=arguments.clusters,
@@ -57,20 +57,22 @@ def run(arguments: argparse.Namespace) -> None:
             n_jobs=jobs(arguments),
             verbose=int(talk.verbosity > 1),
         )
-        if not found.labels:
-            raise InputError(f"No method found a consensus. {found[0].method}: {found[0].status}")
+        if not comparison.labels:
+            raise InputError(
+                f"No method found a consensus. {comparison[0].method}: {comparison[0].status}"
+            )
         if files is not None:
             table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
             objects = {table.id_column(): table.object_names(ensemble.n_samples)}
-            write_numbers(files.file("labels.csv"), {**objects, **found.labels})
-            write_numbers(files.file("methods.csv"), _columns(found))
+            write_numbers(files.file("labels.csv"), {**objects, **comparison.labels})
+            write_numbers(files.file("methods.csv"), _columns(comparison))
     if arguments.json:
-        print(json.dumps(_rows(found), indent=2, ensure_ascii=False))
+        print(json.dumps(_rows(comparison), indent=2, ensure_ascii=False))
         return
-    talk.result(str(found))
-    if found.n_clusters_told is not None and arguments.clusters is None:
+    talk.result(str(comparison))
+    if comparison.n_clusters_told is not None and arguments.clusters is None:
         talk.result(
-            f"Methods that need the number of clusters were given {found.n_clusters_told}, which AutoConsensus "
+            f"Methods that need the number of clusters were given {comparison.n_clusters_told}, which AutoConsensus "
             "finds. Another: -k."
         )
     if arguments.out is not None:

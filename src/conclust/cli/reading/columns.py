@@ -97,7 +97,7 @@ def _said(table: Table, how: Reading) -> Roles:
     categories = [
         table.column(name, "--categories") for name in how.categories if how.categories != ("all",)
     ]
-    taken: dict[int, str] = {}
+    role_of: dict[int, str] = {}
     for option, columns in (
         ("--id-column", [ids]),
         ("--label-column", [classes]),
@@ -106,14 +106,14 @@ def _said(table: Table, how: Reading) -> Roles:
         ("--columns", data if chosen else []),
     ):
         for j in columns:
-            if j in taken:
-                if option == taken[j]:
+            if j in role_of:
+                if option == role_of[j]:
                     raise InputError(f"{option} names the column {table.names[j]!r} twice.")
-                raise InputError(f"{taken[j]} and {option} name the same column.")
+                raise InputError(f"{role_of[j]} and {option} name the same column.")
             if j is not None:
-                taken[j] = option
+                role_of[j] = option
     if not chosen:
-        data = [j for j in data if j not in taken]
+        data = [j for j in data if j not in role_of]
     return Roles(ids, classes, data, categories, chosen)
 
 

@@ -193,7 +193,7 @@ class CsvRows:
                 try:
                     line = self._file.readline(_MAX_LINE + 1)
                 except UnicodeDecodeError:
-                    number = _undecodable(self.path)  # which may be cut off after this line
+                    number = _undecodable(self.path)  # the file may be cut off after this line
                     self._refuse(f"is not in UTF-8: line {number}. Save it as UTF-8")
             except UNPACKING_ERRORS as error:
                 self._refuse(f"is damaged or cut off: it does not unpack ({error})")
@@ -320,16 +320,16 @@ def read_number_columns(
             return table[:, list(columns)] if len(columns) < table.shape[1] else table, []
         rows.rewind()
     blocks = []
-    kept: list[list[str]] = [[] for _ in texts]
+    texts_read: list[list[str]] = [[] for _ in texts]
     for start, chunk in rows.chunks():
         cells = list(zip(*chunk, strict=True))
         block = np.empty((len(chunk), len(columns)))
         for u, j in enumerate(columns):
             block[:, u] = _numbers(rows, cells[j], gaps, start, j)
         blocks.append(block)
-        for text, j in zip(kept, texts, strict=True):
+        for text, j in zip(texts_read, texts, strict=True):
             text.extend(cells[j])
-    return np.concatenate(blocks), kept
+    return np.concatenate(blocks), texts_read
 
 
 def _numbers(
@@ -359,11 +359,11 @@ def _numbers(
 
 def read_text_columns(rows: CsvRows, columns: Sequence[int]) -> list[list[str]]:
     """Read the text of `columns`, without surrounding blanks."""
-    kept: list[list[str]] = [[] for _ in columns]
+    texts_read: list[list[str]] = [[] for _ in columns]
     for _, chunk in rows.chunks():
-        for text, j in zip(kept, columns, strict=True):
+        for text, j in zip(texts_read, columns, strict=True):
             text.extend(row[j].strip() for row in chunk)
-    return kept
+    return texts_read
 
 
 def read_label_columns(
@@ -399,7 +399,7 @@ def read_label_columns(
     # Each distinct spelling gets a number when first seen: one dictionary look-up per cell.
     spellings: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in columns]
     blocks = []
-    kept: list[list[str]] = [[] for _ in texts]
+    texts_read: list[list[str]] = [[] for _ in texts]
     for _, chunk in rows.chunks():
         cells = list(zip(*chunk, strict=True))
         block = np.empty((len(chunk), len(columns)), dtype=np.int32)
@@ -408,7 +408,7 @@ def read_label_columns(
                 map(spellings[u].__getitem__, cells[j]), dtype=np.int32, count=len(chunk)
             )
         blocks.append(block)
-        for text, j in zip(kept, texts, strict=True):
+        for text, j in zip(texts_read, texts, strict=True):
             text.extend(cells[j])
     codes = np.concatenate(blocks)
     values = [
@@ -421,7 +421,7 @@ def read_label_columns(
         table = np.empty(len(column), dtype=labels.dtype)
         table[:] = column
         labels[:, u] = table[codes[:, u]]
-    return labels, kept
+    return labels, texts_read
 
 
 def _label_values(
@@ -471,7 +471,7 @@ def _refuse_number(
             continue
         where = f"{rows.path}: {rows.place(start + i, column)}"
         if is_missing(text) or number:
-            found = f"holds {text[:60]!r}" if text else "is empty"
+            content = f"holds {text[:60]!r}" if text else "is empty"
             way = (
                 "Change it"
                 if number and not is_missing(text)
@@ -480,7 +480,7 @@ def _refuse_number(
                 )
             )
             raise InputError(
-                f"{where}: this place {found}, and points need a finite number in every place. {way}."
+                f"{where}: this place {content}, and points need a finite number in every place. {way}."
             )
         hint = (
             "If the column names the objects or their known classes, give it as --id-column or "

@@ -122,8 +122,8 @@ def points_of(table: Table, how: Reading) -> Points:
     roles = roles_of(table, how, labels=False)
     ids = None if roles.id_texts is not None else roles.ids
     texts = [j for j in (ids, roles.classes, *roles.categories) if j is not None]
-    X, kept = table.numbers(roles.data, texts, gaps=how.gaps)
-    read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
+    X, texts_read = table.numbers(roles.data, texts, gaps=how.gaps)
+    read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
     categories = None
     if roles.categories:
         categories = np.empty((len(X), len(roles.categories)), dtype=object)
@@ -206,8 +206,8 @@ def labels_of(
     texts = [roles.classes] if roles.classes is not None else []
     if roles.id_texts is None and roles.ids is not None:
         texts.append(roles.ids)
-    matrix, kept = table.labels(roles.data, texts, noise=missing == "noise")
-    read: dict[int | None, list[str]] = dict(zip(texts, kept, strict=True))
+    matrix, texts_read = table.labels(roles.data, texts, noise=missing == "noise")
+    read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
     names = tuple(table.names[j] for j in roles.data)
     if clusterings_as_rows(matrix, *matrix.shape):
         n, m = matrix.shape
@@ -293,8 +293,8 @@ def _table_labelling(table: Table, how: Reading, wanted: Sequence[str]) -> Label
             f"{table.name} has {len(columns)} columns that may be the labels to compare: "
             f"{listed(table.names)}. Say which with --column."
         )
-    labels, kept = table.labels(columns, [] if ids is None else [ids], noise=False)
-    return Labelling(labels[:, 0], kept[0] if kept else None, id_name(table, ids))
+    labels, texts_read = table.labels(columns, [] if ids is None else [ids], noise=False)
+    return Labelling(labels[:, 0], texts_read[0] if texts_read else None, id_name(table, ids))
 
 
 def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDArray[Any]:

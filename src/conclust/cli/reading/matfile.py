@@ -70,9 +70,9 @@ def read_mat(path: PathLike) -> dict[str, NDArray[Any]]:
             arrays: dict[str, NDArray[Any]] = {}
             for packed, content in _numeric(file, path, order):
                 whole = zlib.decompress(content) if packed else content
-                found = _array_of(whole, path, order)
-                if found is not None:
-                    arrays[found[0]] = found[1]
+                array = _array_of(whole, path, order)
+                if array is not None:
+                    arrays[array[0]] = array[1]
         except zlib.error as error:
             raise FileFormatError(
                 f"{os.fspath(path)} is not a valid MAT file ({error})."
@@ -166,7 +166,7 @@ def _array_of(content: bytes, path: PathLike, order: _Order) -> tuple[str, NDArr
     kind, values, _ = _element(rest, path, order)
     dtype = np.dtype(mark + _TYPES[kind]) if kind in _TYPES else None
     if dtype is None or min(shape) < 0 or math.prod(shape) * dtype.itemsize != len(values):
-        _refuse(path, f"its array {name[:80]!r} has not as many values as its shape says")
+        _refuse(path, f"its array {name[:80]!r} does not have as many values as its shape says")
     array = np.frombuffer(values, dtype).astype(dtype.newbyteorder("="))
     return name, array.reshape(shape, order="F")
 

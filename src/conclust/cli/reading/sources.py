@@ -127,7 +127,7 @@ class _Unpacked(io.BufferedIOBase):
             raise
         if self._file.tell() > reading_limit():
             raise FileFormatError(
-                f"{self._name} unpacks to more than the {reading_limit():,} bytes that are read."
+                f"{self._name} unpacks to more than {reading_limit():,} bytes, the limit."
             )
         return content
 
@@ -191,11 +191,11 @@ def _told_by_name(path: Path) -> tuple[str, str, str]:
         suffix = Path(path.stem).suffix.lower() or ".csv"
     kind = _KINDS.get(suffix)
     if packing and kind not in (None, "csv"):
-        raise InputError(f"{path}: only CSV is read packed. Unpack it first.")
+        raise InputError(f"{path}: only CSV files may be compressed. Decompress it first.")
     if kind is None:
-        found = f"the suffix {suffix!r}" if suffix else "no suffix"
+        suffix_text = f"the suffix {suffix!r}" if suffix else "no suffix"
         known = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
         raise InputError(
-            f"{path}: cannot tell its format from {found}. {_ELSEWHERE.get(suffix, known)}."
+            f"{path}: cannot tell its format from {suffix_text}. {_ELSEWHERE.get(suffix, known)}."
         )
     return kind, str(path), packing

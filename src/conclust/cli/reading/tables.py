@@ -232,10 +232,10 @@ class _FrameTable(Table):
         self, columns: Sequence[int], texts: Sequence[int], *, noise: bool
     ) -> tuple[NDArray[Any], list[list[str]]]:
         labels: NDArray[Any] = np.empty((len(self._table), len(columns)), dtype=object)
-        found = [self._array(j) for j in columns]
-        for u, column in enumerate(found):
+        arrays = [self._array(j) for j in columns]
+        for u, column in enumerate(arrays):
             labels[:, u] = column
-        if all(column.dtype.kind in "iu" for column in found):
+        if all(column.dtype.kind in "iu" for column in arrays):
             labels = labels.astype(np.int64)
         if noise:
             labels[labels == -1] = -2
@@ -340,12 +340,12 @@ def read_array(
                 f"{source} has no array {how.key!r}. Its arrays are {listed(tuple(arrays))}."
             )
         return arrays[how.key]
-    found = [name for name in usual if name in arrays] or list(arrays)
-    if len(found) != 1 and not any(name in arrays for name in usual):
+    candidates = [name for name in usual if name in arrays] or list(arrays)
+    if len(candidates) != 1 and not any(name in arrays for name in usual):
         raise InputError(
             f"{source} holds {len(arrays)} arrays: {listed(tuple(arrays))}. Say which with --key."
         )
-    return arrays[found[0]]
+    return arrays[candidates[0]]
 
 
 def _read_mat(source: Source) -> dict[str, NDArray[Any]]:

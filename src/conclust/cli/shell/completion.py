@@ -144,7 +144,7 @@ def _zsh(
 
 def _zsh_option(option: Option, methods: Sequence[str]) -> str:
     """Return the specification of an option for zsh's ``_arguments``."""
-    told = "[" + re.sub(r"([\[\]:\\])", r"\\\1", _short(option.help)) + "]"
+    description = "[" + re.sub(r"([\[\]:\\])", r"\\\1", _short(option.help)) + "]"
     values = ""
     if option.takes != "nothing":
         names = option.metavar.split() if option.values > 1 else [option.metavar]
@@ -156,7 +156,7 @@ def _zsh_option(option: Option, methods: Sequence[str]) -> str:
     for flag in option.flags:
         glued = "" if not values else ("=" if flag.startswith("--") else "+")
         glued = "" if option.values > 1 else glued
-        specs.append(_quoted(f"{before}{flag}{glued}{told}{values}"))
+        specs.append(_quoted(f"{before}{flag}{glued}{description}{values}"))
     return " ".join(specs)
 
 
@@ -184,8 +184,8 @@ def _fish(
     for option in top:
         yield f"complete -c conclust -n __fish_use_subcommand {_fish_option(option, methods)}"
     for command in commands:
-        told = _quoted(command.summary)
-        yield f"complete -c conclust -n __fish_use_subcommand -a {command.name} -d {told}"
+        description = _quoted(command.summary)
+        yield f"complete -c conclust -n __fish_use_subcommand -a {command.name} -d {description}"
     for command in commands:
         here = f"complete -c conclust -n '__fish_seen_subcommand_from {command.name}'"
         for option in command.places:

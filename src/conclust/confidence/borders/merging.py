@@ -111,13 +111,13 @@ def merges(
     """
     merged = np.arange(n_clusters)
     left = {(int(p), int(q)): float(v) for (p, q), v in zip(pairs, p_values, strict=True)}
-    found: list[Merge] = []
+    steps: list[Merge] = []
     while left:
         largest = float(holm(np.array(list(left.values()))).max())
         if largest <= SUREST:
             break
         (a, b), p = max(left.items(), key=lambda item: (item[1], (-item[0][0], -item[0][1])))
-        found.append(Merge(a, b, p, largest))
+        steps.append(Merge(a, b, p, largest))
         merged[merged == b] = a
         others = {x for pair in left if b in pair or a in pair for x in pair} - {a, b}
         left = {pair: v for pair, v in left.items() if a not in pair and b not in pair}
@@ -125,4 +125,4 @@ def merges(
             again = np.array([(min(a, c), max(a, c)) for c in sorted(others)], dtype=np.int64)
             tests = combined(np.array([part.dip for part in test(again, merged)]))
             left |= {(int(p), int(q)): float(v) for (p, q), v in zip(again, tests, strict=True)}
-    return found
+    return steps

@@ -85,15 +85,15 @@ class Part:
         borders = number[pairs]
         here = np.flatnonzero((borders >= 0).all(axis=1))
         m = len(pairs)
-        found = PartTests(np.ones(m), np.ones(m), np.zeros((m, 3), dtype=np.int64))
+        tests = PartTests(np.ones(m), np.ones(m), np.zeros((m, 3), dtype=np.int64))
         if not len(here):
-            return found
+            return tests
         renumbered = np.where(labels >= 0, number[labels], -1)
         geometry = border_geometry(self.points, self.first, renumbered, len(there), estimated=True)
-        found.counts[here] = geometry.count(self.first, borders[here])
-        n1, n2, n3 = found.counts.T
+        tests.counts[here] = geometry.count(self.first, borders[here])
+        n1, n2, n3 = tests.counts.T
         tails = [scipy.special.bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)]
-        found.valley[:] = np.maximum(*tails)
+        tests.valley[:] = np.maximum(*tails)
         step = max(1, _AT_ONCE // len(self.first))
         for begin in range(0, len(here), step):
             some = here[begin : begin + step]
@@ -101,8 +101,8 @@ class Part:
                 held = places[~self.first]
                 held = held[~np.isnan(held)]
                 if len(held):
-                    found.dip[b] = dip_p_value(float(dips_of_rows(held[None], 1)[0]), len(held))
-        return found
+                    tests.dip[b] = dip_p_value(float(dips_of_rows(held[None], 1)[0]), len(held))
+        return tests
 
 
 def matched(
@@ -138,15 +138,15 @@ def matched(
     whole = labels[first]
     names, codes = np.unique(clusters, return_inverse=True)
     codes = np.where(names[codes] >= 0, codes - np.count_nonzero(names < 0), -1)
-    found = int(codes.max(initial=-1)) + 1
+    n_found = int(codes.max(initial=-1)) + 1
     both = (whole >= 0) & (codes >= 0)
-    table = np.zeros((n_clusters, found), dtype=np.int64)
+    table = np.zeros((n_clusters, n_found), dtype=np.int64)
     np.add.at(table, (whole[both], codes[both]), 1)
-    number = n_clusters + np.arange(found)
+    number = n_clusters + np.arange(n_found)
     for k, c in enumerate(assign(table)):
         if c >= 0 and table[k, c] > 0:
             number[c] = k
-    numbered = np.where(codes >= 0, number[codes], -1) if found else codes
+    numbered = np.where(codes >= 0, number[codes], -1) if n_found else codes
     same = numbered[whole >= 0] == whole[whole >= 0]
     agreement = float(same.mean()) if len(same) else 1.0
     return Part(leading_components(X, first=first), first, numbered), agreement

@@ -122,7 +122,7 @@ def credible_ball(
     Raises
     ------
     ParameterError
-        If `distance` is none of these or `level` is out of its range.
+        If `distance` is not one of these, or `level` is out of its range.
     InputError
         If the lengths differ, or no draw shares an object with the estimate.
     UnsupportedEnsembleError
@@ -194,7 +194,7 @@ def _bound(
 ) -> BallBound:
     """Return the farthest of some draws, equal ones once."""
     farthest = float(distances[some].max())
-    found = some[distances[some] >= farthest - _EQUAL]
-    found = found[EqualRows.of(draws.codes.T[found]).first]
-    labels = np.ascontiguousarray(draws.labels.T[found])
-    return BallBound(found, labels, farthest, clusters[found])
+    farthest_draws = some[distances[some] >= farthest - _EQUAL]
+    farthest_draws = farthest_draws[EqualRows.of(draws.codes.T[farthest_draws]).first]
+    labels = np.ascontiguousarray(draws.labels.T[farthest_draws])
+    return BallBound(farthest_draws, labels, farthest, clusters[farthest_draws])

@@ -92,7 +92,7 @@ def modes(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> Modes:
-    """Find the ways in which the partitions of an ensemble disagree: several estimates, with shares.
+    """Find the ways in which the partitions of an ensemble disagree: several estimates, each with its share of the partitions.
 
     A posterior, or an ensemble, may hold two answers that contradict each other; one estimate is then an average
     that no draw resembles. Here partitions go to the nearest of several estimates, each of which is the
@@ -179,10 +179,10 @@ def modes(
     else:
         parts, p_values = groups.split(n_modes), np.empty(0)
     stage("estimates of the modes")
-    found = _settled(draws, [compared[part] for part in parts], fitting, threads)
-    if len(found.shares) < len(parts):
-        kept = [compared[part] for part in parts]
-        found = _settled(draws, kept, fitting, threads, loss="binder")
+    solutions = _settled(draws, [compared[part] for part in parts], fitting, threads)
+    if len(solutions.shares) < len(parts):
+        parts_compared = [compared[part] for part in parts]
+        solutions = _settled(draws, parts_compared, fitting, threads, loss="binder")
     wanted = range(1, min(max(max_modes, n_modes or 1), len(compared)) + 1)
     along = [
         _settled(few, [compared[part] for part in groups.split(k)], seed, threads, few_rounds=True)
@@ -192,10 +192,10 @@ def modes(
     ]
     weights = draws.partition_weights
     return Modes(
-        labels=found.labels,
-        shares=found.shares,
-        assignments=found.assignments,
-        distances=found.distances,
+        labels=solutions.labels,
+        shares=solutions.shares,
+        assignments=solutions.assignments,
+        distances=solutions.distances,
         p_values=p_values,
         mean_distances=np.minimum.accumulate(
             [float(np.average(each.distances, weights=weights)) for each in along]
@@ -225,8 +225,8 @@ def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01
     D = np.where(np.isnan(D), np.nanmean(D), D)
     if _Groups(D, np.random.SeedSequence(0), 1).p_value(np.arange(len(D))) >= alpha:
         return None
-    found = modes(some, max_modes=max_modes, alpha=alpha, random_state=0)
-    return found if found.n_modes > 1 else None
+    estimates = modes(some, max_modes=max_modes, alpha=alpha, random_state=0)
+    return estimates if estimates.n_modes > 1 else None
 
 
 class _Groups:

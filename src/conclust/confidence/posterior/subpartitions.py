@@ -170,7 +170,7 @@ class _Search:
         self.has_missing = bool((labels == MISSING).any())
         n, m = labels.shape
         self.active = np.ones(m, dtype=np.bool_)
-        # The cluster of each draw that is each cluster of the core, or _NOTHING: not known yet.
+        # For each draw, its cluster for each cluster of the core; _NOTHING if it is not known yet.
         self.known = np.full((m, 0), _NOTHING)
         self.choices = np.where(labels == MISSING, _NOTHING, _NEW)
         self.counts = np.zeros((n, 1))  # by new cluster, then by cluster of the core
@@ -192,10 +192,10 @@ class _Search:
             left[joining] = False
             for row in joining:
                 self._join(int(row), cluster)
-            found = self._next(left)
-            if found is None:
+            joined = self._next(left)
+            if joined is None:
                 break
-            joining, cluster, share = found
+            joining, cluster, share = joined
             probability *= share
         return _Run(np.array(order), np.array(clusters), np.array(probabilities))
 

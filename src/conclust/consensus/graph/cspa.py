@@ -178,7 +178,7 @@ class CSPA(ConsensusClusterer):
         else:
             W = given.to_scipy()
             sizes, vertex = np.ones(ensemble.n_samples), np.arange(ensemble.n_samples)
-        found = partition_graph(
+        parts = partition_graph(
             W,
             min(self.n_clusters, len(sizes)),
             balance=self.balance,
@@ -187,8 +187,8 @@ class CSPA(ConsensusClusterer):
             n_init=self.n_init,
             random_state=self.random_state,
         )
-        self.objective_ = found.cut
-        return found.labels[vertex]
+        self.objective_ = parts.cut
+        return parts.labels[vertex]
 
     def _all_pairs(self, ensemble: Ensemble) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
         """Return the graph of the distinct rows of labels, their sizes, and the row of each object."""

@@ -95,10 +95,10 @@ def mtkahypar_parts(
         return np.arange(n)
     pins = sp.csc_array(H)
     sizes = np.diff(pins.indptr)
-    kept = np.flatnonzero((sizes > 1) & (edge_weights > 0))
-    if len(kept) == 0:
+    useful = np.flatnonzero((sizes > 1) & (edge_weights > 0))
+    if len(useful) == 0:
         return np.arange(n) % k
-    nets = [pins.indices[pins.indptr[e] : pins.indptr[e + 1]].tolist() for e in kept]
+    nets = [pins.indices[pins.indptr[e] : pins.indptr[e + 1]].tolist() for e in useful]
     engine = _mtkahypar()
     context = engine.context_from_preset(mtkahypar.PresetType.DETERMINISTIC)
     context.set_partitioning_parameters(k, balance, mtkahypar.Objective.KM1)
@@ -110,7 +110,7 @@ def mtkahypar_parts(
         len(nets),
         nets,
         whole_weights(mass).tolist(),
-        whole_weights(edge_weights[kept]).tolist(),
+        whole_weights(edge_weights[useful]).tolist(),
     )
     return np.asarray(hypergraph.partition(context).get_partition(), dtype=np.int64)
 

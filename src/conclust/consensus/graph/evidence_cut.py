@@ -75,13 +75,13 @@ def evidence_cut(
         count = int(component.max()) + 1
         graph = _Evidence(edges, scale, start.masses)
         stage("embedding of the graph")
-        found = [
+        spectra = [
             graph.part(np.flatnonzero(component == c)).leading(max(1, k - count + 1))
             for c in range(count)
         ]
-        values = np.concatenate([own for own, _ in found])
-        place = np.concatenate([np.arange(len(own)) for own, _ in found])
-        of = np.repeat(np.arange(count), [len(own) for own, _ in found])
+        values = np.concatenate([own for own, _ in spectra])
+        place = np.concatenate([np.arange(len(own)) for own, _ in spectra])
+        of = np.repeat(np.arange(count), [len(own) for own, _ in spectra])
         # Eigenvalues of components come before others that are 1 up to rounding.
         chosen = np.lexsort((of, place > 0, -values.round(9)))[:k]
         stage("k-means on the embedding")
@@ -89,7 +89,7 @@ def evidence_cut(
         def parted(
             c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence
         ) -> NDArray[np.int64]:
-            vectors = found[c][1][:, : np.count_nonzero(of[chosen] == c)]
+            vectors = spectra[c][1][:, : np.count_nonzero(of[chosen] == c)]
             points = Points(unit_rows(np.ascontiguousarray(vectors)), start.masses[objects])
             return kmeans_labels(points, vectors.shape[1], own_seed, n_init=n_init)
 

@@ -187,7 +187,7 @@ class HBGF(ConsensusClusterer):
         n, T = edges.shape
         # Clusters go to the part where they are cut least: only objects count in the balance.
         weights = np.concatenate([np.ones(n), np.zeros(T)])
-        found = partition_graph(
+        cut = partition_graph(
             sp.block_array([[None, edges], [edges.T, None]], format="csr"),
             self.n_clusters,
             balance=self.balance,
@@ -196,4 +196,4 @@ class HBGF(ConsensusClusterer):
             n_init=self.n_init,
             random_state=self.random_state,
         )
-        return found.labels[:n]
+        return cut.labels[:n]

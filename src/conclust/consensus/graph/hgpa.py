@@ -152,7 +152,7 @@ class HGPA(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         edges = _hyperedges(ensemble)
         same = edges.same
-        found = partition_hypergraph(
+        parts = partition_hypergraph(
             Hypergraph(
                 sp.csr_array(edges.members[same.first]),
                 edges.weights,
@@ -165,8 +165,8 @@ class HGPA(ConsensusClusterer):
             n_init=self.n_init,
             random_state=self.random_state,
         )
-        self.objective_ = found.cut
-        return found.labels[same.inverse]
+        self.objective_ = parts.cut
+        return parts.labels[same.inverse]
 
 
 @dataclass(frozen=True)
@@ -205,14 +205,14 @@ def level_sets(
     """
     n, T = levels.shape
     column, level = levels.indices, levels.data
-    taken = np.zeros((T, _LEVELS + 1), dtype=np.bool_)
-    taken[column, level] = True
-    taken[:, 0] = False
-    cluster, top = np.nonzero(taken)
+    used_levels = np.zeros((T, _LEVELS + 1), dtype=np.bool_)
+    used_levels[column, level] = True
+    used_levels[:, 0] = False
+    cluster, top = np.nonzero(used_levels)
     below = np.where(np.diff(cluster, prepend=-1) == 0, np.roll(top, 1), 0)
     first = np.searchsorted(cluster, np.arange(T))
     # An object is in the sets of its cluster from the lowest up to its own level.
-    sets = np.cumsum(taken, axis=1)[column, level]
+    sets = np.cumsum(used_levels, axis=1)[column, level]
     ends = np.concatenate([[0], np.cumsum(sets)])
     indices = np.repeat(first[column] - ends[:-1], sets) + np.arange(ends[-1])
     members = sp.csr_array(

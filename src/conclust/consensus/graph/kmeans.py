@@ -81,19 +81,19 @@ class Points:
 
     def some(self, objects: NDArray[np.int64]) -> tuple[Points, NDArray[np.int64]]:
         """Return some points, with those that are in every sample, and their indices."""
-        kept = np.concatenate([np.sort(objects), np.arange(len(self), len(self.mass))])
-        return Points(self.values[kept], self.mass[kept], self.always), kept
+        indices = np.concatenate([np.sort(objects), np.arange(len(self), len(self.mass))])
+        return Points(self.values[indices], self.mass[indices], self.always), indices
 
     def distances(self, i: int) -> NDArray[np.float64]:
         """Return the squared distances to point i, cached because k-means++ reads some repeatedly."""
-        found = self._known.get(i)
-        if found is None:
+        squares = self._known.get(i)
+        if squares is None:
             values = self.values[:]
             apart = values - values[i]
-            found = np.einsum("ij,ij->i", apart, apart)
-            if (len(self._known) + 1) * found.size <= _KEPT:
-                self._known[i] = found
-        return found
+            squares = np.einsum("ij,ij->i", apart, apart)
+            if (len(self._known) + 1) * squares.size <= _KEPT:
+                self._known[i] = squares
+        return squares
 
 
 def kmeans(
@@ -132,8 +132,8 @@ def kmeans_labels(
     ndarray of int64 of shape (n_objects,)
         Index of the center of each object, without the points that are not objects.
     """
-    found = best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1)
-    return found.labels[: len(points)]
+    best = best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1)
+    return best.labels[: len(points)]
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ def _seeds(points: Points, k: int, rng: np.random.Generator) -> NDArray[np.float
 
 def _draw(mass: NDArray[np.float64], count: int, rng: np.random.Generator) -> list[int]:
     sums = np.cumsum(mass)
-    found = np.searchsorted(sums, rng.random(count) * sums[-1], side="right")
-    return [min(int(i), len(mass) - 1) for i in found]
+    places = np.searchsorted(sums, rng.random(count) * sums[-1], side="right")
+    return [min(int(i), len(mass) - 1) for i in places]
 
 
 @dataclass
@@ -217,34 +217,34 @@ class _Round:
         n = points.values.shape[0]
         labels = np.full(n, -1, dtype=np.int64) if before is None else before.labels
         distances = np.empty(n) if before is None else before.distances
-        found = cls(labels, distances, np.zeros(centers.shape), np.zeros(len(centers)), 0)
+        this_round = cls(labels, distances, np.zeros(centers.shape), np.zeros(len(centers)), 0)
         centers = np.ascontiguousarray(centers)
         for some in points.blocks():
-            found.changed += lloyd_round(
+            this_round.changed += lloyd_round(
                 np.ascontiguousarray(points.values[some]),
                 np.ascontiguousarray(points.mass[some]),
                 centers,
                 labels[some],
                 distances[some],
-                found.sums,
-                found.totals,
+                this_round.sums,
+                this_round.totals,
             )
-        return found
+        return this_round
 
 
 def _lloyd(points: Points, centers: NDArray[np.float64], max_iter: int) -> _Found:
-    found = _Round.over(points, centers)
+    last_round = _Round.over(points, centers)
     for done in range(max_iter):
         rounds("rounds of k-means", done, max_iter)
-        filled = found.totals > 0
+        filled = last_round.totals > 0
         centers = centers.copy()
-        centers[filled] = found.sums[filled] / found.totals[filled, None]
+        centers[filled] = last_round.sums[filled] / last_round.totals[filled, None]
         # A center without rows moves to the row farthest from its own center.
         for empty in np.flatnonzero(~filled):
-            worst = int(np.argmax(found.distances * points.mass))
+            worst = int(np.argmax(last_round.distances * points.mass))
             centers[empty] = points.values[np.array([worst])][0]
-            found.distances[worst] = 0.0
-        found = _Round.over(points, centers, found)
-        if found.changed == 0:
+            last_round.distances[worst] = 0.0
+        last_round = _Round.over(points, centers, last_round)
+        if last_round.changed == 0:
             break
-    return _Found(centers, found.labels, float(found.distances @ points.mass))
+    return _Found(centers, last_round.labels, float(last_round.distances @ points.mass))

@@ -172,29 +172,29 @@ class MCLA(PlacingClusterer):
         """Divide the clusters; return the weight of each in its meta-cluster (T, k)."""
         of_cluster = ensemble.column_weights
         T = len(of_cluster)
-        kept = np.flatnonzero(of_cluster > 0)
+        nonempty = np.flatnonzero(of_cluster > 0)
         self.meta_clusters_ = np.full(T, -1, dtype=np.int64)
         self.objective_ = 0.0
-        k = max(1, min(self.n_clusters, len(kept)))
-        if len(kept):
-            similarity = cluster_jaccard(ensemble)[kept][:, kept]
-            scale = sp.diags_array(of_cluster[kept])
-            mass = of_cluster[kept]
+        k = max(1, min(self.n_clusters, len(nonempty)))
+        if len(nonempty):
+            similarity = cluster_jaccard(ensemble)[nonempty][:, nonempty]
+            scale = sp.diags_array(of_cluster[nonempty])
+            mass = of_cluster[nonempty]
             if self.cluster_weight == "size":
-                mass = mass * ensemble.cluster_sizes[kept]
-            found = partition_graph(
+                mass = mass * ensemble.cluster_sizes[nonempty]
+            groups = partition_graph(
                 scale @ similarity @ scale,
                 k,
                 balance=self.balance,
                 method=self.partitioner,
                 vertex_weights=mass,
-                n_init=_starts(self.n_init, len(kept) * k),
+                n_init=_starts(self.n_init, len(nonempty) * k),
                 random_state=random_state,
             )
-            self.meta_clusters_[kept] = found.labels
-            self.objective_ = found.cut
+            self.meta_clusters_[nonempty] = groups.labels
+            self.objective_ = groups.cut
         meta = np.zeros((T, k))
-        meta[kept, self.meta_clusters_[kept]] = of_cluster[kept]
+        meta[nonempty, self.meta_clusters_[nonempty]] = of_cluster[nonempty]
         self._meta, self._offsets = meta, ensemble.offsets
         return meta
 

@@ -158,18 +158,18 @@ def partition_graph(
         starts = _filled_starts(rows, k, mass, capacity, seeds)
         refinement = _Refinement(W, k, mass, capacity)
         if method == "metis":
-            found = [next(starts)]
+            partitions = [next(starts)]
             stage("METIS")
             for seed in tracked(spawn_seeds(root, n_init, bits=32), "starts"):
                 labels = metis_parts(W, k, mass, balance, seed)
                 fill_empty_parts(labels, k)
                 if np.bincount(labels, weights=mass).max() <= capacity:
-                    found.append(labels)
+                    partitions.append(labels)
         else:
             stage("refinement of the cut")
-            found = [refinement.of(labels) for labels in tracked(starts, "starts", n_init)]
+            partitions = [refinement.of(labels) for labels in tracked(starts, "starts", n_init)]
         heaviest = float((W.data if is_sparse(W) else W).max())
-        labels, cut = _best(found, [refinement.cut(labels) for labels in found], heaviest)
+        labels, cut = _best(partitions, [refinement.cut(labels) for labels in partitions], heaviest)
     return GraphPartition(labels, cut, capacity)
 
 
@@ -237,13 +237,13 @@ def partition_hypergraph(
     if not (H.nnz and edge_weights.any()):
         labels = _by_first(_fill(np.zeros((n, k)), vertex_weights, capacity))
         return GraphPartition(labels, 0.0, capacity)
-    found = []
+    partitions = []
     if method == "mtkahypar":
         stage("Mt-KaHyPar")
         for seed in tracked(spawn_seeds(root, n_init, bits=32), "starts"):
             labels = mtkahypar_parts(H, k, edge_weights, vertex_weights, balance, seed)
             fill_empty_parts(labels, k)
-            found.append(labels)
+            partitions.append(labels)
     else:
         _, *seeds = spawn_sequences(root, n_init + 1)
         half = (n_init + 1) // 2
@@ -258,12 +258,12 @@ def partition_hypergraph(
                 ),
             ]
         stage("refinement of the cut")
-        found = [
+        partitions = [
             _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
             for labels in tracked(starts, "starts")
         ]
-    cuts = [connectivity(H, labels, edge_weights) for labels in found]
-    labels, cut = _best(found, cuts, float(edge_weights.max()))
+    cuts = [connectivity(H, labels, edge_weights) for labels in partitions]
+    labels, cut = _best(partitions, cuts, float(edge_weights.max()))
     return GraphPartition(labels, cut, capacity)
 
 
@@ -371,16 +371,16 @@ class _Refinement:
 
         Where parts are full a single move finds no room, and refinement ends early.
         """
-        found = [self._moved(labels, self._capacity)]
+        refined = [self._moved(labels, self._capacity)]
         mean = float(self._mass.sum()) / self._k
         for room in _ROOMS if len(labels) <= _ROOMS_UP_TO else ():
             if room * mean > self._capacity:
-                loose = self._moved(found[-1], room * mean)
+                loose = self._moved(refined[-1], room * mean)
                 each = np.where(self._mass > 0, self._mass, 1.0)[:, None]
                 ties = np.asarray(self._W @ np.eye(self._k)[loose]) / each
                 filled = _fill(ties, self._mass, self._capacity)
-                found.append(self._moved(filled, self._capacity))
-        return found[0] if len(found) == 1 else min(found, key=self.cut)
+                refined.append(self._moved(filled, self._capacity))
+        return refined[0] if len(refined) == 1 else min(refined, key=self.cut)
 
     def cut(self, labels: NDArray[np.int64]) -> float:
         """Return `cut_weight`."""

@@ -238,7 +238,7 @@ def _embedded(edges: Edges, side: ClusterSide, some: NDArray[np.int64], joint: b
 
 def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the component of each object; -1 for those in no cluster."""
-    found = np.empty(edges.shape[0], dtype=np.int64)
+    component_of = np.empty(edges.shape[0], dtype=np.int64)
     begin = 0
     for block in edges.blocks():
         n = block.shape[0]
@@ -246,9 +246,9 @@ def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]
         own = np.full(n, -1, dtype=np.int64)
         some = block.data > 0
         own[rows[some]] = components[block.indices[some]]
-        found[begin : begin + n] = own
+        component_of[begin : begin + n] = own
         begin += n
-    return found
+    return component_of
 
 
 def joined(sizes: NDArray[np.float64], k: int) -> NDArray[np.int64]:

@@ -152,9 +152,9 @@ class _Nearest:
     def visit(self, what: str, visit: Visit, *shared: Any) -> list[Any]:
         """Return the results of a visit, block by block."""
         self.step += 1
-        found = self.labels.visit(what, visit, self.kept, self.step, shared=shared)
+        results = self.labels.visit(what, visit, self.kept, self.step, shared=shared)
         self.kept.settle(self.step)
-        return found
+        return results
 
 
 @dataclass(frozen=True)
@@ -218,9 +218,9 @@ def _parted(
             of_parts.append(int(totals[c]))
             continue
         part = _Component(weights, side.components, c, table, points)
-        found = _kmeans(nearest, part, len(own), seeds[c], how.n_init, sizes[:, c])
-        parts.append(len(found.centers))
-        of_parts += _objects_of(found, points).astype(np.int64).tolist()
+        centers_found = _kmeans(nearest, part, len(own), seeds[c], how.n_init, sizes[:, c])
+        parts.append(len(centers_found.centers))
+        of_parts += _objects_of(centers_found, points).astype(np.int64).tolist()
     first = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int64)
     smallest = 0
     if alone:
@@ -313,9 +313,9 @@ def _next(nearest: _Nearest, part: _Component, state: _Centers) -> _Centers:
     lacking = np.flatnonzero(~filled)
     if lacking.size:
         # A center that is the nearest of no row goes to the row farthest from its center.
-        found = list(nearest.labels.each("far objects", _farthest, part, state.centers))
-        distances = np.concatenate([far for far, _ in found])
-        rows = np.concatenate([rows for _, rows in found])
+        far_objects = list(nearest.labels.each("far objects", _farthest, part, state.centers))
+        distances = np.concatenate([far for far, _ in far_objects])
+        rows = np.concatenate([rows for _, rows in far_objects])
         farthest = np.argsort(-distances, kind="stable")[: len(lacking)]
         centers[lacking[: len(farthest)]] = rows[farthest]
     return _round(nearest, part, centers, state.n_iter + 1, state)
@@ -385,22 +385,26 @@ def _component_of(part: Part, weights: NDArray[np.float64], components: NDArray[
     if whole and components.max() == 0 and (weights > 0).all():
         return np.zeros(ensemble.n_samples, dtype=np.int64)
     table = np.where(weights > 0, components, -1).astype(np.int64)
-    found = np.full(ensemble.n_samples, -1, dtype=np.int64)
+    component_of = np.full(ensemble.n_samples, -1, dtype=np.int64)
     for u in range(ensemble.n_partitions):
         own = table[ensemble.offsets[u] : ensemble.offsets[u + 1]]
         codes = ensemble.codes[:, u]
         some = codes < len(own)
-        found[some] = np.maximum(found[some], own[codes[some]])
-    return found
+        component_of[some] = np.maximum(component_of[some], own[codes[some]])
+    return component_of
 
 
 def _members(
     part: Part, weights: NDArray[np.float64], components: NDArray[np.int64]
 ) -> tuple[int, NDArray[np.int64], int]:
     """Return the block, the number of objects of each component, and the number in none."""
-    found = _component_of(part, weights, components)
+    component_of = _component_of(part, weights, components)
     count = int(components.max()) + 1
-    return part.index, np.bincount(found[found >= 0], minlength=count), int((found < 0).sum())
+    return (
+        part.index,
+        np.bincount(component_of[component_of >= 0], minlength=count),
+        int((component_of < 0).sum()),
+    )
 
 
 def _blocks_of(
@@ -408,8 +412,8 @@ def _blocks_of(
 ) -> Iterator[tuple[NDArray[np.bool_], slice, NDArray[np.float64]]]:
     """Yield some objects at a time: which are of the component, the slice of all, rows of those that are."""
     edges = LabelEdges(part.ensemble, component.weights)
-    found = _component_of(part, component.weights, component.components)
-    mine = found == component.number
+    component_of = _component_of(part, component.weights, component.components)
+    mine = component_of == component.number
     for begin in range(0, part.ensemble.n_samples, _BLOCK):
         some = slice(begin, begin + _BLOCK)
         rows = edges.rows(component.table, some, unit=True)
@@ -421,8 +425,8 @@ def _rows_of(
     part: Part, component: _Component, wanted: list[NDArray[np.int64]]
 ) -> NDArray[np.float64]:
     """Return the rows of some objects of a component."""
-    found = _component_of(part, component.weights, component.components)
-    mine = np.flatnonzero(found == component.number)[wanted[part.index]]
+    component_of = _component_of(part, component.weights, component.components)
+    mine = np.flatnonzero(component_of == component.number)[wanted[part.index]]
     some = LabelEdges(part.ensemble.part(mine), component.weights)
     return some.rows(component.table, slice(None), unit=True)
 
@@ -448,21 +452,23 @@ def _farthest(
     part: Part, component: _Component, centers: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the rows of a block farthest from their centers, and their distances."""
-    distances, kept = np.empty(0), np.empty((0, centers.shape[1]))
+    distances, far_rows = np.empty(0), np.empty((0, centers.shape[1]))
     for _, _, rows in _blocks_of(part, component):
         far = nearest_center(rows, centers)[1]
-        distances, kept = np.concatenate([distances, far]), np.vstack([kept, rows])
+        distances, far_rows = np.concatenate([distances, far]), np.vstack([far_rows, rows])
         order = np.argsort(-distances, kind="stable")[: max(_FAR, len(centers))]
-        distances, kept = distances[order], kept[order]
-    return distances, kept
+        distances, far_rows = distances[order], far_rows[order]
+    return distances, far_rows
 
 
 def _shares(
     part: Part, own: NDArray[np.int32] | None, cut: _Cut
 ) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64]]]:
     """Return the part of each object, and the weight of the edges from each part to each cluster."""
-    found = _component_of(part, cut.weights, cut.components)
-    labels = np.where(found >= 0, cut.first[found] + (0 if own is None else own), cut.alone)
+    component_of = _component_of(part, cut.weights, cut.components)
+    labels = np.where(
+        component_of >= 0, cut.first[component_of] + (0 if own is None else own), cut.alone
+    )
     shares = LabelEdges(part.ensemble, cut.weights).shares(labels, cut.count)
     return labels.astype(np.int32), (shares,)
 

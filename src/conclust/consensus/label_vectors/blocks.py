@@ -78,8 +78,8 @@ def iterate(
     """
 
     def looked(centroids: Centroids, n_iter: int) -> Lloyd:
-        found = labels.total(f"k-means, pass {n_iter}", _sums, *costs(centroids))
-        sums, present, noise, loss = found
+        block_sums = labels.total(f"k-means, pass {n_iter}", _sums, *costs(centroids))
+        sums, present, noise, loss = block_sums
         return Lloyd(sums, present, noise, float(loss) + constant, n_iter, False)
 
     state = labels.stages.state("lloyd", Lloyd, lambda: looked(first, 0))

@@ -82,20 +82,20 @@ class LabelVectorKMeans(ConsensusClusterer):
         owner = type(self).__name__
         counting = self._counting_as(ensemble)
         weighed = ensemble if counting is None else ensemble.reweighted(counting)
-        found = cluster_rows(
+        best = cluster_rows(
             weighed,
             RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol),
             self.n_init,
             seed_sequence(self.random_state, owner),
             thread_count(self.n_jobs, owner),
         )
-        labels = np.asarray(canonical_labels(found.labels), dtype=np.int64)
-        self.n_iter_ = len(found.losses) - 1
-        self.converged_ = found.converged
+        labels = np.asarray(canonical_labels(best.labels), dtype=np.int64)
+        self.n_iter_ = len(best.losses) - 1
+        self.converged_ = best.converged
         self._offsets = ensemble.offsets
-        described = self._describe(weighed, labels, found.losses[-1])
+        described = self._describe(weighed, labels, best.losses[-1])
         self.objective_, self._label_cost, self._block_cost = described
-        if not found.converged:
+        if not best.converged:
             warn_unfinished(self, "passes")
         return labels
 
@@ -113,14 +113,14 @@ class LabelVectorKMeans(ConsensusClusterer):
             return self._costs(weighed, centroids)
 
         first = Centroids.of(sample, started)
-        found = iterate(weighed, first, costs, constant, self.max_iter, self.tol)
-        self.n_iter_, self.converged_ = found.n_iter, found.done
+        last = iterate(weighed, first, costs, constant, self.max_iter, self.tol)
+        self.n_iter_, self.converged_ = last.n_iter, last.done
         self._offsets = labels.offsets
-        centroids = found.centroids(weighed)
-        loss = self._loss_at(found, centroids, weighed, constant)
+        centroids = last.centroids(weighed)
+        loss = self._loss_at(last, centroids, weighed, constant)
         self.objective_ = self._value(weighed, centroids, loss)
         self._label_cost, self._block_cost = costs(centroids)
-        if not found.done:
+        if not last.done:
             warn_unfinished(self, "passes")
         return Answer(nearest_in_block, (self._label_cost, self._block_cost))
 

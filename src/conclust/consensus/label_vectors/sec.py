@@ -172,8 +172,8 @@ class SEC(LabelVectorKMeans):
 
     def _constant(self, labels: LabelBlocks) -> float:
         degrees = labels.column_weights * labels.cluster_sizes
-        (found,) = labels.total("degrees", _own_shares, degrees, labels.partition_weights)
-        return float(found)
+        (share_sum,) = labels.total("degrees", _own_shares, degrees, labels.partition_weights)
+        return float(share_sum)
 
     def _loss_at(
         self, found: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float

@@ -199,17 +199,17 @@ class ECPCS(ConsensusClusterer):
         """Divide the clusters; return the weight of each in its meta-cluster, (T, parts found)."""
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
-        kept = np.flatnonzero(weights > 0)
-        if len(kept) == 0:  # noise only: no two objects are together
+        weighted = np.flatnonzero(weights > 0)
+        if len(weighted) == 0:  # noise only: no two objects are together
             return np.zeros((len(weights), 0))
         parts = _normalized_cut(
-            R[np.ix_(kept, kept)], weights[kept], self.n_clusters, seed, self.n_init
+            R[np.ix_(weighted, weighted)], weights[weighted], self.n_clusters, seed, self.n_init
         )
         # A part that k-means left empty has no share.
-        found, parts = np.unique(parts, return_inverse=True)
-        self.meta_clusters_[kept] = parts
-        meta = np.zeros((len(weights), len(found)))
-        meta[kept, parts] = weights[kept]
+        part_numbers, parts = np.unique(parts, return_inverse=True)
+        self.meta_clusters_[weighted] = parts
+        meta = np.zeros((len(weights), len(part_numbers)))
+        meta[weighted, parts] = weights[weighted]
         return meta
 
 

@@ -279,10 +279,10 @@ class _Evidence:
         if self.roots is not None:
             mass_roots = np.sqrt(self.counts)[:, np.newaxis]
             return np.asarray((self.roots * P[0]) @ (mass_roots * U) / mass_roots)
-        found = np.zeros_like(U)
+        sums = np.zeros_like(U)
         for column, gram in zip(self.presence.T, P, strict=True):
-            found += column[:, np.newaxis] * (U @ gram)
-        return found
+            sums += column[:, np.newaxis] * (U @ gram)
+        return sums
 
     def value(
         self, U: NDArray[np.float64], S: NDArray[np.float64], P: NDArray[np.float64]

@@ -288,10 +288,10 @@ class _Rows:
             return np.concatenate(
                 [_lengths(self.A[rows] @ transposed) / n for rows in _slices(n, _CELLS // n)]
             )
-        found = np.zeros(n)
+        lengths = np.zeros(n)
         for columns in _slices(T, _CELLS // T):
-            found += self._in_metric(sp.csr_array(transposed[columns] @ self.A / n), columns)
-        return found
+            lengths += self._in_metric(sp.csr_array(transposed[columns] @ self.A / n), columns)
+        return lengths
 
     def _in_metric(self, gram: sp.csr_array, columns: slice) -> NDArray[np.float64]:
         """Return the part of the lengths of the rows of A in the metric `gram` that these give."""
@@ -321,9 +321,9 @@ class _Rows:
 
     def to_objects(self, objects: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the dissimilarities to some objects, each 0 to itself."""
-        found = 1.0 - (self.A @ self.A[objects].T).toarray()
-        found[objects, np.arange(len(objects))] = 0.0
-        return _cleaned(found)
+        dissimilarities = 1.0 - (self.A @ self.A[objects].T).toarray()
+        dissimilarities[objects, np.arange(len(objects))] = 0.0
+        return _cleaned(dissimilarities)
 
 
 def _slices(n: int, step: int) -> Iterator[slice]:

@@ -222,11 +222,11 @@ def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> NDArray[np.float64]
         _, singular, right = svds(A, k=k, v0=start)
         order = np.argsort(-singular)
         values, vectors = singular[order] ** 2, right[order].T
-    kept = values > _RANK * values.max(initial=0.0)
-    if not kept.any():
+    above_rank = values > _RANK * values.max(initial=0.0)
+    if not above_rank.any():
         return np.zeros((T, 0))
     # Signs of eigenvectors are arbitrary: the largest entry is made positive.
-    vectors = vectors[:, kept]
+    vectors = vectors[:, above_rank]
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     return np.asarray(vectors * signs)
 
@@ -322,8 +322,8 @@ class _Search:
         points = self.points(rows)
         first = corners(points) if start == 0 else _random(points.shape[1], seed)
         limits = self.limits
-        found = rotated(points, rows.masses, first, limits.max_iter, max(limits.tol, _ROUGH))
-        return replace(found, rough=limits.tol < _ROUGH)
+        rotation = rotated(points, rows.masses, first, limits.max_iter, max(limits.tol, _ROUGH))
+        return replace(rotation, rough=limits.tol < _ROUGH)
 
     def finish(self, found: Rotated, rows: DistinctRows, kept: NDArray[np.int64]) -> Rotated:
         """Continue the rotation with all points."""

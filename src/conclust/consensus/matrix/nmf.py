@@ -109,7 +109,7 @@ class WeightedNMF(SoftConsensusClusterer):
     every step. The square root of the papers does not ensure that; larger exponents are tried first
     and kept while the objective falls. Objects with the same labels share a row of H.
 
-    The papers also ask for H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is
+    The papers also require H'H = I, or for QSQ' with orthonormal Q in place of HH'; here the scale is
     free and overlap is allowed, so that rows of H can be read as memberships. For the same reason
     weights have a price here. They are the solution of the quadratic program min w'Aw - 2b'w on the
     simplex, with A_uv the sum of squares of the contingency table of u and v, ``b_u = |B_u'H|^2`` and
@@ -193,12 +193,12 @@ class WeightedNMF(SoftConsensusClusterer):
         rows = ensemble.distinct_rows()
         with one_library_thread():
             # One start: the search for its initial partition has several.
-            found = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
-        self.objective_, self.trace_ = found.trace[-1], np.array(found.trace)
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.weights_ = found.weights
-        self.factors_ = H = found.H[rows.inverse]
-        if not found.converged:
+            factors = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
+        self.objective_, self.trace_ = factors.trace[-1], np.array(factors.trace)
+        self.n_iter_, self.converged_ = factors.n_iter, factors.converged
+        self.weights_ = factors.weights
+        self.factors_ = H = factors.H[rows.inverse]
+        if not factors.converged:
             warn_unfinished(self, "updates")
         sums = H.sum(axis=1, keepdims=True)
         return np.asarray(

@@ -228,9 +228,9 @@ class AddRemAdd(ConsensusClusterer):
         few = self.n_clusters is None or self.n_clusters < len(chosen)
         extraction = _extract(evidence.some(chosen), self.starts, draw) if few else None
         if extraction is not None and self.n_clusters is None and not self.refine:
-            found = extended(evidence, chosen, extraction)
+            partition = extended(evidence, chosen, extraction)
         else:
-            found = best_partition(
+            partition = best_partition(
                 ensemble,
                 units,
                 evidence,
@@ -244,11 +244,11 @@ class AddRemAdd(ConsensusClusterer):
                 chosen,
                 extraction,
             )
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.objective_ = found.objective
-        labels = found.labels[units.inverse]
+        self.n_iter_, self.converged_ = partition.n_iter, partition.converged
+        self.objective_ = partition.objective
+        labels = partition.labels[units.inverse]
         self.semi_average_ = semi_average(ensemble, labels, together)
-        if not found.converged:
+        if not partition.converged:
             warn(
                 f"AddRemAdd stopped after max_iter={self.max_iter} passes with objects still "
                 "moving. Raise max_iter.",
@@ -287,8 +287,8 @@ def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -
         gain = add_rem_add(similarity, evidence.mass, alive, tried, members)
         if gain <= 0:
             break
-        taken = members.astype(np.bool_)
-        labels[taken], alive[taken] = cluster, 0
+        extracted = members.astype(np.bool_)
+        labels[extracted], alive[extracted] = cluster, 0
         cluster += 1
     rest = np.flatnonzero(alive)
     labels[rest] = cluster + np.arange(len(rest))

@@ -193,7 +193,7 @@ class BayesEstimate(ConsensusClusterer):
         check_loss(self.loss, self.split_cost, "BayesEstimate")
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
-        labels, found, drawn = least_expected_loss(
+        labels, best, drawn = least_expected_loss(
             ensemble,
             Wanted(
                 self.loss,
@@ -206,10 +206,10 @@ class BayesEstimate(ConsensusClusterer):
             seed_sequence(self.random_state, "BayesEstimate"),
             thread_count(self.n_jobs, "BayesEstimate"),
         )
-        self.expected_loss_ = self.objective_ = found.loss
+        self.expected_loss_ = self.objective_ = best.loss
         self.best_draw_, self.best_draw_loss_ = drawn.index, drawn.loss
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        if not found.converged:
+        self.n_iter_, self.converged_ = best.n_iter, best.converged
+        if not best.converged:
             warn(
                 f"BayesEstimate stopped after max_iter={self.max_iter} passes with objects still "
                 "moving. Raise max_iter.",

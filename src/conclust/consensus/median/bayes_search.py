@@ -104,8 +104,8 @@ class _Draws:
         equal = EqualRows.of(ensemble.codes.T[counted])
         first = counted[equal.first]
         summed = np.bincount(equal.inverse, weights[counted], len(equal))
-        kept = ensemble.subset(partitions=first)
-        return cls(Ensemble(kept, weights=within_range(summed / summed.max())), first)
+        distinct = ensemble.subset(partitions=first)
+        return cls(Ensemble(distinct, weights=within_range(summed / summed.max())), first)
 
 
 def least_expected_loss(
@@ -122,7 +122,7 @@ def least_expected_loss(
     part = _Problem.of(units, chosen, wanted)
     starts = _starts(part, drawn, wanted, generator, threads)
     ends = _best_of_starts(part, starts, wanted, spawn_seeds(root, 2 * len(starts)), threads)
-    found = ends[0]
+    best = ends[0]
     if len(chosen) < len(units):
         stage(f"the best starts, on all {len(units)} rows")
         whole = _Problem.of(units, np.arange(len(units)), wanted)
@@ -133,9 +133,9 @@ def least_expected_loss(
             begun.append(labels)
         seeds = spawn_seeds(root, len(begun) + 1)
         ends = _mapped(lambda i: whole.descend(begun[i], seeds[i]), len(begun), threads, "starts")
-        found = whole.finish(min(ends, key=lambda end: end.loss), seeds[-1])
+        best = whole.finish(min(ends, key=lambda end: end.loss), seeds[-1])
     index = int(distinct.first[drawn.index])
-    return found.labels[units.inverse], found, BestDraw(index, drawn.loss, drawn.ranking)
+    return best.labels[units.inverse], best, BestDraw(index, drawn.loss, drawn.ranking)
 
 
 def best_draw(draws: Ensemble, loss: Loss, split_cost: float, threads: int) -> BestDraw:

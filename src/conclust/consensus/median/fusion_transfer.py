@@ -149,7 +149,7 @@ class MedianPartition(ConsensusClusterer):
         draw = generator(self.random_state, "MedianPartition")
         units = interchangeable(ensemble)
         twice = np.full(int(ensemble.offsets[-1]), 2.0)
-        found = best_partition(
+        best = best_partition(
             ensemble,
             units,
             evidence_of(ensemble, units, twice, 1.0),
@@ -157,15 +157,15 @@ class MedianPartition(ConsensusClusterer):
             Wanted("additive", None, self.n_init, self.max_iter),
             sample(units, draw),
         )
-        self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.objective_ = _together(ensemble) - found.objective
-        if not found.converged:
+        self.n_iter_, self.converged_ = best.n_iter, best.converged
+        self.objective_ = _together(ensemble) - best.objective
+        if not best.converged:
             warn(
                 f"MedianPartition stopped after max_iter={self.max_iter} passes with objects still "
                 "moving. Raise max_iter.",
                 ConvergenceWarning,
             )
-        return found.labels[units.inverse]
+        return best.labels[units.inverse]
 
 
 def _together(ensemble: Ensemble) -> float:

@@ -253,11 +253,11 @@ def best_partition(
     stage("local search")
     for start in tracked(starts if given is None else [given, *starts], "starts"):
         begin = _freed(start, part.apart)
-        found = _descend(search, begin, k, max_iter, generator.permutation(m))
-        if found is not None and (
-            best is None or found.objective > best.objective + 1e-9 * abs(best.objective)
+        descended = _descend(search, begin, k, max_iter, generator.permutation(m))
+        if descended is not None and (
+            best is None or descended.objective > best.objective + 1e-9 * abs(best.objective)
         ):
-            best = found
+            best = descended
     if (
         best is None
     ):  # single objects can be fused to any number of clusters, unless they are kept apart
@@ -305,7 +305,7 @@ def member_starts(
     k: int | None,
 ) -> list[NDArray[np.int64]]:
     """Return the partitions of the ensemble of highest objective, as starts."""
-    found: list[tuple[float, NDArray[np.int64]]] = []
+    scored: list[tuple[float, NDArray[np.int64]]] = []
     counts = ensemble.cluster_counts
     for u in np.flatnonzero(counts <= _FUSED):
         labels = ensemble.labels[objects, u]
@@ -317,9 +317,9 @@ def member_starts(
             continue
         start[there] = canonical_labels(start[there])
         search.set(start, int(start.max()) + 1)
-        found.append((search.objective(), start))
-    found.sort(key=lambda each: -each[0])  # stable: of equals the first
-    return [start for _, start in found[:n_best]]
+        scored.append((search.objective(), start))
+    scored.sort(key=lambda each: -each[0])  # stable: of equals the first
+    return [start for _, start in scored[:n_best]]
 
 
 def _descend(
@@ -384,16 +384,16 @@ def extended(evidence: Evidence, chosen: NDArray[np.int64], labels: NDArray[np.i
     start = np.full(m, -1)
     start[chosen] = labels
     size = np.bincount(labels, evidence.mass[chosen], minlength=k)
-    asked = np.flatnonzero(np.bincount(labels, minlength=k) > 1)
-    if len(asked) == 0:
-        asked = np.arange(k)
+    compared = np.flatnonzero(np.bincount(labels, minlength=k) > 1)
+    if len(compared) == 0:
+        compared = np.arange(k)
     member = sp.csr_array((evidence.mass[chosen] / size[labels], (labels, chosen)), shape=(k, m))
-    means = (member @ evidence.rows)[asked].toarray() * evidence.weights
+    means = (member @ evidence.rows)[compared].toarray() * evidence.weights
     others = np.flatnonzero(start < 0)
     for begin in range(0, len(others), _VISITS):
         some = others[begin : begin + _VISITS]
         near = evidence.rows[some] @ means.T
-        start[some] = np.where(near.max(axis=1) > 0, asked[near.argmax(axis=1)], k + some)
+        start[some] = np.where(near.max(axis=1) > 0, compared[near.argmax(axis=1)], k + some)
     whole = evidence.search("explained", None)
     start = canonical_labels(start)
     whole.set(start, int(start.max()) + 1)
@@ -414,7 +414,7 @@ def least_squares_labels(
     units = interchangeable(ensemble)
     if counts is not None:
         units = units.counted(counts)
-    found = best_partition(
+    best = best_partition(
         ensemble,
         units,
         evidence_of(ensemble, units, np.ones(int(ensemble.offsets[-1])), 0.0),
@@ -422,4 +422,4 @@ def least_squares_labels(
         Wanted("averaged", n_clusters, n_init, 100),
         sample(units, draw, n_clusters),
     )
-    return found.labels[units.inverse]
+    return best.labels[units.inverse]

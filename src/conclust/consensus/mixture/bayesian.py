@@ -62,7 +62,7 @@ class BayesianEnsemble(PlacingClusterer):
     solver : {"variational", "gibbs"}, default="variational"
         "gibbs": collapsed Gibbs sampling, started from the variational solution. Slower, but its draws show the uncertainty of the memberships.
     alpha : float, default=None
-        Where alpha begins for each cluster: small values ask for objects of one cluster. None:
+        Where alpha begins for each cluster: small values favour objects that belong to one cluster. None:
         1 / n_clusters. By Gibbs sampling the mean of alpha's prior, which is exponential. In [1e-3, 1e4].
     learn_alpha : bool, default=True
         Whether alpha is also fitted (drawn), one value per cluster, or stays at its initial value.
@@ -279,17 +279,17 @@ class BayesianEnsemble(PlacingClusterer):
         membership = start.model.membership(start.mass)
         clusters = start.model.likeliest(rows.ensemble.codes, membership)
         chain = Chain(ensemble, prior, start.model.alpha, clusters[rows.inverse])
-        found = chain.run(
+        means = chain.run(
             self.n_burn_in,
             self.n_draws,
             membership[rows.inverse],
             spawn_generators(seed, self.n_init + 2)[-1],
         )
-        self._model = replace(start.model, alpha=found.alpha, beta=found.beta)
-        self.draws_ = found.draws
-        self.log_probabilities_ = found.log_probabilities
-        self.n_iter_ = len(found.log_probabilities)
-        return found.membership
+        self._model = replace(start.model, alpha=means.alpha, beta=means.beta)
+        self.draws_ = means.draws
+        self.log_probabilities_ = means.log_probabilities
+        self.n_iter_ = len(means.log_probabilities)
+        return means.membership
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         parts = self._model
@@ -378,11 +378,11 @@ class _Model:
     def likeliest(self, codes: NDArray[Any], membership: NDArray[np.float64]) -> NDArray[np.int32]:
         """Return the most probable cluster behind each label, given the memberships (arbitrary without a label)."""
         logs, beta = np.log(membership), np.log(self.beta)
-        found = np.zeros(codes.shape, dtype=np.int32)
+        clusters = np.zeros(codes.shape, dtype=np.int32)
         for u, first in enumerate(self.offsets[:-1]):
             own = np.flatnonzero(codes[:, u] < self.offsets[u + 1] - first)
-            found[own, u] = (logs[own] + beta[first + codes[own, u]]).argmax(axis=1)
-        return found
+            clusters[own, u] = (logs[own] + beta[first + codes[own, u]]).argmax(axis=1)
+        return clusters
 
     def placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """Return memberships of objects by their labels alone."""
@@ -460,16 +460,16 @@ class _Search:
         codes, counts = np.ascontiguousarray(rows.ensemble.codes), rows.masses
         total = counts.sum()
         learns = self.learn_alpha and len(model.alpha) > 1
-        found = model.round(codes, counts, mass, np.empty_like(mass), threads)
-        trace = [found.bound + model.prior(self.smoothing)]
+        sums = model.round(codes, counts, mass, np.empty_like(mass), threads)
+        trace = [sums.bound + model.prior(self.smoothing)]
         for iteration in range(self.max_iter):
             rounds("iterations", iteration, self.max_iter)
             learning = learns and iteration >= settling
-            alpha = _better_alpha(model.alpha, found.logs, total) if learning else model.alpha
-            model = replace(model, alpha=alpha, beta=_normalised(found.use + self.smoothing, rows))
-            mass, room = found.mass, mass
-            found = model.round(codes, counts, mass, room, threads)
-            trace.append(found.bound + model.prior(self.smoothing))
+            alpha = _better_alpha(model.alpha, sums.logs, total) if learning else model.alpha
+            model = replace(model, alpha=alpha, beta=_normalised(sums.use + self.smoothing, rows))
+            mass, room = sums.mass, mass
+            sums = model.round(codes, counts, mass, room, threads)
+            trace.append(sums.bound + model.prior(self.smoothing))
             small = trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total)
             if small and (learning or not learns):
                 return _Fitted(model, mass, trace, True)

@@ -166,14 +166,14 @@ class Chain:
             for sweep in tracked(range(len(logs)), "sweeps"):
                 self.sweep(rng)
                 logs[sweep] = self.log_probability()
-                kept = sweep - n_burn_in
-                if kept < 0:
+                n_kept = sweep - n_burn_in
+                if n_kept < 0:
                     continue
                 theta = self.theta()
                 order = assign(named.T @ theta)  # which cluster of the draw each column is
                 theta = theta[:, order]
                 named += theta
-                draws[:, kept] = _drawn_columns(theta, rng)
+                draws[:, n_kept] = _drawn_columns(theta, rng)
                 drawn = (theta, self.alpha[order], self.beta()[:, order])
                 for total, part in zip(sums, drawn, strict=True):
                     total += part

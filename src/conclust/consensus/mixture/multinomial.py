@@ -412,18 +412,18 @@ class _Climb:
 def _climbed(labels: LabelBlocks, climb: _Climb, search: _Search) -> _Climb:
     """Make an iteration."""
     components = _components_of(labels, climb.counts, climb.masses, search.smoothing)
-    found = _looked(labels, components, climb.trace, search.smoothing)
-    gain = found.trace[-1] - found.trace[-2]
-    enough = search.tol * max(abs(found.trace[-1]), float(labels.n_samples))
-    return replace(found, done=bool(gain <= enough))
+    next_climb = _looked(labels, components, climb.trace, search.smoothing)
+    gain = next_climb.trace[-1] - next_climb.trace[-2]
+    enough = search.tol * max(abs(next_climb.trace[-1]), float(labels.n_samples))
+    return replace(next_climb, done=bool(gain <= enough))
 
 
 def _looked(
     labels: LabelBlocks, components: _Components, trace: NDArray[np.float64], smoothing: float
 ) -> _Climb:
     """Compute the memberships from some components (the E step); only sums are kept."""
-    found = labels.total(f"EM, iteration {len(trace)}", _expected, components)
-    counts, masses, log_likelihood, unsure = found
+    sums = labels.total(f"EM, iteration {len(trace)}", _expected, components)
+    counts, masses, log_likelihood, unsure = sums
     reached = float(log_likelihood) + components.prior(smoothing)
     return _Climb(
         components.mixing,

@@ -167,11 +167,11 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
             k = gibbs_sweep(view, float(self.smoothing), concentration, seed, labels)
             if self.concentration is None:
                 concentration = _drawn_concentration(concentration, n, k, rng)
-            kept = sweep - self.n_burn_in
-            if kept >= 0:
-                self.draws_[:, kept] = labels
-                self.n_clusters_draws_[kept] = k
-                self.concentrations_[kept] = concentration
+            n_kept = sweep - self.n_burn_in
+            if n_kept >= 0:
+                self.draws_[:, n_kept] = labels
+                self.n_clusters_draws_[n_kept] = k
+                self.concentrations_[n_kept] = concentration
         stage("the draw nearest to their mean")
         losses = _least_squares(self.draws_)
         best = int(losses.argmin())

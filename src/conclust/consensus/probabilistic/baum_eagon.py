@@ -209,11 +209,11 @@ class BaumEagon(SoftConsensusClusterer):
 
     def _told(self, paths: Iterable[Path], run: Run) -> list[Path]:
         """Collect the results of all starts, with a line for each."""
-        found = []
+        results = []
         for path in tracked(paths, "starts", self.n_init):
             run.report(f"objective {path.trace[-1]:.10g} after {len(path.trace) - 1} iterations")
-            found.append(path)
-        return found
+            results.append(path)
+        return results
 
 
 class _Pairs(ABC):
@@ -238,10 +238,10 @@ class _Pairs(ABC):
 
     def visit(self, Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return f(Y) and H, the sums h_ik."""
-        found, fitted = self.sums(Y)
-        total = self.ceiling - 2.0 * float(np.vdot(found, Y)) + float(np.vdot(fitted, Y))
+        observed_sums, fitted = self.sums(Y)
+        total = self.ceiling - 2.0 * float(np.vdot(observed_sums, Y)) + float(np.vdot(fitted, Y))
         # Non-negative up to rounding.
-        return max(0.5 * total, 0.0), np.maximum(self.degree[:, None] + found - fitted, 0.0)
+        return max(0.5 * total, 0.0), np.maximum(self.degree[:, None] + observed_sums - fitted, 0.0)
 
     degree: NDArray[np.float64]
 
@@ -264,7 +264,7 @@ class _ByClusters(_Pairs):
         self.degree -= self.own_N[:, 0]
 
     def sums(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        found = self.B @ (self.weighted @ Y) - self.own_c * Y
+        observed_sums = self.B @ (self.weighted @ Y) - self.own_c * Y
         fitted = -self.own_N * (Y**2).sum(axis=1, keepdims=True) * Y
         step = max(1, _CELLS // Y.size)
         for begin in range(0, len(self.group_weights), step):
@@ -272,7 +272,7 @@ class _ByClusters(_Pairs):
             observed = self.present.T[some, :, None] * Y
             grams = self.group_weights[some, None, None] * (observed.transpose(0, 2, 1) @ observed)
             fitted += (observed @ grams).sum(axis=0)
-        return found, fitted
+        return observed_sums, fitted
 
 
 class _ByMatrices(_Pairs):

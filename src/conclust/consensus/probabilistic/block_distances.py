@@ -138,10 +138,10 @@ class BlockPairs:
 
     def _measured(self, descent: Descent, state: State) -> Reached:
         def measure() -> Measured:
-            found = self.labels.look(
+            block_sums = self.labels.look(
                 "distances", _measure, descent.kept, (state.step,), self.model, self.n_clusters
             )
-            return Measured(*added(found))
+            return Measured(*added(block_sums))
 
         stage = f"distances_{self._round}"
         measured = self.labels.stages.state(stage, Measured, measure)

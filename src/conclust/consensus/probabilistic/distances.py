@@ -240,8 +240,8 @@ class PairPattern:
         c, N = pair_counts(weighted, i, indices, n_jobs=self.threads)
         known = N > 0
         if not known.all():
-            kept = np.concatenate([[0], np.cumsum(known)])
-            indptr, indices, c, N = kept[indptr], indices[known], c[known], N[known]
+            n_known = np.concatenate([[0], np.cumsum(known)])
+            indptr, indices, c, N = n_known[indptr], indices[known], c[known], N[known]
         return SparseEvidence._of(indptr, indices, c, N)
 
 

@@ -40,12 +40,12 @@ def bound_of(estimator: Any, ensemble: Ensemble) -> int:
     More clusters than objects only add empty ones, at a cost that grows with their number. A membership to
     start from keeps its columns.
     """
-    n, asked = ensemble.n_samples, estimator.n_clusters
-    if asked is None:
+    n, requested = ensemble.n_samples, estimator.n_clusters
+    if requested is None:
         return max(1, min(n, int(ensemble.cluster_counts.max())))
     init = getattr(estimator, "init", None)
     shape = () if init is None else plain_array(init, "'init'", of="numbers").shape
-    return int(min(asked, max(n, shape[1] if len(shape) == 2 else 1)))
+    return int(min(requested, max(n, shape[1] if len(shape) == 2 else 1)))
 
 
 def run_of(estimator: Any) -> Run:

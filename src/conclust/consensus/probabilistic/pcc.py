@@ -121,7 +121,7 @@ class PCC(PairObjectiveClusterer):
     membership_ : ndarray of shape (n_samples, n_held)
         Probabilities over clusters, rows sum to 1. A column for each cluster that is not empty (with
         a probability above 1e-9): first the ``n_clusters_`` clusters of ``labels_``, then the
-        clusters that are no object's most probable one. Empty ones of the ``n_clusters_max_`` allowed
+        clusters that are not the most probable one of any object. Empty ones of the ``n_clusters_max_`` allowed
         are left out.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
@@ -290,8 +290,8 @@ class PCC(PairObjectiveClusterer):
         for parameter, only in allowed.items():
             given = getattr(self, parameter)
             if not isinstance(given, str | None) or given not in only:
-                told = " or ".join(map(repr, only))
-                refuse(parameter, "PCC", f"{told} with labels in blocks", given, advice)
+                accepted = " or ".join(map(repr, only))
+                refuse(parameter, "PCC", f"{accepted} with labels in blocks", given, advice)
         self.solver_ = f"{name}, in blocks"
         self.objective_constant_, self._recoded = None, None
         run = replace(run_of(self), seed=seed)
@@ -310,8 +310,8 @@ class PCC(PairObjectiveClusterer):
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
         solver = SOLVERS[name]
         starts = starts_of(self.init, problem, run, "PCC", own=solver.draws_starts)
-        found = (solver.solve(problem, start, stopping, run) for start in starts)
-        return min(found, key=lambda solution: solution.objective)
+        solutions = (solver.solve(problem, start, stopping, run) for start in starts)
+        return min(solutions, key=lambda solution: solution.objective)
 
     @property
     def _placed_to(self) -> float:

@@ -109,7 +109,7 @@ class PEACE(PairObjectiveClusterer):
     membership_ : ndarray of shape (n_samples, n_held)
         Probabilities over clusters, rows sum to 1. A column for each cluster that is not empty (with
         a probability above 1e-9): first the ``n_clusters_`` clusters of ``labels_``, then the
-        clusters that are no object's most probable one. Empty ones of the ``n_clusters_max_`` allowed
+        clusters that are not the most probable one of any object. Empty ones of the ``n_clusters_max_`` allowed
         are left out.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
@@ -222,13 +222,13 @@ class PEACE(PairObjectiveClusterer):
             known = self._all_pairs(ensemble, run)
         problem = Problem(ensemble, self.n_clusters_max_, kl, known)
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
-        found, losses = _selected(problem, stopping, run, self.solver, self.init)
+        solution, losses = _selected(problem, stopping, run, self.solver, self.init)
         best = _best_likelihood(known)
         self.log_likelihoods_ = best - losses
-        self.log_likelihood_ = best - found.objective
-        self._placement = placement_of(problem, found.membership, run)
-        self._tell(found)
-        return found.membership
+        self.log_likelihood_ = best - solution.objective
+        self._placement = placement_of(problem, solution.membership, run)
+        self._tell(solution)
+        return solution.membership
 
     def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
         """Give no warning: the failures of squared distances have not been observed with the likelihood."""
@@ -248,8 +248,8 @@ class PEACE(PairObjectiveClusterer):
 
         def among(part: Problem) -> tuple[Solution, NDArray[np.float64]]:
             known = narrow_evidence(part.ensemble, run.threads)
-            found, losses = _selected(replace(part, evidence=known), stopping, run)
-            return found, _best_likelihood(known) - losses
+            best, losses = _selected(replace(part, evidence=known), stopping, run)
+            return best, _best_likelihood(known) - losses
 
         found, answer, likelihoods = place_blocks(
             labels, self.n_clusters_max_, kl, stopping, run, among
@@ -283,12 +283,12 @@ def _selected(
     starts = [starts_of(init, problem, one, "PEACE", own=False)[0] for one in runs]
     if solver != "auto" or not known.of_all_pairs or known.n_samples <= N_LANDMARKS:
         chosen = SOLVERS["pairwise" if solver == "auto" else solver]
-        found = [
+        solutions = [
             chosen.solve(problem, start, stopping, one)
             for start, one in zip(starts, runs, strict=True)
         ]
-        losses = np.array([solution.objective for solution in found])
-        return found[int(losses.argmin())], losses
+        losses = np.array([solution.objective for solution in solutions])
+        return solutions[int(losses.argmin())], losses
     return _selected_early(problem, stopping, runs, starts)
 
 

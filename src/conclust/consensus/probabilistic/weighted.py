@@ -162,7 +162,7 @@ class WeightedPCC(PairObjectiveClusterer):
     membership_ : ndarray of shape (n_samples, n_held)
         Probabilities over clusters, rows sum to 1. A column for each cluster that is not empty (with
         a probability above 1e-9): first the ``n_clusters_`` clusters of ``labels_``, then the
-        clusters that are no object's most probable one. Empty ones of the ``n_clusters_max_`` allowed
+        clusters that are not the most probable one of any object. Empty ones of the ``n_clusters_max_`` allowed
         are left out.
     weights_ : ndarray of shape (n_partitions,)
         alpha: at least 0, sum 1.
@@ -436,7 +436,7 @@ class WeightedPCC(PairObjectiveClusterer):
         if (mute & (w > 0)).any():
             warn(
                 f"{np.count_nonzero(mute & (w > 0))} partitions (the first is partition "
-                f"{np.argmax(mute & (w > 0))}) observed no pair of objects: they say nothing, and get "
+                f"{np.argmax(mute & (w > 0))}) observed no pair of objects: they carry no information, and get "
                 "the weight 0.",
                 EvidenceWarning,
             )
@@ -453,7 +453,7 @@ class WeightedPCC(PairObjectiveClusterer):
         m, q = len(counted), shares[counted]
         alpha = shares
         trace: list[tuple[float, float]] = []
-        kept = Y, shares, np.ones_like(shares)
+        previous = Y, shares, np.ones_like(shares)
         self.converged_ = False
         while True:
             d, expected = self._distances(pairs, Y)
@@ -461,7 +461,7 @@ class WeightedPCC(PairObjectiveClusterer):
             reached = self._objective(alpha[counted], d[counted], q, n)
             if trace and self.distance == "corrected" and reached > trace[-1][1]:
                 # Lower with the old expectations, not lower with the expectations of the new membership.
-                Y, d, expected = kept
+                Y, d, expected = previous
                 self.converged_ = True
                 break
             alpha = np.zeros_like(shares)
@@ -480,7 +480,7 @@ class WeightedPCC(PairObjectiveClusterer):
             self.converged_ = moved < _WEIGHTS_TOL and settled
             if self.converged_ or len(trace) >= self.max_iter:
                 break
-            kept = Y, d, expected
+            previous = Y, d, expected
             Y = pairs.descend(Y, alpha * pairs.scale / expected, _SWEEPS, _STEP_TOL)
         self.n_iter_ = len(trace)
         self.trace_ = np.array([trace[0][0], *(value for _, value in trace)])

@@ -214,8 +214,8 @@ def representation_affinity(
     Z = U * (1.0 - lost)  # its transpose, in the directions U
     squares, P = scipy.linalg.eigh(Z.T @ Z)
     s = np.sqrt(np.maximum(squares, 0.0))
-    kept = s > _KEPT * s[-1]
-    rows = unit_rows((U @ P[:, kept]) * np.sqrt(s[kept]))
+    above_noise = s > _KEPT * s[-1]
+    rows = unit_rows((U @ P[:, above_noise]) * np.sqrt(s[above_noise]))
     affinity = rows @ rows.T
     affinity = 0.5 * (affinity + affinity.T)
     np.square(affinity, out=affinity)
@@ -228,8 +228,8 @@ def _directions(X: sp.csr_array) -> tuple[NDArray[np.float64], NDArray[np.float6
     n, T = X.shape
     if n >= T:
         e, V = scipy.linalg.eigh((X.T @ X).toarray())
-        kept = e > _RANK * e.max(initial=0.0)
-        return e[kept], np.asarray(X @ (V[:, kept] / np.sqrt(e[kept])))
+        above_rank = e > _RANK * e.max(initial=0.0)
+        return e[above_rank], np.asarray(X @ (V[:, above_rank] / np.sqrt(e[above_rank])))
     e, U = scipy.linalg.eigh((X @ X.T).toarray())
-    kept = e > _RANK * e.max(initial=0.0)
-    return e[kept], U[:, kept]
+    above_rank = e > _RANK * e.max(initial=0.0)
+    return e[above_rank], U[:, above_rank]

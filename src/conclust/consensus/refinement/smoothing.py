@@ -47,7 +47,7 @@ _TOLERANCE = 1e-8
 _ROUNDING = 1e-14
 _MOST_STEPS = 5_000
 _STEPS_BETWEEN_LOOKS = 8
-# Rows of a component that is solved by sparse factors, where these have at most one entry in so many.
+# A component of at least _LARGE rows is solved by sparse factors if at most one in _FEW_ENTRIES entries of a factor is not 0.
 _LARGE = 256
 _FEW_ENTRIES = 16
 # Logarithms of shifts that share factors; each correction then leaves at most a tenth of the error.

@@ -257,10 +257,10 @@ def learned_graph(pairs: _Pairs, k: int, gamma: float) -> NDArray[np.float64]:
             shares = np.full(len(weights), 1.0 / total)
             if disagreements.any():
                 shares = np.maximum(disagreements / float(weights @ disagreements), least)
-            found = _components(S)[0]
-            if found < k:
+            n_components = _components(S)[0]
+            if n_components < k:
                 strength *= 2.0
-            elif found > k:
+            elif n_components > k:
                 strength, F = strength / 2.0, before
             elif step:
                 break

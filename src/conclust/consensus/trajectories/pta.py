@@ -51,7 +51,7 @@ class PTA(ConsensusClusterer):
         Length of the walks. None: the same number.
     lazy : bool, default=None
         Whether a walk stays where it is with probability 1/2 in each step. None: in the parts of the
-        graph that are bipartite, as two rows that are neighbours of nobody else, where neighbours never
+        graph that are bipartite, such as two rows that are neighbours of no other row, where neighbours never
         meet otherwise. The paper's walks are not lazy.
     weighted : bool, default=False
         Whether linkage counts a distinct row of labels once per object that has it. In the paper it does not; walks
@@ -165,8 +165,8 @@ class PTA(ConsensusClusterer):
         return cut(self.linkage_matrix_, longest_lifetime(self.linkage_matrix_) if k is None else k)
 
     def _tree(self, ensemble: Ensemble) -> NDArray[np.float64]:
-        asked = self.n_neighbors is not None or self.n_steps is not None
-        if too_few(ensemble, asked, "PTA", f"EAC(linkage={self.linkage!r})"):
+        parameters_given = self.n_neighbors is not None or self.n_steps is not None
+        if too_few(ensemble, parameters_given, "PTA", f"EAC(linkage={self.linkage!r})"):
             few = ensemble.n_samples
             return dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=self.n_jobs)[0]
         rows = len(starting_clusters(ensemble))

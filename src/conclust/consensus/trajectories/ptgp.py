@@ -166,8 +166,8 @@ class PTGP(ConsensusClusterer):
         starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)
         ensemble = saying_something(ensemble)
         nobody = np.zeros(ensemble.n_samples, dtype=np.int64)
-        asked = self.n_neighbors is not None or self.n_steps is not None
-        if too_few(ensemble, asked, "PTGP", "HBGF(joint=False)"):
+        parameters_given = self.n_neighbors is not None or self.n_steps is not None
+        if too_few(ensemble, parameters_given, "PTGP", "HBGF(joint=False)"):
             edges = edges_of(ensemble)
             if not edges.sums().any():  # noise only: no two objects are together
                 return nobody

@@ -102,11 +102,11 @@ class Walks:
         """Return M X without M: there are few columns."""
         n, width = X.shape
         at_once = max(8, _STEPS_HELD // max(1, n * self.n_steps))
-        found = np.empty_like(X)
+        products = np.empty_like(X)
         for begin in range(0, width, at_once):
             some = slice(begin, min(begin + at_once, width))
-            found[:, some] = self._there_and_back(X[:, some])
-        return found
+            products[:, some] = self._there_and_back(X[:, some])
+        return products
 
     def norms(self, rng: np.random.Generator) -> NDArray[np.float64]:
         """Estimate the diagonal of M: its first step is counted, the others are from random signs.
@@ -116,14 +116,14 @@ class Walks:
         """
         squared = self.steps.copy()
         squared.data **= 2
-        found = np.asarray(squared.sum(axis=1), dtype=np.float64).ravel()
+        estimates = np.asarray(squared.sum(axis=1), dtype=np.float64).ravel()
         if self.n_steps > 1:
             signs = rng.integers(0, 2, (len(self), _SIGNS)).astype(np.float64)
             reached = self._step(2.0 * signs - 1.0)
             for _ in range(1, self.n_steps):
                 reached = self._step(reached)
-                found += np.einsum("ij,ij->i", reached, reached) / _SIGNS
-        return found
+                estimates += np.einsum("ij,ij->i", reached, reached) / _SIGNS
+        return estimates
 
     def _there_and_back(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         # P'^s = D P^s D^-1.
@@ -139,9 +139,9 @@ class Walks:
         return back
 
     def _step(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.empty(X.shape)
-        walk_step(*self._arrays, np.ascontiguousarray(X), found, self._threads)
-        return found
+        products = np.empty(X.shape)
+        walk_step(*self._arrays, np.ascontiguousarray(X), products, self._threads)
+        return products
 
     @property
     def _threads(self) -> int:
@@ -260,9 +260,9 @@ def _bipartite(P: sp.csr_array) -> NDArray[np.bool_]:
         odd[vertex] = not odd[last]
     rows = np.repeat(np.arange(n), np.diff(P.indptr))
     alike = odd[rows] == odd[P.indices]
-    found = np.ones(len(first), dtype=np.bool_)
-    found[number[rows[alike]]] = False
-    return found[number]
+    odd_cycle_free = np.ones(len(first), dtype=np.bool_)
+    odd_cycle_free[number[rows[alike]]] = False
+    return odd_cycle_free[number]
 
 
 def _inverse_roots(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -141,9 +141,9 @@ class _Table:
         own = float(self.per_cluster @ (self.squares * votes.sum(axis=1)))
         total = cast.sum(axis=1)
         explained = float(np.sum(cast * shared))
-        kept = float(total @ shared.sum(axis=1))
+        constant = float(total @ shared.sum(axis=1))
         # With M_i = mean_i + (1 - sum of mean_i) / K: f = own - explained + (lost votes)^2 / K.
-        lost = self.observed_weight - 2.0 * float(total @ self.sizes) + kept
+        lost = self.observed_weight - 2.0 * float(total @ self.sizes) + constant
         return max(own - explained + lost / self.k, 0.0)
 
 
@@ -201,15 +201,15 @@ def align(
     m = ensemble.n_partitions
     # Drawn at random, whatever the weights; but a partition of weight 0 is not a start.
     candidates = generators[0].permutation(np.flatnonzero(table.weights))
-    found = []
+    alignments = []
     for start in tracked(range(n_init), "starts"):
         if start < len(candidates):
             votes = _start_from(table, int(candidates[start]), m)
         else:
             votes = _random_votes(table, m, generators[start])
-        found.append(_descend(table, votes, m, max_iter, tol))
-    best = sorted(range(n_init), key=lambda s: found[s].objective)
-    return [found[s] for s in best]
+        alignments.append(_descend(table, votes, m, max_iter, tol))
+    best = sorted(range(n_init), key=lambda s: alignments[s].objective)
+    return [alignments[s] for s in best]
 
 
 def match_to(ensemble: Ensemble, n_clusters: int, u: int) -> NDArray[np.float64]:
@@ -300,8 +300,8 @@ def harden(
 ) -> tuple[Alignment, NDArray[np.float64]]:
     """Descend from votes with M restricted to partitions; return the best alignment and its M."""
     table = _Objects(ensemble)
-    found = [_descend_hard(table, votes, max_iter) for votes in starts]
-    return min(found, key=lambda pair: pair[0].objective)
+    alignments = [_descend_hard(table, votes, max_iter) for votes in starts]
+    return min(alignments, key=lambda pair: pair[0].objective)
 
 
 class _Objects:

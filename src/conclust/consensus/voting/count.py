@@ -161,7 +161,7 @@ class Count:
         if self.certainty is not None:
             heard *= self.certainty[cluster_range(self.ensemble, u)]
             votes = heard[:, None] * votes
-        said = np.asarray(part @ votes)
+        partition_votes = np.asarray(part @ votes)
         counted = np.asarray(part @ heard)
         begun = self._first is not None
         if self.ensemble.has_noise and self.certainty is None:
@@ -169,19 +169,23 @@ class Count:
             if begun:
                 target, known = self.reference
                 alone &= known > 0
-                said[alone] = target[alone]
+                partition_votes[alone] = target[alone]
             else:
-                said[alone] = 1.0 / self.k
+                partition_votes[alone] = 1.0 / self.k
             counted[alone] = 1.0
         if begun:
             if weight > 0:
-                _blend(self.means, self.weight, said, counted, weight)
+                _blend(self.means, self.weight, partition_votes, counted, weight)
             return
         if self.certainty is not None:
-            np.divide(said, counted[:, None], out=said, where=counted[:, None] > 0)
+            np.divide(
+                partition_votes, counted[:, None], out=partition_votes, where=counted[:, None] > 0
+            )
         # A fixed reference has a place for objects that it observed, whatever its weight.
-        self._first = (said.copy(), counted) if self.fixed else (said, counted)
-        self.means, self.weight = said, weight * counted
+        self._first = (
+            (partition_votes.copy(), counted) if self.fixed else (partition_votes, counted)
+        )
+        self.means, self.weight = partition_votes, weight * counted
 
     def mean(self) -> NDArray[np.float64]:
         """Return the mean votes, in rows that sum to 1; the memory is reused."""

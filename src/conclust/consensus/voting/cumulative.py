@@ -185,8 +185,8 @@ class CumulativeVoting(VotingClusterer):
         with one_library_thread():
             certainty = self._certainty(labels)
             how = How(order, reference_clusters(labels, order, self.scheme), self.scheme, certainty)
-            found = vote_in_blocks(labels, how, self.n_clusters)
-        votes, self.merged_, answer, before = found
+            result = vote_in_blocks(labels, how, self.n_clusters)
+        votes, self.merged_, answer, before = result
         self.reference_membership_ = rows_of(labels, before, votes.shape[1])
         self._keep(labels, merge_columns(votes, self.merged_, self.n_clusters), certainty)
         return answer

@@ -100,7 +100,7 @@ def vote_in_blocks(
         give the mean votes of a block's objects after and before.
     """
     # Mean votes, and the weight of the partitions that had one.
-    kept = labels.keeping(_DOUBLE * (how.k + 1), "votes")
+    poll_files = labels.keeping(_DOUBLE * (how.k + 1), "votes")
 
     def first() -> _Poll:
         votes = np.zeros((int(labels.offsets[-1]), how.k))
@@ -115,25 +115,25 @@ def vote_in_blocks(
         elif how.scheme in FIXED:
             poll = _Poll(_for_reference(labels, poll.votes, how), labels.n_partitions, 0)
         else:
-            poll = _next(labels, poll, how, kept)
+            poll = _next(labels, poll, how, poll_files)
         labels.stages.save("votes", poll)
-        kept.settle(poll.step)
+        poll_files.settle(poll.step)
     if how.twice and poll.voted == labels.n_partitions:
-        poll = _again(labels, poll, how, kept)
+        poll = _again(labels, poll, how, poll_files)
         labels.stages.save("votes", poll)
-        kept.settle(poll.step)
+        poll_files.settle(poll.step)
     last = poll.step + 1
     labels.visit(
         "mean votes",
         _counted_again if how.twice else _counted,
-        kept,
+        poll_files,
         last,
         shared=(poll.votes, how),
     )
-    merging = _merged(labels, kept, last, n_clusters, how)
+    merging = _merged(labels, poll_files, last, n_clusters, how)
     numbers = merging.numbers
-    after = Answer(_own_merged, (numbers, n_clusters), kept, last)
-    return poll.votes, numbers, after, Answer(_own, (), kept, last)
+    after = Answer(_own_merged, (numbers, n_clusters), poll_files, last)
+    return poll.votes, numbers, after, Answer(_own, (), poll_files, last)
 
 
 def _complete(labels: LabelBlocks, votes: NDArray[np.float64], how: How) -> NDArray[np.float64]:
@@ -169,14 +169,14 @@ def _for_reference(
 def _next(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
     """Let the next partition vote, for the mean vote of those before."""
     u = how.order[poll.voted]
-    told = labels.visit(
+    results = labels.visit(
         f"votes of partition {poll.voted + 1} of {labels.n_partitions}",
         _shared_so_far,
         kept,
         poll.step + 1,
         shared=(poll.votes, poll.voted, how),
     )
-    shared, known, sizes = added(told)
+    shared, known, sizes = added(results)
     votes = poll.votes.copy()
     votes[cluster_range(labels, u)] = votes_for(shared, known, sizes, how.scheme)
     return _Poll(votes, poll.voted + 1, poll.step + 1)
@@ -184,10 +184,10 @@ def _next(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
 
 def _again(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
     """Let all partitions vote for the mean vote of all; one more than all have voted then."""
-    told = labels.visit(
+    results = labels.visit(
         "votes, again", _shared_with_mean, kept, poll.step + 1, shared=(poll.votes, how)
     )
-    shared, known, sizes = added(told)
+    shared, known, sizes = added(results)
     votes = votes_for(shared, known, sizes, how.scheme)
     return _Poll(votes, labels.n_partitions + 1, poll.step + 1)
 
@@ -196,18 +196,18 @@ def _merged(labels: LabelBlocks, kept: Kept, step: int, n_clusters: int, how: Ho
     """Merge clusters that were voted for until `n_clusters` are left."""
 
     def masses() -> Merging:
-        (found,) = added(labels.look("masses", _masses, kept, (step,)))
+        (cluster_masses,) = added(labels.look("masses", _masses, kept, (step,)))
 
         def pairs() -> NDArray[np.float64]:
             (common,) = added(labels.look("losses of pairs", _pairs, kept, (step,)))
             return np.asarray(common)
 
-        return Merging.begin(found, n_clusters, pairs)
+        return Merging.begin(cluster_masses, n_clusters, pairs)
 
     def common(group: NDArray[np.int64], q: int, r: int) -> NDArray[np.float64]:
         what = f"merges, {len(np.unique(group))} clusters left"
-        (found,) = added(labels.look(what, _with_one, kept, (step,), group, q))
-        return np.asarray(found)
+        (information,) = added(labels.look(what, _with_one, kept, (step,), group, q))
+        return np.asarray(information)
 
     merging = labels.stages.state("merges", Merging, masses)
     while merging.left > n_clusters:
@@ -301,9 +301,9 @@ def _with_one(
     columns = np.ascontiguousarray(merge_columns(own, numbers, len(firsts)).T)
     place = int(np.searchsorted(firsts, q))
     others = np.delete(np.arange(len(firsts)), place)
-    found = np.zeros(len(group))
-    found[firsts[others]] = common_of_one(columns, np.ones(len(own)), place, others)
-    return (found,)
+    information = np.zeros(len(group))
+    information[firsts[others]] = common_of_one(columns, np.ones(len(own)), place, others)
+    return (information,)
 
 
 def _own(part: Part, own: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -148,8 +148,8 @@ class CEHM(VotingClusterer):
             self._keep(ensemble, votes)
             self._column_weights = weights
             self._n_held = votes.shape[1]
-            found = self._read_votes(rows.ensemble.indicator)
-        return found[rows.inverse]
+            memberships = self._read_votes(rows.ensemble.indicator)
+        return memberships[rows.inverse]
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         if len(self.medoids_):
@@ -186,8 +186,8 @@ def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np
     """
     T = J.shape[0]
     S = sp.coo_array(J + sp.eye_array(T))
-    kept = weights[S.coords[1]] > 0
-    of, other, value = S.coords[0][kept], S.coords[1][kept], S.data[kept]
+    weighted = weights[S.coords[1]] > 0
+    of, other, value = S.coords[0][weighted], S.coords[1][weighted], S.data[weighted]
     weight, enough = weights[of], _EQUAL * float(weights.sum())
     chosen: list[int] = []
     best = np.zeros(T)
@@ -200,26 +200,28 @@ def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np
         chosen.append(first)
         mine = other == first
         np.maximum.at(best, of[mine], value[mine])
-    found = np.array(chosen, dtype=np.int64)
+    medoid_clusters = np.array(chosen, dtype=np.int64)
     similarity = sp.csc_array((value, (of, other)), shape=(T, T))
-    while len(found):
-        near = similarity[:, found].toarray()
+    while len(medoid_clusters):
+        near = similarity[:, medoid_clusters].toarray()
         nearest = near.argmax(axis=1)
         best = near.max(axis=1)
         near[np.arange(T), nearest] = 0.0
         second = near.max(axis=1)
-        # Of a new medoid in place of each of the others: what it is nearer to than all, what it keeps of
-        # those that lose theirs, and what these lose.
+        # For a swap of a medoid: the gain of objects nearest to the new one, what the new one saves of
+        # those that lose their medoid, and their loss.
         gain = np.bincount(other, weight * np.maximum(value - best[of], 0.0), minlength=T)
         instead = weight * np.maximum(np.minimum(value, best[of]) - second[of], 0.0)
-        saved = sp.csr_array((instead, (nearest[of], other)), shape=(len(found), T)).toarray()
-        lost = np.bincount(nearest, weights * (best - second), minlength=len(found))
+        saved = sp.csr_array(
+            (instead, (nearest[of], other)), shape=(len(medoid_clusters), T)
+        ).toarray()
+        lost = np.bincount(nearest, weights * (best - second), minlength=len(medoid_clusters))
         swaps = saved + gain - lost[:, None]
         if swaps.max() <= enough:
             break
         leaving, coming = divmod(int(np.argmax(swaps >= swaps.max() - enough)), T)
-        found[leaving] = coming
-    return found
+        medoid_clusters[leaving] = coming
+    return medoid_clusters
 
 
 class _Election:

@@ -234,7 +234,7 @@ class Voting(VotingClusterer):
                 membership = _winners(ensemble, votes)
             value = squared_distance(ensemble, votes, membership)
             return Alignment(votes, value, True, [value], votes), membership
-        found = align(
+        best = align(
             ensemble,
             self.n_clusters,
             n_init=self.n_init,
@@ -243,10 +243,10 @@ class Voting(VotingClusterer):
             generators=generators,
         )
         if not self.hard:
-            return found[0], _mean(ensemble, found[0].votes)
-        starts = [found[0].votes]
+            return best[0], _mean(ensemble, best[0].votes)
+        starts = [best[0].votes]
         if ensemble.n_samples <= _EVERY_START:
-            starts = [votes for one in found for votes in (one.votes, one.start)]
+            starts = [votes for one in best for votes in (one.votes, one.start)]
         return harden(ensemble, starts, max_iter=self.max_iter)
 
     def _read_votes(

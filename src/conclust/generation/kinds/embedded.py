@@ -25,15 +25,15 @@ def centers_of_rows(
 ) -> NDArray[np.float64]:
     """Return the centres that k-means finds from one start, drawn by greedy k-means++ (see `start_seed`)."""
     n = len(rows)
-    found = run_kmeans(
+    runs = run_kmeans(
         np.ascontiguousarray(rows),
         min(k, n),
         np.arange(n, dtype=np.int32)[np.newaxis],
         start_seed(start) if isinstance(start, np.random.Generator) else start,
         centers=True,
     )
-    assert found.centers is not None
-    return found.centers[0, : found.found[0]]
+    assert runs.centers is not None
+    return runs.centers[0, : runs.found[0]]
 
 
 def bridges(

@@ -80,7 +80,7 @@ class LandmarkSpectralRecipe:
     threads: int = 1
 
     def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
-        told: dict[str, Any] = {
+        entries: dict[str, Any] = {
             "method": self.name,
             "n_landmarks": self.n_landmarks,
             "n_nearest": self.n_nearest,
@@ -88,8 +88,8 @@ class LandmarkSpectralRecipe:
             "components": "bridged",
         }
         if self.n_columns is not None:
-            told["n_columns"] = self.n_columns
-        return told
+            entries["n_columns"] = self.n_columns
+        return entries
 
     def run(  # noqa: D102
         self,
@@ -124,9 +124,9 @@ class LandmarkSpectralRecipe:
     ) -> _Graph:
         k = min(self.n_nearest, len(landmarks))
         search = search_of(landmarks, k, rng)
-        found, squares = search.nearest(points, k)
+        indices, squares = search.nearest(points, k)
         sigma = float(np.sqrt(squares).mean())
-        return _Graph(search, found, tie_weights(squares, sigma), sigma)
+        return _Graph(search, indices, tie_weights(squares, sigma), sigma)
 
 
 @dataclass(frozen=True)

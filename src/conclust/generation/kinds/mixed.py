@@ -95,14 +95,16 @@ class SpectralRecipe:
 
         sizes = [k for k in n_clusters if k is not None]
         vectors = _leading_vectors(_normalised_affinity(points), max(sizes), rng)
-        found = []
+        labellings = []
         for k in sizes:
             rows = vectors[:, :k]
             length = np.linalg.norm(rows, axis=1, keepdims=True)
             rows = rows / np.maximum(length, np.finfo(np.float64).tiny)
             seed = int(rng.integers(2**31 - 1))
-            found.append(Found(KMeans(k, n_init=self.n_init, random_state=seed).fit(rows).labels_))
-        return found
+            labellings.append(
+                Found(KMeans(k, n_init=self.n_init, random_state=seed).fit(rows).labels_)
+            )
+        return labellings
 
 
 def _normalised_affinity(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -128,7 +130,7 @@ def _leading_vectors(
 ) -> NDArray[np.float64]:
     """Return the eigenvectors of the k largest eigenvalues, largest first."""
     n = len(matrix)
-    start = rng.uniform(-1, 1, n)  # drawn in either case, so that the k-means seeds do not shift
+    start = rng.uniform(-1, 1, n)  # drawn in both cases, so that the k-means seeds stay the same
     if n > max(_DIRECT, 2 * k):
         try:
             values, vectors = eigsh(matrix, k, which="LA", v0=start, tol=1e-9)

@@ -93,7 +93,7 @@ def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float
     points : ndarray of shape (n, d)
         The points, n >= 2.
     n_neighbours : int
-        Neighbours of each object, if there are so many others.
+        Number of neighbours of each object, if there are that many others.
     width : float
         mu.
 
@@ -109,14 +109,16 @@ def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float
     largest = float(np.abs(points).max())
     # The kernel has no unit, but squares of large values would overflow.
     points = points / largest if largest > 0 else points
-    found = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(return_distance=False)
-    d = _distances(points, found)
+    nearest = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(return_distance=False)
+    d = _distances(points, nearest)
     rho = d.mean(axis=1)
-    scale = (rho[:, None] + rho[found] + d) * (width / 3.0)
+    scale = (rho[:, None] + rho[nearest] + d) * (width / 3.0)
     exponent = np.zeros_like(d)
     np.divide(-d, scale, out=exponent, where=scale > 0)
     starts = np.arange(0, n * k + 1, k, dtype=np.int32)
-    graph = sp.csr_array((np.exp(exponent).ravel(), found.ravel().astype(np.int32), starts), (n, n))
+    graph = sp.csr_array(
+        (np.exp(exponent).ravel(), nearest.ravel().astype(np.int32), starts), (n, n)
+    )
     return sp.csr_array(graph.maximum(graph.T))
 
 

@@ -115,8 +115,8 @@ class Searched:
         model = self._model(labels, index)
         if len(self.points) <= _MOST_FITTED:
             return Found(labels[neighbours.rows.inverse], model)
-        found, squares = self._once("votes", lambda: index.nearest(self._compared, VOTERS))
-        return Found(vote(found, squares, labels[:, np.newaxis])[:, 0], model)
+        voters, squares = self._once("votes", lambda: index.nearest(self._compared, VOTERS))
+        return Found(vote(voters, squares, labels[:, np.newaxis])[:, 0], model)
 
     def found_on_all(self, labels: NDArray[np.int32]) -> Found:
         """Return the labels of all points, as they are, and the model where no two points are equal."""

@@ -46,7 +46,7 @@ def label_block(X: Array, centers: Array, offsets: Sequence[int]) -> Array:
     Raises
     ------
     InputError
-        If the arrays are not matrices of as many columns, or not of one floating type.
+        If the arrays are not matrices with the same number of columns, or not of one floating type.
     ParameterError
         If the offsets do not fit the centres.
 
@@ -112,7 +112,7 @@ def lloyd_step(X: Array, centers: Array) -> tuple[Array, Array, Array]:
     Raises
     ------
     InputError
-        If the arrays are not matrices of as many columns, or not of one floating type.
+        If the arrays are not matrices with the same number of columns, or not of one floating type.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _check_matrices(xp: Any, X: Array, centers: Array) -> None:
     shapes = tuple(getattr(X, "shape", ())), tuple(getattr(centers, "shape", ()))
     if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][1] != shapes[1][1]:
         raise InputError(
-            "X and centers must be matrices of as many columns. Got shapes "
+            "X and centers must be matrices with the same number of columns. Got shapes "
             f"{shapes[0]} and {shapes[1]} instead."
         )
     if X.dtype not in (xp.float32, xp.float64) or centers.dtype != X.dtype:

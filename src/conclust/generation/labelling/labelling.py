@@ -80,9 +80,7 @@ class Labelling:
             elif isinstance(model, NeighbourVote):
                 self._add_vote(u, model, columns[u])
             elif not isinstance(model, Centers):
-                raise TypeError(
-                    f"Nothing here labels points by a model of the kind {model.kind!r}."
-                )
+                raise TypeError(f"Points cannot be labelled by a model of the kind {model.kind!r}.")
 
     def _add(self, u: int, model: LandmarkCut, columns: NDArray[np.int64] | None) -> None:
         for members, cuts, _ in self._graphs:
@@ -151,8 +149,8 @@ class Labelling:
                 for graph in self._graphs
             ]
             with Crew(n_jobs, "threads", _OWNER) as crew:
-                for part, members, found in crew.run(partial(_label, points), work):
-                    labels[part, members] = found
+                for part, members, columns in crew.run(partial(_label, points), work):
+                    labels[part, members] = columns
         return labels
 
 

@@ -97,8 +97,8 @@ class Centers:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
-        found = cls(arrays["centers"])
-        return found if found.centers.size and np.isfinite(found.centers).all() else None
+        model = cls(arrays["centers"])
+        return model if model.centers.size and np.isfinite(model.centers).all() else None
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Search:
         self, points: NDArray[np.float64], k: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return the k landmarks nearest to each point, as far as they are found, and squared distances."""
-        found = np.empty((len(points), k), dtype=np.int32)
+        indices = np.empty((len(points), k), dtype=np.int32)
         squares = np.empty((len(points), k))
         for block in _blocks(points):
             nearest_landmarks(
@@ -167,10 +167,10 @@ class Search:
                 self.starts,
                 self.grouped,
                 self.around,
-                found[block],
+                indices[block],
                 squares[block],
             )
-        return found, squares
+        return indices, squares
 
     def same_as(self, other: Search) -> bool:
         """Return whether the other search has the same landmarks, by identity or content."""
@@ -267,10 +267,10 @@ class LandmarkCut:
         labels = np.empty((len(points), len(cuts)), dtype=np.int64)
         one = cuts[0]
         for block in _blocks(points):
-            found, squares = one.search.nearest(points[block], one.n_nearest)
+            indices, squares = one.search.nearest(points[block], one.n_nearest)
             weights = tie_weights(squares, one.sigma)
             for column, cut in enumerate(cuts):
-                labels[block, column] = cut.label_tied(found, weights)
+                labels[block, column] = cut.label_tied(indices, weights)
         return labels
 
     def shares_ties(self, other: LandmarkCut) -> bool:

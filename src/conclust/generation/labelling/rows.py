@@ -127,12 +127,12 @@ class Rows:
     def _in_one_pass(
         self, drawn: dict[int, NDArray[np.int64]]
     ) -> list[tuple[int, NDArray[np.float64]]]:
-        found = {s: np.empty((len(rows), self.d)) for s, rows in drawn.items()}
+        samples = {s: np.empty((len(rows), self.d)) for s, rows in drawn.items()}
         for start, block in self.blocks():
             for s, rows in drawn.items():
                 begin, end = np.searchsorted(rows, [start, start + len(block)])
-                found[s][begin:end] = block[rows[begin:end] - start]
-        return list(found.items())
+                samples[s][begin:end] = block[rows[begin:end] - start]
+        return list(samples.items())
 
     def _checked(self, block: Any) -> NDArray[np.float64]:
         return checked_points(np.asarray(block), self._owner)

@@ -99,11 +99,11 @@ def in_order_of_appearance(
         labels = label([members[u] for u in pending], rows.block(start, stop))
         for column, u in zip(labels.T, pending, strict=True):
             observed = shares.observed(u, start, stop)
-            found, first = np.unique(
+            numbers, first = np.unique(
                 column if observed is None else column[observed], return_index=True
             )
             known = set(orders[u])
-            orders[u] += [k for k in found[np.argsort(first)].tolist() if k not in known]
+            orders[u] += [k for k in numbers[np.argsort(first)].tolist() if k not in known]
         start, size = stop, min(4 * size, rows.step)
     return [
         replace(member, model=None if member.model is None else member.model.reordered(order))
@@ -138,7 +138,7 @@ def label_all(
     """
     n_members = labelling.shape[1]
     matrix = np.empty((rows.n, n_members), dtype=labelling.dtype)
-    said = 0
+    reported = 0
     for start, block in rows.blocks():
         stop = start + len(block)
         labels = matrix[start:stop]
@@ -147,7 +147,7 @@ def label_all(
             observed = shares.observed(u, start, stop)
             if observed is not None:
                 labels[~observed, u] = -1
-        if stop - said >= rows.n / 10 or stop == rows.n:
-            said = stop
+        if stop - reported >= rows.n / 10 or stop == rows.n:
+            reported = stop
             report(f"{stop:,} of {rows.n:,} objects labelled")
     return matrix

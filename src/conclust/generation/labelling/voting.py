@@ -82,8 +82,8 @@ class NeighbourVote:
         one = models[0]
         if one.cosine:
             points = unit_rows(points, "A member by nearest neighbours")
-        found, squares = one.index.nearest(np.ascontiguousarray(points) + 0.0, VOTERS, threads)
-        return vote(found, squares, np.stack([model.labels for model in models], axis=1))
+        voters, squares = one.index.nearest(np.ascontiguousarray(points) + 0.0, VOTERS, threads)
+        return vote(voters, squares, np.stack([model.labels for model in models], axis=1))
 
     def shares_points(self, other: NeighbourVote) -> bool:
         """Return whether the other model has the same fitted points."""

@@ -71,11 +71,11 @@ def apart_from_pyplot() -> Iterator[None]:
 
 
 def _figure_of_pyplot(**options: Any) -> Any:
-    """Return a new current figure of pyplot: ``plt.savefig`` and ``plt.gcf`` are then about it.
+    """Return a new current figure of pyplot, which ``plt.savefig`` and ``plt.gcf`` then use.
 
-    A figure of pyplot stays alive until it is closed. Where figures are not shown, so that users have no reason to
-    close them, pyplot lets go of the last picture when the next one is made: its axes and figure can still
-    be saved, and a script of many pictures holds one.
+    A figure of pyplot stays in memory until it is closed. With a backend that shows no figures, users have no reason to
+    close them, so pyplot forgets the last picture when the next one is made: its axes and figure can still be saved,
+    and a script that draws many pictures keeps only one in memory.
     """
     global _last
     import matplotlib

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
 from conclust._sklearn import check_is_fitted
+from conclust._validation import shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence import DenseEvidence, coassociation, frequencies
 from conclust.exceptions import InputError
 from conclust.membership import check_membership
 
-__all__ = ["Pairs", "read_membership", "read_pairs"]
+__all__ = ["Pairs", "cluster_words", "read_membership", "read_pairs"]
 
 # Columns of a matrix of blocks by clusters that are dense at a time.
 _CLUSTERS_AT_ONCE = 1 << 13
+_LONGEST = 18  # maximum number of characters of the name of a cluster
 
 Chosen = NDArray[np.int64] | None
 
@@ -52,7 +54,7 @@ def read_pairs(given: Any, owner: str) -> Pairs:
         if (known != np.floor(known)).any():
             raise InputError(
                 f"{owner} takes an Ensemble, labels (n_samples, n_partitions), a fitted model or a "
-                "square matrix of shares (n_samples, n_samples). Got numbers that are no labels, in "
+                "square matrix of shares (n_samples, n_samples). Got numbers that are not labels, in "
                 f"an array of shape {array.shape}."
             )
     return _pairs_of_ensemble(as_ensemble(given))
@@ -73,12 +75,24 @@ def read_membership(given: Any, owner: str) -> NDArray[np.float64]:
     return check_membership(membership)
 
 
+def cluster_words(names: Sequence[Any] | None, n_clusters: int, owner: str) -> list[str]:
+    """Return what is written for each cluster: its name, cut if it is long, or its number from 0."""
+    if names is None:
+        return [str(k) for k in range(n_clusters)]
+    if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) < n_clusters:
+        raise InputError(
+            f"The 'names' of {owner} must be a name for each of the {n_clusters} clusters. Got {shown(names)} instead."
+        )
+    words = [" ".join(str(name).split()) for name in names]
+    return [word if len(word) <= _LONGEST else f"{word[: _LONGEST - 1]}…" for word in words]
+
+
 def _pairs_of_model(model: Any, owner: str) -> Pairs:
     check_is_fitted(model)
     ensemble = getattr(model, "ensemble_", None)
     if isinstance(ensemble, Ensemble):
-        found = _pairs_of_ensemble(ensemble)
-        return Pairs(found.n_samples, found.of, found.blocks, found.what, model.labels_)
+        pairs = _pairs_of_ensemble(ensemble)
+        return Pairs(pairs.n_samples, pairs.of, pairs.blocks, pairs.what, model.labels_)
     membership = getattr(model, "membership_", None)
     if membership is None:
         raise InputError(

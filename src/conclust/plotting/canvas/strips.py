@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from conclust._arrays.containers import plain_array
 from conclust._sklearn import check_is_fitted
 from conclust.exceptions import InputError
 from conclust.measures.matching import assign
+from conclust.plotting.canvas.reading import cluster_words
 
 __all__ = ["Strip", "read_strips"]
 
@@ -29,13 +31,37 @@ class Strip:
         return replace(self, colours=self.colours[objects])
 
 
-def read_strips(labels: Any, n: int, owner: str) -> list[Strip]:
-    """Read `labels`: None, one label an object, a fitted model, or a dict of names to such."""
+def read_strips(
+    labels: Any, n: int, owner: str, *, names: Sequence[str] | None = None
+) -> list[Strip]:
+    """Read `labels`: None, one label per object, a fitted model, or a dict of names to such.
+
+    Parameters
+    ----------
+    labels
+        The labels.
+    n : int
+        Number of objects.
+    owner : str
+        Name of the picture, for messages.
+    names : sequence of str, default=None
+        Names of the clusters of the first strip, whose labels are their numbers from 0. None: the labels.
+    """
     if labels is None:
         return []
     given = labels if isinstance(labels, dict) else {"": labels}
     strips = [_strip(str(name), value, n, owner) for name, value in given.items()]
+    if names is not None:
+        strips[0] = _renamed(strips[0], names, owner)
     return [strips[0], *(_like(strip, strips[0]) for strip in strips[1:])] if strips else []
+
+
+def _renamed(strip: Strip, names: Sequence[str], owner: str) -> Strip:
+    """Return a strip with the names of its clusters in place of their numbers."""
+    if not all(label.isdigit() for label in strip.names.values()):
+        raise InputError(f"The 'names' of {owner} need 'labels' that are numbers from 0.")
+    words = cluster_words(names, max(map(int, strip.names.values()), default=-1) + 1, owner)
+    return replace(strip, names={at: words[int(label)] for at, label in strip.names.items()})
 
 
 def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
@@ -50,12 +76,12 @@ def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
         )
     if values.dtype.kind in "biuf":
         known = values >= 0  # NaN and negative ones are no clusters
-        found, numbers = np.unique(values[known], return_inverse=True)
-        names = [f"{value:g}" for value in found]
+        clusters, numbers = np.unique(values[known], return_inverse=True)
+        names = [f"{value:g}" for value in clusters]
     else:
         known = np.array([value is not None and value == value for value in values])
-        found, numbers = np.unique(values[known].astype(str), return_inverse=True)
-        names = [str(value) for value in found]
+        clusters, numbers = np.unique(values[known].astype(str), return_inverse=True)
+        names = [str(value) for value in clusters]
     colours = np.full(n, -1, dtype=np.int64)
     colours[known] = numbers
     return Strip(name, colours, dict(enumerate(names)))

@@ -160,13 +160,13 @@ def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
     clusters = [len(np.unique(estimate[estimate >= 0]))]
     clusters += [int(each.n_clusters[0]) for each in bounds.values()]
     distances = [0.0, *(each.distance for each in bounds.values())]
-    told = [
+    titles = [
         f"{name}\n{count} clusters\n{distance:.3g} away"
         for name, count, distance in zip(columns, clusters, distances, strict=True)
     ]
-    told[0] = f"estimate\n{clusters[0]} clusters"
+    titles[0] = f"estimate\n{clusters[0]} clusters"
     ax.set_xlim(-0.5, len(strips) - 0.5)
-    ax.set_xticks(range(len(strips)), told)
+    ax.set_xticks(range(len(strips)), titles)
     ax.tick_params(axis="x", length=0)
     ax.set(
         ylabel="objects, by the estimate",

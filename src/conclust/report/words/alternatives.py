@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -159,13 +161,15 @@ def _each(curve: Curve, values: NDArray[np.float64]) -> str:
     )
 
 
-def of_bars(bars: Bars) -> str:
+def of_bars(bars: Bars, names: Sequence[str]) -> str:
     """Return silhouettes in words: the mean of each cluster.
 
     Parameters
     ----------
     bars : Bars
         Data of the picture.
+    names : sequence of str
+        Names of the clusters.
 
     Returns
     -------
@@ -173,18 +177,21 @@ def of_bars(bars: Bars) -> str:
         A sentence.
     """
     means = ", ".join(
-        f"{k}: {bars.values[bars.clusters == k].mean():.2f}" for k in np.unique(bars.clusters)[:40]
+        f"{names[k]}: {bars.values[bars.clusters == k].mean():.2f}"
+        for k in np.unique(bars.clusters)[:40]
     )
     return f"Mean silhouette of each cluster: {means}. Of all objects: {bars.values.mean():.2f}."
 
 
-def of_graph(graph: ClusterGraph) -> str:
+def of_graph(graph: ClusterGraph, names: Sequence[str]) -> str:
     """Return the graph of clusters in words: the largest overlaps.
 
     Parameters
     ----------
     graph : ClusterGraph
         Data of the picture.
+    names : sequence of str
+        Names of the clusters.
 
     Returns
     -------
@@ -195,5 +202,7 @@ def of_graph(graph: ClusterGraph) -> str:
     np.fill_diagonal(overlap, 0.0)
     order = np.argsort(-overlap, axis=None)[:5]
     pairs = [np.unravel_index(at, overlap.shape) for at in order.tolist()]
-    told = ", ".join(f"{a} into {b}: {overlap[a, b]:.2f}" for a, b in pairs if overlap[a, b] > 0)
-    return f"The largest overlaps of clusters: {told or 'none'}."
+    overlaps = ", ".join(
+        f"{names[a]} into {names[b]}: {overlap[a, b]:.2f}" for a, b in pairs if overlap[a, b] > 0
+    )
+    return f"The largest overlaps of clusters: {overlaps or 'none'}."

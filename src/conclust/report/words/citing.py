@@ -34,12 +34,12 @@ _CIRCULAR = (
 )
 
 
-def cited(found: Reported) -> list[str]:
+def cited(reported: Reported) -> list[str]:
     """Return the works that the result rests on, the software first.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result to report.
 
     Returns
@@ -47,7 +47,7 @@ def cited(found: Reported) -> list[str]:
     list of str
         References.
     """
-    record, selection = found.record, found.selection
+    record, selection = reported.record, reported.selection
     version = record.versions.get("conclust", "")
     references = [
         f"The conclust developers: conclust, version {shown(version)} (see CITATION.cff)."
@@ -61,23 +61,23 @@ def cited(found: Reported) -> list[str]:
         if selection.settings.get("null") == "rotation":
             references.append(_ROTATION)
         references.append(_SHARP)
-    elif found.n_clusters > 1:
+    elif reported.n_clusters > 1:
         references.append(_MONTI)
-    if found.n_clusters > 1:
+    if reported.n_clusters > 1:
         references.append(_HENNIG)
-    if found.gaps is not None:
+    if reported.gaps is not None:
         references.append(_DIP)
-    if found.features is not None:
+    if reported.features is not None:
         references.append(_CIRCULAR)
     return references
 
 
-def methods_text(found: Reported) -> str:
+def methods_text(reported: Reported) -> str:
     """Return sentences for the methods section of a paper.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result to report.
 
     Returns
@@ -85,19 +85,19 @@ def methods_text(found: Reported) -> str:
     str
         The sentences.
     """
-    parts = [_data(found)]
-    if found.record.method is not None:
-        parts.append(_combined(found))
-    if found.selection is not None:
-        parts.append(_chosen(found.selection))
-    version = found.record.versions.get("conclust")
+    parts = [_data(reported)]
+    if reported.record.method is not None:
+        parts.append(_combined(reported))
+    if reported.selection is not None:
+        parts.append(_chosen(reported.selection))
+    version = reported.record.versions.get("conclust")
     parts.append(f"Done with conclust {shown(version)}." if version else "")
     return " ".join(part for part in parts if part)
 
 
-def _data(found: Reported) -> str:
-    record = found.record
-    what = f"{count(found.n_samples, 'object')}"
+def _data(reported: Reported) -> str:
+    record = reported.record
+    what = f"{count(reported.n_samples, 'object')}"
     if record.features:
         what += f" with {count(record.features, 'feature')}"
     if record.categories:
@@ -115,12 +115,12 @@ def _data(found: Reported) -> str:
 
 def listed(names: Sequence[str], most: int = 12) -> str:
     """Return names as a list; if there are many, the first ones and the number of the others."""
-    told = ", ".join(map(shown, names[:most]))
-    return told + (f" and {len(names) - most:,} more" if len(names) > most else "")
+    first_names = ", ".join(map(shown, names[:most]))
+    return first_names + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
-def _combined(found: Reported) -> str:
-    record, judged = found.record, found.judged
+def _combined(reported: Reported) -> str:
+    record, judged = reported.record, reported.judged
     assert record.method is not None
     m = 0 if judged is None else judged.members.n_partitions - len(record.categories)
     made = ""
@@ -136,19 +136,19 @@ def _combined(found: Reported) -> str:
             start += " were"
     else:
         start = f"{count(m, 'clustering')} of them were"
-    asked = ""
+    number = ""
     if record.asked_for is not None:
         bound = record.method.n_clusters == "upper bound"
-        asked = f" into {'at most ' if bound else ''}{count(record.asked_for, 'cluster')}"
-    text = f"{start} combined{asked} by {record.method.estimator} ({record.method.citation})."
+        number = f" into {'at most ' if bound else ''}{count(record.asked_for, 'cluster')}"
+    text = f"{start} combined{number} by {record.method.estimator} ({record.method.citation})."
     return made + text if made else text[0].upper() + text[1:]
 
 
 def _generator(settings: dict[str, Any]) -> dict[str, Any] | None:
     for name in ("generator_", "generator"):
-        found = settings.get(name)
-        if isinstance(found, dict):
-            return found
+        value = settings.get(name)
+        if isinstance(value, dict):
+            return value
     return None
 
 
@@ -162,7 +162,9 @@ def _described(generator: dict[str, Any]) -> str:
         "numbers of clusters (k-means for fewer than 50 objects)",
     }
     listed = kinds if isinstance(kinds, list) else [kinds]
-    said = " and ".join(dict.fromkeys(words.get(str(k), "a clusterer of the user") for k in listed))
+    members = " and ".join(
+        dict.fromkeys(words.get(str(k), "a clusterer of the user") for k in listed)
+    )
     more = [
         f"{100 * share:g} % of the {what} each"
         for name, what in (("sample_fraction", "objects"), ("feature_fraction", "features"))
@@ -174,7 +176,7 @@ def _described(generator: dict[str, Any]) -> str:
         more.append(f"on {count(graphs, 'graph')} of landmarks")
     scale = {"minmax": "columns scaled to [0, 1]", "standard": "columns standardised"}
     more += [scale[str(generator.get("scale"))]] if str(generator.get("scale")) in scale else []
-    return said + (f" ({', '.join(more)})" if more else "")
+    return members + (f" ({', '.join(more)})" if more else "")
 
 
 def _chosen(selection: Any) -> str:

@@ -30,16 +30,16 @@ def p_text(selection: Any) -> str:
     """Return "p = 0.01, 99 rotations"; a gap that no reference reached has p < 1 / (R + 1), never 0."""
     least = 1.0 / (selection.n_references + 1)
     p = selection.p_value
-    said = f"p = {p:.3g}" if p > 0 else f"p < {least:.3g}"
-    return f"{said}, {references(selection)}"
+    text = f"p = {p:.3g}" if p > 0 else f"p < {least:.3g}"
+    return f"{text}, {references(selection)}"
 
 
-def decision_of(found: Reported) -> dict[str, Any]:
+def decision_of(reported: Reported) -> dict[str, Any]:
     """Return the decision, as a sentence and as numbers.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result to report.
 
     Returns
@@ -47,10 +47,10 @@ def decision_of(found: Reported) -> dict[str, Any]:
     dict
         The sentence and its parts; None for absent ones.
     """
-    selection, K = found.selection, found.n_clusters
+    selection, K = reported.selection, reported.n_clusters
     tested = selection is not None and not math.isnan(selection.p_value)
-    by, sentence, why_no_p = _reasons(found, tested)
-    borders = border_words(found)
+    by, sentence, why_no_p = _reasons(reported, tested)
+    borders = border_words(reported)
     if borders:
         sentence = f"{sentence.partition('; no p-value: ')[0].removesuffix('.')}; {borders}."
     doubts = list(selection.doubts) if selection is not None else []
@@ -64,9 +64,9 @@ def decision_of(found: Reported) -> dict[str, Any]:
         "by": by,
         "reason": None if selection is None else selection.reason,
         "clusters": K,
-        "objects": found.n_samples,
-        "objects_in_no_cluster": int((found.labels < 0).sum()),
-        "asked_for": found.record.asked_for,
+        "objects": reported.n_samples,
+        "objects_in_no_cluster": int((reported.labels < 0).sum()),
+        "asked_for": reported.record.asked_for,
         "p_value": selection.p_value if tested else None,
         "references": selection.n_references if tested else None,
         "null": selection.settings.get("null") if tested else None,
@@ -77,10 +77,10 @@ def decision_of(found: Reported) -> dict[str, Any]:
     }
 
 
-def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
+def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
     """Return how the number was decided, the sentence, and why there is no p-value."""
-    selection, K, record = found.selection, found.n_clusters, found.record
-    head = f"{count(K, 'cluster')} in {count(found.n_samples, 'object')}"
+    selection, K, record = reported.selection, reported.n_clusters, reported.record
+    head = f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}"
     agree = selection is not None and selection.n_clusters == K
     if tested and agree and K == 1:
         settings = selection.settings
@@ -96,16 +96,16 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
             null = "one Gaussian cloud"
         if settings.get("n_categories"):
             null += " with independent categories"
-        said = f"{head}: {null} is rejected ({p_text(selection)}){_of_borders(found)}."
-        return "p-value", said, None
+        sentence = f"{head}: {null} is rejected ({p_text(selection)}){_of_borders(reported)}."
+        return "p-value", sentence, None
     if selection is not None and agree:
         why = _why_untested(selection)
         if K == 1:
             return "criterion", f"{head}: {NO_CONTRAST}; no p-value: {why}.", why
         return "criterion", f"{head}, by the sharp score; no p-value: {why}.", why
     if tested:
-        said = f"of one cluster {p_text(selection)}"
-        return "asked for", f"{head}, the number requested; {said}.", None
+        sentence = f"of one cluster {p_text(selection)}"
+        return "asked for", f"{head}, the number requested; {sentence}.", None
     if record.asked_for is not None and record.method is not None:
         if record.method.n_clusters == "upper bound" and record.asked_for != K:
             how = f"of at most {record.asked_for} that were allowed"
@@ -114,7 +114,7 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
         why = "the number was given, not tested"
         return "asked for", f"{head}, {how}; no p-value: {why}.", why
     why = _LABELS_ONLY
-    if record.command == "cluster" or found.points is not None:
+    if record.command == "cluster" or reported.points is not None:
         ask = "-k auto" if record.command else 'n_clusters="auto"'
         why = f"no test against a single cluster was run ({ask} does it)"
     if record.method is None:
@@ -130,10 +130,10 @@ def _reasons(found: Reported, tested: bool) -> tuple[str, str, str | None]:
     return "method", f"{head}, as {record.method.estimator} finds; no p-value: {why}.", why
 
 
-def _of_borders(found: Reported) -> str:
+def _of_borders(reported: Reported) -> str:
     """Return the selection's statement on borders, if those of the result were not tested separately."""
-    selection = found.selection
-    if found.borders is not None or not selection.n_borders:
+    selection = reported.selection
+    if reported.borders is not None or not selection.n_borders:
         return ""
     level = selection.settings.get("alpha", 0.05)
     if selection.n_held:

@@ -92,12 +92,12 @@ _REPORTED = (
 )
 
 
-def why_section(found: Reported, gallery: Gallery) -> dict[str, Any]:
+def why_section(reported: Reported, gallery: Gallery) -> dict[str, Any]:
     """Return the section on the reason for the number of clusters.
 
     Parameters
     ----------
-    found : Reported
+    reported : Reported
         Result to report.
     gallery : Gallery
         Makes the pictures.
@@ -107,19 +107,19 @@ def why_section(found: Reported, gallery: Gallery) -> dict[str, Any]:
     dict
         A section.
     """
-    title = "Why one cluster" if found.n_clusters == 1 else "Why this number of clusters"
-    if found.selection is not None:
-        blocks = _by_selection(found)
-    elif found.record.supports:
-        blocks = _by_support(found)
+    title = "Why one cluster" if reported.n_clusters == 1 else "Why this number of clusters"
+    if reported.selection is not None:
+        blocks = _by_selection(reported)
+    elif reported.record.supports:
+        blocks = _by_support(reported)
     else:
-        blocks = [{"kind": "text", "text": _by_none(found)}]
-    pictures = gallery.of_number(found)
+        blocks = [{"kind": "text", "text": _by_none(reported)}]
+    pictures = gallery.of_number(reported)
     return {"id": "why", "title": title, "blocks": [*blocks, pictures]}
 
 
-def _by_selection(found: Reported) -> list[dict[str, Any]]:
-    selection = found.selection
+def _by_selection(reported: Reported) -> list[dict[str, Any]]:
+    selection = reported.selection
     blocks: list[dict[str, Any]] = [{"kind": "text", "text": selection.reason}]
     if not math.isnan(selection.p_value):
         text = (
@@ -127,12 +127,12 @@ def _by_selection(found: Reported) -> list[dict[str, Any]]:
             "clusters at least as stable as the clusters of the points, at any K: the largest studentised gap "
             f"of log PAC over all K, compared with {references(selection)}. "
         )
-        if found.n_clusters == 1 and selection.p_value <= selection.settings.get("alpha", 0.0):
+        if reported.n_clusters == 1 and selection.p_value <= selection.settings.get("alpha", 0.0):
             text += (
                 "It is small: the points are more stable than one Gaussian. But no border holds between these clusters, "
                 "and another single cloud is as stable: flat (a box) or skewed (exponential), of the same covariance."
             )
-        elif found.n_clusters == 1:
+        elif reported.n_clusters == 1:
             text += (
                 "It is not small: a cloud without clusters would be as stable. That is no "
                 "proof that there are none; weak clusters need more objects or fewer useless features."
@@ -145,7 +145,7 @@ def _by_selection(found: Reported) -> list[dict[str, Any]]:
         blocks.append({"kind": "text", "text": text})
     else:
         text = "There is no p-value: whether there is more than one cluster was not tested. "
-        if found.n_clusters > 1:
+        if reported.n_clusters > 1:
             text += "The number with the largest sharp score was taken."
         else:
             text += "One cluster is the answer because pairs do not differ, whatever the number."
@@ -185,12 +185,12 @@ def _table(
         )
         pairs = zip(numbers(values), numbers(errors), strict=True)
         cells.append([list(pair) for pair in pairs])
-    found = table(caption, columns, cells, first=40)
-    return {**found, "stressed": selection.n_clusters}
+    criteria_table = table(caption, columns, cells, first=40)
+    return {**criteria_table, "stressed": selection.n_clusters}
 
 
-def _by_support(found: Reported) -> list[dict[str, Any]]:
-    record, K = found.record, found.n_clusters
+def _by_support(reported: Reported) -> list[dict[str, Any]]:
+    record, K = reported.record, reported.n_clusters
     best = max(record.supports, key=lambda support: support.support)
     measure = (
         "the lifetime of K clusters in the co-association tree (Fred and Jain 2005), less the extent to which "
@@ -252,8 +252,8 @@ def _by_support(found: Reported) -> list[dict[str, Any]]:
     return [{"kind": "text", "text": text}, {**found_table, "stressed": K}]
 
 
-def _by_none(found: Reported) -> str:
-    record, K = found.record, found.n_clusters
+def _by_none(reported: Reported) -> str:
+    record, K = reported.record, reported.n_clusters
     select = (
         "To estimate the number of clusters from the points, with a p-value: conclust select points.csv "
         "(conclust.selection.choose)."

@@ -164,11 +164,11 @@ def per_resample(
     measure: Callable[[NDArray[np.int64], NDArray[np.int64]], float],
 ) -> NDArray[np.float64]:
     """Compare the labels with each resample, on the objects that have both; NaN where none has."""
-    found = np.full(ensemble.n_partitions, np.nan)
+    values = np.full(ensemble.n_partitions, np.nan)
     for u, column in enumerate(ensemble.labels.T):
         if ((labels >= 0) & (column != MISSING)).any():
-            found[u] = measure(labels, column)
-    return found
+            values[u] = measure(labels, column)
+    return values
 
 
 @dataclass(frozen=True)

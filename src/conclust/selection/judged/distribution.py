@@ -86,15 +86,15 @@ def pair_distribution(
     n = given.n_samples if store is None else store.shape[0]
     some = n_pairs < n * (n - 1) // 2
     if store is None and not some:
-        found = count_all(given, threads)
+        counted = count_all(given, threads)
     else:
-        found = _count_drawn(given, store, n, n_pairs, generator(seed), threads)
-    if found.n_pairs == 0:
+        counted = _count_drawn(given, store, n, n_pairs, generator(seed), threads)
+    if counted.n_pairs == 0:
         raise InputError(
             f"No partition observed both objects of any of the {min(n_pairs, n * (n - 1) // 2)} pairs: there "
             "is nothing to count."
         )
-    return PairCounts(found.table, sampled=some)
+    return PairCounts(counted.table, sampled=some)
 
 
 def _count_drawn(

@@ -164,7 +164,7 @@ def _part_of(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
     if len(rows) == ensemble.n_samples:
         return ensemble
     labels = ensemble.labels[rows]
-    # A resample that drew none of them: as noise of one object it says nothing of any pair.
+    # A resample that drew none of them: as noise of one object it carries no information about any pair.
     unseen = (labels == MISSING).all(axis=0)
     labels[0, unseen] = NOISE
     return Ensemble(labels)

@@ -37,8 +37,8 @@ def costly_criteria(
         warnings.simplefilter("ignore", ConvergenceWarning)
         bic = MixtureModel(k, random_state=first).fit(ensemble).bic_
         most = min(n, max(10, 2 * k))
-        kept = PCC(most, divergence="l2", random_state=second, n_jobs=n_jobs).fit(ensemble)
-    mass = np.nansum(kept.membership_, axis=0)
+        pcc = PCC(most, divergence="l2", random_state=second, n_jobs=n_jobs).fit(ensemble)
+    mass = np.nansum(pcc.membership_, axis=0)
     values = np.zeros(k + 1)
     spectrum = transfer_cut(edges_of(ensemble), k + 1).values ** 2
     values[: len(spectrum)] = spectrum[: k + 1]

@@ -42,10 +42,10 @@ def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[NDArray[np.float64], S
 def components_for(n: int, p: int, wanted: Any, owner: str) -> int | None:
     """Return the number of components to keep: as requested, ten with many features, or None for all."""
     most = min(p, n - 1)
-    found = check_int(wanted, "n_components", owner, high=most, none=True)
-    if found is None and p * _OBJECTS_PER_FEATURE > n:
-        found = min(most, _COMPONENTS)
-    return None if found == most else found
+    n_components = check_int(wanted, "n_components", owner, high=most, none=True)
+    if n_components is None and p * _OBJECTS_PER_FEATURE > n:
+        n_components = min(most, _COMPONENTS)
+    return None if n_components == most else n_components
 
 
 def scores_of(points: NDArray[np.float64], n_components: int | None) -> NDArray[np.float64]:
@@ -85,8 +85,8 @@ def scores_of(points: NDArray[np.float64], n_components: int | None) -> NDArray[
         U, s, _ = scipy.linalg.svd(centred, full_matrices=False, lapack_driver="gesdd")
     else:
         U, s = _leading(centred, n_components)
-    kept = s > _RANK * s[0]
-    return np.ascontiguousarray(U[:, kept] * s[kept])
+    above_rank = s > _RANK * s[0]
+    return np.ascontiguousarray(U[:, above_rank] * s[above_rank])
 
 
 def _leading(

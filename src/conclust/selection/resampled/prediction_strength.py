@@ -36,14 +36,14 @@ def prediction_strength(
     seeds = np.array(spawn_seeds(runs, 2 * _SPLITS), dtype=np.uint64)
     made = run_kmeans(points, k, drawn, seeds, centers=True, threads=threads)
     assert made.centers is not None
-    found = np.empty(_SPLITS)
+    strengths = np.empty(_SPLITS)
     for s in range(_SPLITS):
         train, test = 2 * s, 2 * s + 1
         centers = made.centers[train][: made.found[train]]
         rows = drawn[test]
-        kept = nearest_center(points[rows], centers)
-        found[s] = kept_together(made.labels[rows, test].astype(np.int64), kept)
-    return found
+        nearest = nearest_center(points[rows], centers)
+        strengths[s] = kept_together(made.labels[rows, test].astype(np.int64), nearest)
+    return strengths
 
 
 def kept_together(labels: NDArray[np.int64], predicted: NDArray[np.int64]) -> float:

@@ -79,11 +79,11 @@ class OneClusterTest:
 
     def logs(self, points: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
         """Return log PAC of one data set for each K."""
-        found = np.empty(len(self._settings.ks))
+        log_pacs = np.empty(len(self._settings.ks))
         for at, k in enumerate(self._settings.ks):
             labels = self._resamples.labels(points, k, threads=threads)
-            found[at] = log_pac(count_all(Ensemble(labels), threads), self._settings)
-        return found
+            log_pacs[at] = log_pac(count_all(Ensemble(labels), threads), self._settings)
+        return log_pacs
 
     def verdict(self, *, sequential: bool) -> Verdict:
         """Rank the points among the references; sequential: stop once the decision is certain."""
@@ -108,22 +108,22 @@ class OneClusterTest:
     def _references(self, begin: int, end: int) -> NDArray[np.float64]:
         """Return log PAC of the references from one number up to another."""
         rows = np.empty((end - begin, len(self._settings.ks)))
-        told = 0
+        reported = 0
         # References side by side; a clusterer of the user's is left the threads for its members.
         side = self._settings.threads if self._settings.fast else 1
         with Crew(side, "threads", "choose") as crew:
             for done, (r, row) in enumerate(crew.run(self._one, ((r,) for r in range(begin, end)))):
                 rows[r - begin] = row
-                if 10 * (done + 1 - told) >= end - begin or done + 1 == end - begin:
-                    told = done + 1
+                if 10 * (done + 1 - reported) >= end - begin or done + 1 == end - begin:
+                    reported = done + 1
                     seconds = time.perf_counter() - self._start
-                    self._report(f"{begin + told} references, {seconds:.1f} s")
+                    self._report(f"{begin + reported} references, {seconds:.1f} s")
         return rows
 
     def _one(self, stopped: Any, r: int) -> tuple[int, NDArray[np.float64]]:
-        kept = None if self._cache is None else self._cache.read(r)
-        if kept is not None:
-            return r, kept
+        stored = None if self._cache is None else self._cache.read(r)
+        if stored is not None:
+            return r, stored
         points = self._draw(self._points, generator(self._seeds[r]))
         row = self.logs(points, 1 if self._settings.fast else self._settings.threads)
         if self._cache is not None:

@@ -137,9 +137,9 @@ class LandmarkModel:
         total, worst = 0.0, 0.0
         for begin in range(0, n, _GROUPED):
             part = slice(begin, min(n, begin + _GROUPED))
-            taken = part if objects is None else objects[part]
-            some = None if soft is None else sp.csr_array(soft[taken])
-            Y[part], loss, gap = self._placed_once(codes[taken], some, tol, threads)
+            indices = part if objects is None else objects[part]
+            some = None if soft is None else sp.csr_array(soft[indices])
+            Y[part], loss, gap = self._placed_once(codes[indices], some, tol, threads)
             total += loss
             worst = max(worst, gap)
             report(f"placed {part.stop:,} of {n:,} objects")
@@ -191,12 +191,12 @@ def _pool(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     def distances(centers: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(norms[:, None] - 2 * rows @ centers.T + (centers**2).sum(axis=1))
 
-    taken = [int(np.argmax(weights))]
-    nearest = distances(rows[taken])[:, 0]
-    while len(taken) < most:
-        taken.append(int(np.argmax(nearest)))
-        nearest = np.minimum(nearest, distances(rows[taken[-1:]])[:, 0])
-    centers = rows[taken]
+    medoids = [int(np.argmax(weights))]
+    nearest = distances(rows[medoids])[:, 0]
+    while len(medoids) < most:
+        medoids.append(int(np.argmax(nearest)))
+        nearest = np.minimum(nearest, distances(rows[medoids[-1:]])[:, 0])
+    centers = rows[medoids]
     for _ in range(_LLOYD_STEPS):
         of = distances(centers).argmin(axis=1)
         mass = np.bincount(of, weights, minlength=most)

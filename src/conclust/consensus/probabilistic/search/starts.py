@@ -173,7 +173,7 @@ def _leading(
             return np.asarray(eigsh(operator, wanted, which="LA", v0=draw)[1], dtype=np.float64)
         except ArpackNoConvergence as error:
             if n > _WHOLE_AT_LAST:
-                found = np.asarray(error.eigenvectors, dtype=np.float64)
-                return found if found.size else (draw / np.linalg.norm(draw))[:, np.newaxis]
+                vectors = np.asarray(error.eigenvectors, dtype=np.float64)
+                return vectors if vectors.size else (draw / np.linalg.norm(draw))[:, np.newaxis]
     full = matrix.toarray() if isinstance(matrix, csr_array) else matrix
     return np.asarray(np.linalg.eigh(full)[1][:, ::-1][:, :wanted])

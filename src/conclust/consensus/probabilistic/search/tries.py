@@ -95,13 +95,13 @@ class _Tries:
     def descend(self, Y: NDArray[np.float64], best: Solution) -> Solution:
         """Descend; to the end only near the best."""
         self.made += 1
-        found = self._descend(Y, self.stopping.roughly(_ROUGH), self.run.silently())
-        if found.objective <= (1 + _NEAR) * best.objective:
-            found = self._descend(found.membership, self.stopping, self.run)
-        return found
+        solution = self._descend(Y, self.stopping.roughly(_ROUGH), self.run.silently())
+        if solution.objective <= (1 + _NEAR) * best.objective:
+            solution = self._descend(solution.membership, self.stopping, self.run)
+        return solution
 
     def _descend(self, Y: NDArray[np.float64], stopping: Stopping, run: Run) -> Solution:
-        found = descend(
+        solution = descend(
             self.problem.pairs,
             Y,
             self.problem.divergence,
@@ -109,8 +109,8 @@ class _Tries:
             threads=run.threads,
             report=run.report,
         )
-        self.left -= found.spent
-        return found
+        self.left -= solution.spent
+        return solution
 
 
 def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -121,8 +121,8 @@ def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
     held = Y.sum(axis=0) >= min(_EMPTY, 0.1 * len(Y) / Y.shape[1])
     if held.all():
         return Y
-    kept = np.pad(Y[:, held], ((0, 0), (0, 1)))
+    columns = np.pad(Y[:, held], ((0, 0), (0, 1)))
     # Objects that were in the dropped clusters only.
-    kept[~kept.any(axis=1)] = 1.0 / kept.shape[1]
-    kept /= kept.sum(axis=1, keepdims=True)
-    return kept
+    columns[~columns.any(axis=1)] = 1.0 / columns.shape[1]
+    columns /= columns.sum(axis=1, keepdims=True)
+    return columns

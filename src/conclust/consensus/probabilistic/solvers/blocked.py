@@ -208,8 +208,8 @@ class Descent:
         problem = Problem(labels.rows(objects), self.k, l2)
         model, per_pair = solved_sample(problem, self.model, own)
         self.run.report(f"{len(objects):,} of {n:,} objects solved")
-        told = labels.visit("placing", _fold, self.kept, 1, shared=(model, self.dtype))
-        sums, grams, sizes, squares, fourths = added(told)
+        results = labels.visit("placing", _fold, self.kept, 1, shared=(model, self.dtype))
+        sums, grams, sizes, squares, fourths = added(results)
         f = per_pair * 0.5 * labels.n_samples * (labels.n_samples - 1)
         state = State(
             sums, grams, sizes, float(squares), float(fourths), f, 1.0, 0.0, 0.0, 0.0, False, 0, 0,
@@ -235,7 +235,7 @@ class Descent:
         enough = self.stopping.tol * state.f
         how = (0.1 * self.stopping.tol_kkt, enough / self.labels.n_samples, state.relaxation)
         shared = (self.placing(state), how, self.dtype)
-        told = self.labels.visit(
+        results = self.labels.visit(
             f"sweep {state.sweep + 1}, round {state.turn + 1} of {rounds}",
             _sweep,
             self.kept,
@@ -244,18 +244,18 @@ class Descent:
             shared=shared,
         )
         moved = replace(state, step=state.step + 1)
-        if told:
-            dS, dG, squares, fourths = added(found[:4] for found in told)
+        if results:
+            dS, dG, squares, fourths = added(result[:4] for result in results)
             moved = replace(
                 moved,
                 sums=state.sums + dS,
                 grams=state.grams + dG,
                 squares=state.squares + float(squares),
                 fourths=state.fourths + float(fourths),
-                residual=max(state.residual, *(float(found[4]) for found in told)),
+                residual=max(state.residual, *(float(result[4]) for result in results)),
             )
             change = self._change(state, moved)
-            if change > 0.0 and len(told) > 1:
+            if change > 0.0 and len(results) > 1:
                 moved = self._shorter(state, moved, blocks)
                 change = self._change(state, moved)
             moved = replace(moved, change=state.change + change)
@@ -268,10 +268,10 @@ class Descent:
     def _shorter(self, before: State, after: State, blocks: range) -> State:
         """Shorten the step to the minimum of F along it."""
         steps = (before.step, after.step)
-        found = self.labels.look(
+        results = self.labels.look(
             "along the step", _along, self.kept, steps, self.model, blocks=blocks
         )
-        first, second, powers = added(found)
+        first, second, powers = added(results)
         solver = self._sums_of(before)
         A = np.zeros_like(solver.sums)
         A.reshape(-1, factored_stride(self.k))[:, : self.k] = after.sums - before.sums
@@ -307,7 +307,7 @@ class Descent:
         gain, visible = -state.change, VISIBLE * abs(loss)
         slow = state.relaxation > 1.0 and (state.shortened or gain <= visible)
         relaxation = 1.0 if slow else further(state.relaxation, gain, state.gain, visible)
-        # Steps that went too far say nothing of what plain ones would gain.
+        # The gain of over-relaxed steps does not tell how much plain steps would gain.
         done = not slow and (gain <= enough or state.residual <= self.stopping.tol_kkt)
         return replace(
             state,
@@ -325,8 +325,8 @@ class Descent:
     def residual(self, state: State) -> float:
         """Return the largest violation of the conditions of an optimum."""
         shared = (self.placing(state),)
-        found = self.labels.look("residual", _residual, self.kept, (state.step,), *shared)
-        return max(float(value) for value in found)
+        residuals = self.labels.look("residual", _residual, self.kept, (state.step,), *shared)
+        return max(float(value) for value in residuals)
 
     def placing(self, state: State) -> FactoredModel:
         """Return the model that places objects by these sums."""
@@ -378,8 +378,8 @@ def _fold(
     # Scale does not matter: Grams and sums of a sample are smaller alike.
     Y = uniform(part.ensemble.n_samples, k)
     _with_sums(part.ensemble, model).assign(Y, _PLACED, 1)
-    kept = np.ascontiguousarray(Y[:, :k], dtype=dtype)
-    return kept, sums_of_block(part.ensemble, read_memberships(kept), model, k)
+    columns = np.ascontiguousarray(Y[:, :k], dtype=dtype)
+    return columns, sums_of_block(part.ensemble, read_memberships(columns), model, k)
 
 
 def sums_of_block(
@@ -408,9 +408,9 @@ def _sweep(
     Y = read_memberships(own)
     solver = _with_sums(part.ensemble, model)
     _, residual, _ = solver.sweep(Y, tol, negligible, 1, relaxation)
-    kept = np.ascontiguousarray(Y[:, :k], dtype=dtype)
+    columns = np.ascontiguousarray(Y[:, :k], dtype=dtype)
     dS, dG = _sums(solver, k) - model.sums, whole_grams(solver, k) - model.grams
-    return kept, (dS, dG, solver.squares, solver.fourths, residual)
+    return columns, (dS, dG, solver.squares, solver.fourths, residual)
 
 
 def _along(

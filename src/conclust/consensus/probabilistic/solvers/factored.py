@@ -189,7 +189,7 @@ def further(relaxation: float, gain: float, before: float, visible: float) -> fl
 
     If a plain sweep leaves the share r of the possible gain, steps of 2 / (1 + sqrt(1 - sqrt(r))) times
     the step to the minimiser leave the least (Young 1954). r is estimated by the gain of a sweep over the
-    gain of the sweep before; a gain that is not `visible` says nothing.
+    gain of the sweep before; a gain that is not `visible` is uninformative.
     """
     if not (before > 0.0 and gain > visible):
         return relaxation

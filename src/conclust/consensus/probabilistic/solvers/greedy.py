@@ -136,7 +136,7 @@ def steps(
         while not solver.run(visits):
             residual = scale * solver.residual
             report(f"step {solver.steps:,}: residual {residual:.3g}", solver.steps, steps)
-    trace = scale * np.array([found for _, *found in solver.trace])
+    trace = scale * np.array([values for _, *values in solver.trace])
     membership, gradients = np.empty_like(Y), np.empty_like(Y)
     solver.read(membership, gradients)
     objective, residual = trace[-1]

@@ -75,11 +75,11 @@ def place_blocks(
 
     def solve() -> _Solved:
         if among is None:
-            found, more = solver.among(part, None, stopping, run), np.empty(0)
+            solved, more = solver.among(part, None, stopping, run), np.empty(0)
         else:
-            found, more = among(part)
-        how = (found.objective, found.residual, found.n_iter, found.converged, found.trace)
-        return _Solved(objects, found.membership, *how, more)
+            solved, more = among(part)
+        how = (solved.objective, solved.residual, solved.n_iter, solved.converged, solved.trace)
+        return _Solved(objects, solved.membership, *how, more)
 
     solved = labels.stages.state("landmarks", _Solved, solve)
     model = LandmarkModel.of(part.ensemble, solved.membership, divergence, solver.n_prototypes)
@@ -87,20 +87,20 @@ def place_blocks(
         # Landmarks that no partition observed were left out.
         objects = np.concatenate(list(labels.each("landmarks", _seen, objects)))
     width = n_clusters * np.dtype(np.float64).itemsize
-    kept = labels.keeping(width, "membership", in_checkpoint=True)
+    memberships = labels.keeping(width, "membership", in_checkpoint=True)
     tol = max(stopping.tol_kkt, 1e-9)
     shared = (model, objects, solved.membership, tol)
-    told = labels.visit("placing", _place, kept, 1, shared=shared)
+    results = labels.visit("placing", _place, memberships, 1, shared=shared)
     solution = Solution(
         membership=np.empty((0, n_clusters)),
-        objective=solved.objective + sum(loss for loss, _ in told),
-        residual=max([solved.residual, *(gap for _, gap in told)]),
+        objective=solved.objective + sum(loss for loss, _ in results),
+        residual=max([solved.residual, *(gap for _, gap in results)]),
         n_iter=solved.n_iter,
         converged=solved.converged,
         trace=solved.trace,
         placement=model,
     )
-    return solution, Answer(_own, kept=kept, step=1), solved.more
+    return solution, Answer(_own, kept=memberships, step=1), solved.more
 
 
 def _numbers(part: Part) -> NDArray[np.int64]:

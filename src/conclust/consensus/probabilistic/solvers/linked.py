@@ -194,16 +194,16 @@ class _Linked:
     def _assigned(self) -> NDArray[np.int64]:
         """Return a cluster for each group, different ones for groups that are kept apart."""
         count = len(self.groups)
-        taken = np.full(count, -1, dtype=np.int64)
+        cluster_of = np.full(count, -1, dtype=np.int64)
         sure = np.array([group.y.max(initial=0.0) for group in self.groups])
         for g in np.argsort(-sure, kind="stable").tolist():
             free = np.ones(self.k, dtype=np.bool_)
-            free[[taken[other] for other in self.others[g] if taken[other] >= 0]] = False
+            free[[cluster_of[other] for other in self.others[g] if cluster_of[other] >= 0]] = False
             if not free.any():
                 break
-            taken[g] = int(np.where(free, self.groups[g].y, -1.0).argmax())
+            cluster_of[g] = int(np.where(free, self.groups[g].y, -1.0).argmax())
         else:
-            return taken
+            return cluster_of
         colours = coloured(count, self.apart, self.k)
         if colours is None:
             raise InputError(
@@ -305,16 +305,16 @@ class _Linked:
     def _held(self, group: _Group) -> NDArray[np.float64]:
         """Return how many objects of a group each presence group of partitions observed."""
         held = group.counts > 0
-        found = np.zeros(len(held))
-        found[held] = group.squares[held] / group.counts[held]
-        return found
+        n_observed = np.zeros(len(held))
+        n_observed[held] = group.squares[held] / group.counts[held]
+        return n_observed
 
     # -- other open clusters
 
     def reopened(self) -> bool:
         """Open clusters to groups that they are closed to, where F falls; return whether any was."""
         self.passes += 1
-        found = False
+        any_opened = False
         for g, group in enumerate(self.groups):
             if not self.others[g]:
                 continue
@@ -323,11 +323,11 @@ class _Linked:
             wanted = np.flatnonzero(~self.open[g] & (gradient < best))
             for cluster in wanted[np.argsort(gradient[wanted], kind="stable")].tolist():
                 if self._given(g, cluster):
-                    found = True
+                    any_opened = True
                     break
-        if found:
+        if any_opened:
             self._rebuild()
-        return found
+        return any_opened
 
     def _given(self, g: int, cluster: int) -> bool:
         """Open a cluster to a group and close it to those that it is kept apart from, if F falls; return whether."""
@@ -352,9 +352,9 @@ def _sums(solver: FactoredSolver, k: int) -> NDArray[np.float64]:
 
 def _closed(y: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return a membership in open clusters only: the rest of it, or evenly where nothing is left."""
-    kept = np.where(mine, y, 0.0)
-    total = kept.sum()
-    result: NDArray[np.float64] = kept / total if total > 0 else mine / mine.sum()
+    in_open = np.where(mine, y, 0.0)
+    total = in_open.sum()
+    result: NDArray[np.float64] = in_open / total if total > 0 else mine / mine.sum()
     return result
 
 
