@@ -15,6 +15,7 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
 from conclust._validation import refuse
+from conclust.consensus.auto.answers import contradictions, followed, least_contradicted
 from conclust.consensus.auto.number import Support, alternatives_of, best_number, reason_of
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
@@ -258,12 +259,10 @@ class AutoConsensus(PlacingClusterer):
         if decided is not None and not constrained:
             return decided
         if decided is not None:
-            possible = trees.possible(decided.n_clusters)
-            more = "" if possible == decided.n_clusters else _possible(possible)
-            return ChosenNumber(possible, decided.reason + more, decided.by, decided.alternatives)
+            number, more = _number_by_answers(trees, decided.n_clusters)
+            return ChosenNumber(number, decided.reason + more, decided.by, decided.alternatives)
         if constrained:
-            number = _possible_number(trees)
-            more = "" if number == shown else _possible(number)
+            number, more = _number_by_answers(trees, _possible_number(trees))
             return ChosenNumber(number, reason_of(None, shown, supports) + more, "partitions")
         reason, others = reason_of(None, shown, supports), alternatives_of(shown, supports)
         return ChosenNumber(shown, reason, "partitions", others)
@@ -292,23 +291,34 @@ class AutoConsensus(PlacingClusterer):
         counting: NDArray[np.float64],
         objects: NDArray[np.int64],
     ) -> GrownTrees:
-        """Grow trees that keep the constraints."""
+        """Grow trees that keep the constraints, which objects beside those that they are about follow if they can."""
         assert self._constraints is not None
-        within = self._constraints.of(objects)
-        limit = DenseLimit(part.n_samples, "AutoConsensus")
-        alike = constrained_evidence_tree(part, "average", within, limit=limit, n_jobs=self.n_jobs)
-        certain = constrained_certain_tree(
-            weighted,
-            certainty,
-            "average",
-            within,
-            normalized=False,
-            limit=limit,
-            n_jobs=self.n_jobs,
-        )
-        trees = self._grown(part, {_ALIKE: alike.matrix, _CERTAIN: certain.matrix}, counting)
-        smallest = max(alike.smallest, certain.smallest)
-        return replace(trees, smallest=smallest, largest=max(smallest, alike.largest))
+        given = self._constraints.of(objects)
+        free = certain_tree(weighted, certainty, normalized=False, n_jobs=self.n_jobs).matrix
+        # Those that follow begin as objects of their own: too many where equal rows stand for many objects.
+        few = part.n_samples <= self.max_samples
+        for constraints in [followed(part, given)] * few + [given]:
+            limit = DenseLimit(part.n_samples, "AutoConsensus")
+            alike = constrained_evidence_tree(
+                part, "average", constraints, limit=limit, n_jobs=self.n_jobs
+            )
+            certain = constrained_certain_tree(
+                weighted,
+                certainty,
+                "average",
+                constraints,
+                normalized=False,
+                limit=limit,
+                n_jobs=self.n_jobs,
+            )
+            matrices = {_ALIKE: alike.matrix, _CERTAIN: certain.matrix}
+            smallest = max(alike.smallest, certain.smallest)
+            largest = max(smallest, alike.largest)
+            if self.n_clusters is None or smallest <= self.n_clusters <= largest:
+                break
+        trees = self._grown(part, matrices, counting)
+        broken = contradictions(free, given)
+        return replace(trees, smallest=smallest, largest=largest, broken=broken)
 
     def _grown(
         self,
@@ -440,8 +450,20 @@ class AutoConsensus(PlacingClusterer):
         return result
 
 
-def _possible(number: int) -> str:
-    return f" The constraints allow {number}."
+def _number_by_answers(trees: GrownTrees, expected: int) -> tuple[int, str]:
+    """Return the number of clusters that the constraints contradict least, and a sentence if it is another one."""
+    assert trees.broken is not None
+    largest = trees.largest or trees.n_objects
+    number = least_contradicted(trees.broken, expected, trees.smallest, largest)
+    wrong = trees.broken(expected)
+    if number == expected:
+        return number, ""
+    if number == trees.possible(expected):
+        return number, f" The constraints allow {number}."
+    return (
+        number,
+        f" Of the constraints {wrong} contradict {expected}, {trees.broken(number)} {number}.",
+    )
 
 
 def _possible_number(trees: GrownTrees) -> int:
