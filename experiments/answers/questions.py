@@ -4,9 +4,8 @@ python -m experiments.answers.questions [--quick] [--pools mfeat ...] [--draws 5
 
 Of each pool of 100 k-means partitions 20 are drawn, and 1,500 of its objects. The known classes answer whether two
 objects belong together; the answers go into AutoConsensus as must_link and cannot_link. Pairs are those of
-``confidence.questions``, all 50 at once or in ten rounds of five (later questions know the earlier answers), and as
-many pairs of objects drawn at random, three times. AutoConsensus is told the number of classes, or finds its own; so do the
-questions.
+``confidence.questions``, all 50 at once or in five rounds of ten (later questions know the earlier answers), and as
+many pairs of objects drawn at random, three times. AutoConsensus is told the number of classes, or finds its own.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from experiments.output import Row, options, show, write
 
 POOLS = ("mfeat", "pendigits")
 MEMBERS = 20
-ANSWERS, ROUNDS, RANDOM = 50, 10, 3
+ANSWERS, ROUNDS, RANDOM = 50, 5, 3
 
 Answers = tuple[NDArray[np.int64], NDArray[np.int64]]
 NONE: Answers = (np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64))
@@ -39,13 +38,11 @@ def answered(pairs: NDArray[np.int64], classes: NDArray[Any]) -> Answers:
     return pairs[same], pairs[~same]
 
 
-def in_rounds(ensemble: Ensemble, classes: NDArray[Any], k: int | None) -> Answers:
+def in_rounds(ensemble: Ensemble, classes: NDArray[Any]) -> Answers:
     """Ask in rounds, each with the answers of those before."""
     must, cannot = NONE
     for _ in range(ROUNDS):
-        pairs = questions(
-            ensemble, ANSWERS // ROUNDS, n_clusters=k, must_link=must, cannot_link=cannot, n_jobs=1
-        )
+        pairs = questions(ensemble, ANSWERS // ROUNDS, must_link=must, cannot_link=cannot)
         same, other = answered(pairs, classes)
         must, cannot = np.vstack([must, same]), np.vstack([cannot, other])
     return must, cannot
@@ -69,11 +66,11 @@ def rows_of(name: str, draws: int, objects: int, seed: int) -> list[Row]:
         columns = np.sort(rng.permutation(pool.labels.shape[1])[:MEMBERS])
         kept = np.sort(rng.permutation(len(pool.labels))[:objects])
         ensemble, classes = Ensemble(pool.labels[np.ix_(kept, columns)]), pool.classes[kept]
+        once = answered(questions(ensemble, ANSWERS), classes)
+        rounds = in_rounds(ensemble, classes)
         pairs = [rng.integers(0, len(kept), (ANSWERS, 2)) for _ in range(RANDOM)]
         chance = [answered(each[each[:, 0] != each[:, 1]], classes) for each in pairs]
         for told, k in (("number of classes", pool.k), ("nothing", None)):
-            once = answered(questions(ensemble, ANSWERS, n_clusters=k), classes)
-            rounds = in_rounds(ensemble, classes, k)
             before = score(ensemble, classes, k, NONE)
             rows.append(
                 {

@@ -10,8 +10,6 @@ from tests.naive import optima
 
 import conclust as cc
 from conclust.confidence import questions
-from conclust.consensus.auto.answers import followed, least_contradicted
-from conclust.consensus.auto.votes import certain_clusters
 from conclust.consensus.constraints import coloured, read_constraints
 from conclust.consensus.linkage import cut
 from conclust.consensus.linkage.constrained import grown
@@ -384,128 +382,26 @@ def test_pcc_with_constraints_has_the_same_bits_on_more_threads_and_places():
 # ---- questions
 
 
-def test_the_worth_of_a_question_is_the_expected_number_of_pairs_that_it_moves():
+def test_the_worth_of_a_question_is_that_of_its_merge():
     """Beside loops over the tree."""
     _, labels = members(6, n=40)
     model = cc.AutoConsensus().fit(labels)
     tree, cut_into = model.linkage_matrix_, model.n_clusters_cut_
-    weighted, certainty = certain_clusters(cc.Ensemble(labels))
-    counting = weighted.column_weights * certainty / weighted.partition_weights.sum()
-    rows = weighted.indicator.toarray()
-    level = np.log(1 - tree[40 - cut_into - 1 : 40 - cut_into + 1, 2].mean())
-
-    def chance(one, other):
-        similarity = np.mean([[(rows[i] * rows[j] * counting).sum() for j in other] for i in one])
-        return 1 / (1 + np.exp(-3 * (np.log(max(similarity, 1e-3)) - level)))
-
-    parts = {i: [i] for i in range(40)}
+    parts = [[i] for i in range(40)]
     worth = []
-    for t, (a, b, _, _) in enumerate(tree[: 40 - cut_into]):
-        one, other = parts.pop(int(a)), parts.pop(int(b))
-        parts[40 + t] = one + other
-        worth.append((len(one) * len(other) * (1 - chance(one, other)), one, other))
-    for one, other in combinations(parts.values(), 2):
-        worth.append((len(one) * len(other) * chance(one, other), one, other))
+    for t, (a, b, _, _) in enumerate(tree):
+        one, other = parts[int(a)], parts[int(b)]
+        parts.append(one + other)
+        ratio = (40 - t) / (cut_into + 0.5)
+        worth.append((np.sqrt(len(one) * len(other)) * min(ratio, 1 / ratio), -t, one, other))
 
     def typical(part):
         shared = [sum((labels[i] == labels[j]).sum() for j in part) for i in sorted(part)]
         return sorted(part)[int(np.argmax(shared))]
 
-    wanted, times = [], dict.fromkeys(range(40), 0)
-    for _, one, other in sorted(worth, key=lambda each: -each[0]):
-        pair = sorted((typical(one), typical(other)))
-        if pair not in wanted and max(times[i] for i in pair) < 2:
-            wanted.append(pair)
-            for i in pair:
-                times[i] += 1
-    assert questions(labels, 8).tolist() == wanted[:8]
-
-
-def blocks(seed, n=480, n_blocks=16, n_classes=6, m=20):
-    """Return classes that are unions of blocks, and partitions that merge blocks at random: only answers tell which."""
-    rng = np.random.default_rng(seed)
-    block = rng.integers(0, n_blocks, n)
-    of = rng.permutation(np.arange(n_blocks) % n_classes)
-    labels = np.column_stack([rng.integers(0, 9, n_blocks)[block] for _ in range(m)])
-    wrong = rng.random((n, m)) < 0.1
-    return of[block], np.where(wrong, rng.integers(0, 9, (n, m)), labels)
-
-
-@pytest.mark.parametrize("n_clusters", [None, 6])
-def test_questions_tell_more_than_pairs_at_random(n_clusters):
-    gains = []
-    for seed in range(2):
-        z, labels = blocks(seed)
-
-        def score(must, cannot, labels=labels, z=z):
-            model = cc.AutoConsensus(n_clusters)
-            model.fit(labels, must_link=must, cannot_link=cannot)
-            return adjusted_rand_index(z, model.labels_)
-
-        none = np.empty((0, 2), dtype=int)
-        before = score(none, none)
-        must, cannot = none, none
-        for _ in range(6):
-            pairs = questions(labels, 5, n_clusters=n_clusters, must_link=must, cannot_link=cannot)
-            same = z[pairs[:, 0]] == z[pairs[:, 1]]
-            must, cannot = np.vstack([must, pairs[same]]), np.vstack([cannot, pairs[~same]])
-        gains.append((score(must, cannot) - before, score(*answers(seed, z, 30)) - before))
-    asked, drawn = np.mean(gains, axis=0)
-    assert asked > 0.1
-    assert asked > 2 * drawn
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_objects_follow_the_one_with_constraints_that_they_are_mostly_with(seed):
-    z, labels = members(seed, n=30, wrong=0.3, lost=0.1)
-    must, cannot = answers(seed, z, 6)
-    given = read_constraints(must, cannot, 30)
-    found = followed(cc.Ensemble(labels), given)
-    touched = sorted({int(i) for pair in np.vstack([must, cannot]) for i in pair})
-    own = (labels >= 0).sum(axis=1)
-    leader = {}
-    for i in range(30):
-        shares = [((labels[i] == labels[t]) & (labels[i] >= 0)).sum() for t in touched]
-        best = int(np.argmax(shares))
-        if i in touched or (shares[best] > 0 and shares[best] >= own[i] / 2):
-            leader[i] = given.groups[i if i in touched else touched[best]]
-    for i, j in combinations(range(30), 2):
-        together = i in leader and j in leader and leader[i] == leader[j]
-        assert (found.groups[i] == found.groups[j]) == together
-    assert len(found.apart) == len(given.apart)
-    for a, b in cannot.tolist():
-        assert sorted((found.groups[a], found.groups[b])) in found.apart.tolist()
-
-
-def test_the_number_of_clusters_is_the_one_that_answers_contradict_least():
-    counts = [9, 8, 5, 3, 0, 0, 1, 2, 0]
-
-    def cost(number, expected):
-        return counts[number - 1] + 2 * abs(np.log(number / expected))
-
-    for expected in range(1, 10):
-        for smallest, largest in ((1, 9), (2, 4), (5, 9)):
-            found = least_contradicted(lambda k: counts[k - 1], expected, smallest, largest)
-            every = [cost(k, expected) for k in range(smallest, largest + 1)]
-            assert cost(found, expected) == min(every)
-
-
-def test_answers_change_the_number_of_clusters():
-    rng = np.random.default_rng(0)
-    z = np.repeat(np.arange(6), 40)
-    coarse = rng.permuted(
-        np.tile(np.arange(6) // 2, (12, 1)), axis=1
-    )  # three pairs, each time others
-    labels = np.column_stack([row[z] for row in coarse] + [np.zeros(240, dtype=int)])
-    labels = np.where(rng.random(labels.shape) < 0.2, rng.integers(0, 3, labels.shape), labels)
-    before = cc.AutoConsensus().fit(labels)
-    must, cannot = answers(0, z, 40)
-    after = cc.AutoConsensus().fit(labels, must_link=must, cannot_link=cannot)
-    assert kept(after.labels_, must, cannot)
-    assert adjusted_rand_index(z, after.labels_) >= adjusted_rand_index(z, before.labels_)
-    # A single answer does not: it may be about an odd object.
-    one = cc.AutoConsensus().fit(labels, must_link=[(0, 239)])
-    assert one.n_clusters_ == before.n_clusters_
+    best = sorted(worth, key=lambda each: (-each[0], -each[1]))[:8]
+    wanted = [sorted((typical(one), typical(other))) for *_, one, other in best]
+    assert questions(labels, 8).tolist() == wanted
 
 
 def test_questions_are_not_asked_again():

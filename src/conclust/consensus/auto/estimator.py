@@ -15,7 +15,6 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
 from conclust._validation import refuse
-from conclust.consensus.auto.answers import contradictions, followed, least_contradicted
 from conclust.consensus.auto.number import Support, alternatives_of, best_number, reason_of
 from conclust.consensus.auto.straddling import fine_partitions, straddling
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
@@ -259,10 +258,12 @@ class AutoConsensus(PlacingClusterer):
         if decided is not None and not constrained:
             return decided
         if decided is not None:
-            number, more = _number_by_answers(trees, decided.n_clusters)
-            return ChosenNumber(number, decided.reason + more, decided.by, decided.alternatives)
+            possible = trees.possible(decided.n_clusters)
+            more = "" if possible == decided.n_clusters else _possible(possible)
+            return ChosenNumber(possible, decided.reason + more, decided.by, decided.alternatives)
         if constrained:
-            number, more = _number_by_answers(trees, _possible_number(trees))
+            number = _possible_number(trees)
+            more = "" if number == shown else _possible(number)
             return ChosenNumber(number, reason_of(None, shown, supports) + more, "partitions")
         reason, others = reason_of(None, shown, supports), alternatives_of(shown, supports)
         return ChosenNumber(shown, reason, "partitions", others)
@@ -291,34 +292,23 @@ class AutoConsensus(PlacingClusterer):
         counting: NDArray[np.float64],
         objects: NDArray[np.int64],
     ) -> GrownTrees:
-        """Grow trees that keep the constraints, which objects beside those that they are about follow if they can."""
+        """Grow trees that keep the constraints."""
         assert self._constraints is not None
-        given = self._constraints.of(objects)
-        free = certain_tree(weighted, certainty, normalized=False, n_jobs=self.n_jobs).matrix
-        # Those that follow begin as objects of their own: too many where equal rows stand for many objects.
-        few = part.n_samples <= self.max_samples
-        for constraints in [followed(part, given)] * few + [given]:
-            limit = DenseLimit(part.n_samples, "AutoConsensus")
-            alike = constrained_evidence_tree(
-                part, "average", constraints, limit=limit, n_jobs=self.n_jobs
-            )
-            certain = constrained_certain_tree(
-                weighted,
-                certainty,
-                "average",
-                constraints,
-                normalized=False,
-                limit=limit,
-                n_jobs=self.n_jobs,
-            )
-            matrices = {_ALIKE: alike.matrix, _CERTAIN: certain.matrix}
-            smallest = max(alike.smallest, certain.smallest)
-            largest = max(smallest, alike.largest)
-            if self.n_clusters is None or smallest <= self.n_clusters <= largest:
-                break
-        trees = self._grown(part, matrices, counting)
-        broken = contradictions(free, given)
-        return replace(trees, smallest=smallest, largest=largest, broken=broken)
+        within = self._constraints.of(objects)
+        limit = DenseLimit(part.n_samples, "AutoConsensus")
+        alike = constrained_evidence_tree(part, "average", within, limit=limit, n_jobs=self.n_jobs)
+        certain = constrained_certain_tree(
+            weighted,
+            certainty,
+            "average",
+            within,
+            normalized=False,
+            limit=limit,
+            n_jobs=self.n_jobs,
+        )
+        trees = self._grown(part, {_ALIKE: alike.matrix, _CERTAIN: certain.matrix}, counting)
+        smallest = max(alike.smallest, certain.smallest)
+        return replace(trees, smallest=smallest, largest=max(smallest, alike.largest))
 
     def _grown(
         self,
@@ -450,20 +440,8 @@ class AutoConsensus(PlacingClusterer):
         return result
 
 
-def _number_by_answers(trees: GrownTrees, expected: int) -> tuple[int, str]:
-    """Return the number of clusters that the constraints contradict least, and a sentence if it is another one."""
-    assert trees.broken is not None
-    largest = trees.largest or trees.n_objects
-    number = least_contradicted(trees.broken, expected, trees.smallest, largest)
-    wrong = trees.broken(expected)
-    if number == expected:
-        return number, ""
-    if number == trees.possible(expected):
-        return number, f" The constraints allow {number}."
-    return (
-        number,
-        f" Of the constraints {wrong} contradict {expected}, {trees.broken(number)} {number}.",
-    )
+def _possible(number: int) -> str:
+    return f" The constraints allow {number}."
 
 
 def _possible_number(trees: GrownTrees) -> int:

@@ -56,8 +56,6 @@ class GrownTrees:
         Function that chooses the tree that is straddled less, given the labels from each.
     smallest, largest : int
         Numbers of clusters that keep the constraints; a largest of None: the number of objects.
-    broken : callable, or None
-        Number of constraints that a tree grown without them breaks if cut into a number of clusters.
     """
 
     objects: NDArray[np.int64]
@@ -67,7 +65,6 @@ class GrownTrees:
     choose: Callable[[dict[str, NDArray[np.int64]]], CutOfTree] = field(repr=False)
     smallest: int = 1
     largest: int | None = None
-    broken: Callable[[int], int] | None = field(default=None, repr=False)
 
     def possible(self, n_clusters: int) -> int:
         """Return the nearest number of clusters that keeps the constraints."""
