@@ -42,6 +42,7 @@ NAMES = (
     "ccp2010.examples",
     "answers.questions",
     "views.mfeat",
+    "networks.communities",
 )
 
 

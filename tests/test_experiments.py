@@ -14,6 +14,7 @@ from experiments.default import number as rules
 from experiments.default import scale as scales
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
+from experiments.networks import communities
 from experiments.pcc2013 import planted
 from experiments.robust2013 import random_partitions
 from experiments.scale import fitted_on
@@ -498,3 +499,12 @@ def test_what_is_right_is_matched_one_to_one():
     ece, brier = ranking.calibration(np.array([0.95, 0.95, 0.2, 0.2]), np.array([1, 1, 0, 1]) > 0)
     assert ece == pytest.approx(0.5 * 0.05 + 0.5 * 0.3)
     assert brier == pytest.approx((2 * 0.05**2 + 0.2**2 + 0.8**2) / 4)
+
+
+def test_communities_by_formula_are_found_and_only_split(tmp_path):
+    communities.main(["--quick", "--out", str(tmp_path)])
+    rows = {row["network"]: row for row in rows_of(tmp_path / "communities.csv")}
+    assert float(rows["ring of 500 cliques"]["default"]) == 1.0
+    for row in rows.values():
+        assert float(row["found"]) >= float(row["found as published"])
+        assert float(row["default"]) >= float(row["as published"]) - 1e-9

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +26,8 @@ __all__ = ["TopicConsensus"]
 
 _OWNER = "TopicConsensus"
 _COMPONENTS = 10
+# scikit-learn sets the warning filters of the process while it works, and they are lost if two threads do so at a time.
+_one_at_a_time = Lock()
 
 
 class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -53,7 +58,8 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the seeds of the members.
     n_jobs : int, default=None
-        Threads, each of which makes members. The result does not depend on it.
+        Threads, each of which makes members; estimators of scikit-learn work one at a time. The result does not
+        depend on it.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.
 
@@ -154,7 +160,8 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             threads = thread_count(self.n_jobs, _OWNER)
             rngs = spawn_generators(seed_sequence(self.random_state, _OWNER), self.n_members)
             labels = np.empty((len(points), self.n_members), dtype=np.int64)
-            with side_by_side(min(threads, self.n_members)) as work:
+            # The filters of the process are restored, whatever the estimators do to them in threads.
+            with warnings.catch_warnings(), side_by_side(min(threads, self.n_members)) as work:
                 members = work(lambda rng: self._member(points, rng), rngs)
                 for u, column in enumerate(tracked(members, "members", self.n_members)):
                     labels[:, u] = column
@@ -205,16 +212,21 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
             columns = rng.permutation(d)[: max(1, -(-d // 2))]
             k = min(_COMPONENTS, len(columns), len(points))
-            reduced = PCA(k, svd_solver="full").fit_transform(points[:, columns])
+            with _one_at_a_time:
+                reduced = PCA(k, svd_solver="full").fit_transform(points[:, columns])
         else:
-            reduced = _seeded(self.reducer, rng).fit_transform(points)
+            reducer = _seeded(self.reducer, rng)
+            with _turn(reducer):
+                reduced = reducer.fit_transform(points)
         clusterer = self.clusterer
         if clusterer is None:
             from sklearn.cluster import HDBSCAN
 
             least = min(max(2, self.min_topic_size), len(points))
             clusterer = HDBSCAN(min_cluster_size=least, copy=False)
-        labels = np.asarray(_seeded(clusterer, rng).fit_predict(reduced), dtype=np.int64)
+        clusterer = _seeded(clusterer, rng)
+        with _turn(clusterer):
+            labels = np.asarray(clusterer.fit_predict(reduced), dtype=np.int64)
         return np.where(labels < 0, NOISE, labels)
 
     def _topics(self) -> NDArray[np.int64]:
@@ -235,6 +247,11 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             refuse("reducer", _OWNER, "None or a transformer with fit_transform", self.reducer)
         if self.clusterer is not None and not hasattr(self.clusterer, "fit_predict"):
             refuse("clusterer", _OWNER, "None or an estimator with fit_predict", self.clusterer)
+
+
+def _turn(estimator: Any) -> AbstractContextManager[Any]:
+    """Return the lock that estimators of scikit-learn need, and nothing for others."""
+    return _one_at_a_time if type(estimator).__module__.startswith("sklearn.") else nullcontext()
 
 
 def _seeded(estimator: Any, rng: np.random.Generator) -> Any:

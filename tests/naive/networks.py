@@ -1,6 +1,7 @@
 """Consensus on the edges of a network, a dict of edges at a time."""
 
 from itertools import combinations
+from math import comb, factorial, log, prod
 
 
 def shares(edges, runs):
@@ -63,3 +64,37 @@ def potts(edges, labels, resolution):
     inside = sum(weight for (a, b), weight in edges.items() if labels[a] == labels[b])
     pairs = sum(labels[i] == labels[j] for i, j in combinations(range(len(labels)), 2))
     return inside - resolution * pairs
+
+
+def description(edges, nodes, groups):
+    """Return the nats of a graph without weights by the degree-corrected block model of Peixoto, and of its groups.
+
+    `groups` is a list of sets that cover the nodes. Numbers of edges: uniform within groups and between pairs of groups.
+    """
+
+    def log_multisets(kinds, count):
+        return log(comb(kinds + count - 1, count))
+
+    def double_factorial(even):
+        return prod(range(2, even + 1, 2))
+
+    of = {v: r for r, group in enumerate(groups) for v in group}
+    b = len(groups)
+    counts = [[0] * b for _ in range(b)]
+    for a, c in edges:
+        r, s = sorted((of[a], of[c]))
+        counts[r][s] += 1
+    within = sum(counts[r][r] for r in range(b))
+    between = len(edges) - within
+    nats = 0.0
+    for r, group in enumerate(groups):
+        degree = 2 * counts[r][r] + sum(counts[min(r, s)][max(r, s)] for s in range(b) if s != r)
+        nats += log(factorial(degree)) - log(double_factorial(2 * counts[r][r]))
+        nats += log_multisets(len(group), degree)
+        nats -= sum(log(factorial(counts[r][s])) for s in range(r + 1, b))
+    if b > 1:
+        nats += log(len(edges) + 1) + log_multisets(b, within)
+        nats += log_multisets(b * (b - 1) // 2, between)
+    n = len(nodes)
+    nats += log(comb(n - 1, b - 1)) + log(factorial(n))
+    return nats - sum(log(factorial(len(group))) for group in groups)

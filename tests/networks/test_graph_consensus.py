@@ -152,14 +152,14 @@ def test_missing_runs_do_not_count_and_edges_without_runs_have_no_support():
 def test_a_ring_of_cliques_is_not_merged(number):
     G = nx.ring_of_cliques(number, 10)
     truth = np.repeat(np.arange(number), 10)
-    for parameters in ({"kind": "strict", "n_runs": 50}, {"quality": "cpm"}):
+    for parameters in ({"kind": "strict", "n_runs": 50, "split": False}, {"quality": "cpm"}):
         model = GraphConsensus(**parameters, random_state=0).fit(G)
         assert model.n_clusters_ == number
         assert adjusted_rand_index(truth, model.labels_) == 1.0
     one = model.ensemble_  # by the Potts model each run has them
     assert adjusted_rand_index(truth, one.labels[:, 0]) == 1.0
     if number == 1000:  # one run at the resolution limit of modularity does not
-        runs = GraphConsensus(n_runs=1, random_state=0).fit(G)
+        runs = GraphConsensus(n_runs=1, split=False, random_state=0).fit(G)
         assert runs.n_clusters_ < number / 2
 
 
@@ -174,7 +174,7 @@ def test_an_lfr_network():
         model = GraphConsensus(kind, random_state=0).fit(G)
         scores[kind] = adjusted_rand_index(truth, model.labels_)
     assert model.ensemble_.n_partitions == 16
-    alone = GraphConsensus(n_runs=1, random_state=0).fit(G)
+    alone = GraphConsensus(n_runs=1, split=False, random_state=0).fit(G)
     scores["one"] = adjusted_rand_index(truth, alone.labels_)
     assert scores["fast"] > scores["one"]
     assert scores["strict"] > scores["one"]

@@ -1,4 +1,5 @@
 import pickle
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -148,3 +149,13 @@ def test_wrong_parameters_are_refused(parameters, words):
         return
     with pytest.raises(ParameterError, match=f"The {words} parameter of TopicConsensus"):
         TopicConsensus(**parameters).fit(np.eye(20))
+
+
+def test_the_warning_filters_of_the_process_remain():
+    X, _ = embeddings(2, n=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # scikit-learn warns where its filters are lost
+        before = list(warnings.filters)
+        for seed in range(8):
+            TopicConsensus(n_members=20, n_jobs=4, random_state=seed).fit(X)
+            assert warnings.filters == before

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
-from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
+from conclust._random import RandomStateLike, seed_sequence, spawn_seeds, spawn_sequences
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted
 from conclust._threads import side_by_side, thread_count
 from conclust._validation import refuse
@@ -22,6 +22,7 @@ from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
 from conclust.exceptions import InputError
 from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.networks.reading import Network, read_network, to_communities
+from conclust.networks.splitting import split_communities
 
 __all__ = ["GraphConsensus"]
 
@@ -41,7 +42,8 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Runs of the Leiden algorithm with different seeds, or runs that are given, disagree. Each edge is weighted by
     the share of the runs that put its ends into one community, edges with little support are removed, and the
-    graph that remains is clustered once more. No pair of nodes besides the edges is looked at.
+    graph that remains is clustered once more. No pair of nodes besides the edges is looked at. Communities that modularity
+    has merged because the network is large are split again.
 
     Parameters
     ----------
@@ -65,6 +67,10 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     recluster : bool, default=True
         Whether the remaining graph is clustered once more. False: the clusters are its connected components
         (not for "ecg", which removes no edge).
+    split : bool, default=None
+        Whether each community is clustered once more on its own and split, its parts too, if the parts describe its
+        edges better and at most 15 % of the edges are between them (see Notes). False: communities as published.
+        None: True for runs of its own by modularity at its default resolution, where `recluster` is True.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the seeds of the runs.
     n_jobs : int, default=None
@@ -107,11 +113,18 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     edge. An edge whose ends no run observed together has the share 0. O(m) time a run for m edges; memory is that
     of the graph for each thread, and of the labels of the runs.
 
+    Modularity does not see communities with fewer than about ``sqrt(m)`` edges: it merges those that a single edge ties
+    (the resolution limit). With `split`, runs on the edges inside of each community, which know its own degrees only,
+    propose parts. They are accepted if the description length of the degree-corrected block model is shorter [3]_, and
+    if few edges are between them: an even cloud of points is several groups by this model too, tied by many edges.
+
     References
     ----------
     .. [1] Y. Tabatabaee, E. Wedell, M. Park and T. Warnow, "FastEnsemble: scalable ensemble clustering on large
        networks", PLOS Complex Systems 2, 2025.
     .. [2] V. Poulin and F. Théberge, "Ensemble clustering for graphs", Complex Networks 2018.
+    .. [3] T. P. Peixoto, "Nonparametric Bayesian inference of the microcanonical stochastic block model", Physical
+       Review E 95, 2017.
 
     Examples
     --------
@@ -146,6 +159,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         resolution: float | None = None,
         min_weight: float = 0.05,
         recluster: bool = True,
+        split: bool | None = None,
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -157,6 +171,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.resolution = resolution
         self.min_weight = min_weight
         self.recluster = recluster
+        self.split = split
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -189,7 +204,8 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             stage("the graph")
             network = read_network(X)
             say(f"{network.n_nodes} nodes, {len(network.ends) // 2} edges")
-            *seeds, last = spawn_seeds(seed_sequence(self.random_state, _OWNER), self._runs + 1)
+            root = seed_sequence(self.random_state, _OWNER)
+            *seeds, last = spawn_seeds(root, self._runs + 1)
             if ensemble is None:
                 made = self._ensemble(network, seeds, threads)
             else:
@@ -203,6 +219,12 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 _, labels = connected_components(_matrix(remaining), directed=False)
             self.labels_ = canonical_labels(labels)
+            if self._splits(ensemble is None):
+                stage("communities that are several")
+                *_, source = spawn_sequences(root, self._runs + 2)
+                self.labels_ = split_communities(
+                    network, self.labels_, self.threshold, self._runs, source, threads
+                )
             self.n_clusters_ = int(self.labels_.max()) + 1
             self.nodes_ = network.nodes
             self.ensemble_ = made
@@ -223,6 +245,13 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _rate(self) -> float:
         return _RESOLUTION[self.quality] if self.resolution is None else self.resolution
+
+    def _splits(self, own_runs: bool) -> bool:
+        """Return whether communities are split."""
+        if self.split is not None:
+            return self.split
+        by_default = self.quality == "modularity" and self.resolution is None
+        return own_runs and by_default and self.recluster
 
     def _check_parameters(self) -> None:
         check_parameters(self)

@@ -1,0 +1,1 @@
+"""Communities of networks by formula."""

@@ -1,0 +1,239 @@
+"""Communities that are several: each is clustered again on its own, and split if that describes its edges better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from conclust._random import spawn_seeds
+from conclust._threads import side_by_side
+from conclust.ensemble import as_ensemble
+from conclust.ensemble.labels import canonical_labels
+from conclust.evidence.pairs import evidence_of_pattern
+from conclust.neighbours.leiden import CommunityGraph
+from conclust.networks.reading import Network
+
+__all__ = ["Split", "split_communities", "weigh_splits"]
+
+# Maximum share of the edges of a community between its parts. Random groups that modularity has merged are tied by a few
+# edges; the pieces of an even cloud of points, by a quarter of them or more.
+_LARGEST_CUT = 0.15
+_LEVELS = 64
+# Shares and thresholds are compared with this tolerance.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What splitting each community brings.
+
+    Attributes
+    ----------
+    saved : ndarray of float64 of shape (n_communities,)
+        Nats by which the description of the edges inside becomes shorter; 0 for a community that stays whole.
+    cut : ndarray of float64 of shape (n_communities,)
+        Share of the edges of the community between its parts.
+    """
+
+    saved: NDArray[np.float64]
+    cut: NDArray[np.float64]
+
+
+def split_communities(
+    network: Network,
+    labels: NDArray[np.int64],
+    threshold: float,
+    n_runs: int,
+    root: np.random.SeedSequence,
+    n_threads: int,
+) -> NDArray[np.int64]:
+    """Split the communities that are several, and their parts, until none is.
+
+    Parameters
+    ----------
+    network : Network
+        The graph.
+    labels : ndarray of int64 of shape (n_nodes,)
+        Communities, numbered from 0.
+    threshold : float
+        Smallest share of the runs of an edge that remains in the clustering of a community.
+    n_runs : int
+        Number of runs in each community.
+    root : SeedSequence
+        Source of the seeds.
+    n_threads : int
+        Number of runs at a time. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_nodes,)
+        Communities, numbered from 0 by first appearance.
+
+    Notes
+    -----
+    Modularity expects edges between two communities by their degrees in the whole network: the larger it is, the less,
+    until a single edge is more than expected and its ends are merged (the resolution limit). Inside a community the same
+    rule compares with the degrees inside, so that what was merged comes apart. A level is a consensus of `n_runs` runs
+    on the edges inside of all communities at once, O(m) time a run; levels look only at the parts that the level before has made.
+    """
+    found = labels.copy()
+    nodes = np.arange(network.n_nodes)
+    graph = network
+    for seeds in (spawn_seeds(level, n_runs + 1) for level in _levels(root)):
+        graph = _inside(graph, found[nodes])
+        own = canonical_labels(found[nodes])
+        parts = _parts(graph, own, threshold, seeds, n_threads)
+        split = weigh_splits(graph, own, parts)
+        accepted = (split.saved > 0) & (split.cut <= _LARGEST_CUT)
+        if not accepted.any():
+            break
+        active = accepted[own]
+        nodes = nodes[active]
+        found[nodes] = found.max() + 1 + parts[active]
+        graph = _among(graph, active)
+    return canonical_labels(found)
+
+
+def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
+    """Measure what it brings to describe each community as several parts.
+
+    Parameters
+    ----------
+    network : Network
+        A graph without edges between communities.
+    labels : ndarray of int64 of shape (n_nodes,)
+        Communities, numbered from 0.
+    parts : ndarray of int64 of shape (n_nodes,)
+        Parts of communities, numbered from 0 over all of them.
+
+    Returns
+    -------
+    Split
+        For each community.
+
+    Notes
+    -----
+    The description length is that of the degree-corrected stochastic block model with uniform priors of the degrees
+    (Peixoto, Phys. Rev. E 95, 012317, 2017), and of the numbers of edges within and between groups (Zhang and Peixoto,
+    Phys. Rev. Research 2, 043271, 2020). Edges with weights count as the number of edges without weights that is equally
+    certain, ``(sum w)^2 / sum w^2``.
+    """
+    upper = network.sources < network.ends
+    weights = network.weights[upper]
+    # Equal weights are 1 exactly.
+    even = len(weights) == 0 or bool((weights == weights[0]).all())
+    unit = 1.0 if even else float(np.square(weights).sum() / weights.sum())
+    edges = np.ones(len(weights)) if even else weights / unit
+    one, other = parts[network.sources[upper]], parts[network.ends[upper]]
+    n_groups, n_parts = int(labels.max()) + 1, int(parts.max()) + 1
+    owner = np.empty(n_parts, dtype=np.int64)
+    owner[parts] = labels
+    sizes = np.bincount(labels).astype(np.float64)
+    part_sizes = np.bincount(parts).astype(np.float64)
+    degrees = np.bincount(np.concatenate([one, other]), np.tile(edges, 2), n_parts).astype(
+        np.float64
+    )
+    low, high = np.minimum(one, other).astype(np.int64), np.maximum(one, other).astype(np.int64)
+    pairs, place = np.unique(low * n_parts + high, return_inverse=True)
+    counts = np.bincount(place, edges, len(pairs))
+    first, second = pairs // n_parts, pairs % n_parts
+    between = first != second
+    within = np.zeros(n_parts)
+    within[first[~between]] = counts[~between]
+
+    def total(values: NDArray[np.float64], of: NDArray[np.int64] = owner) -> NDArray[np.float64]:
+        return np.bincount(of, values, n_groups).astype(np.float64)
+
+    inside = total(within)
+    crossing = total(counts[between], owner[first[between]])
+    every = inside + crossing
+    n_of = total(np.ones(n_parts))
+    whole = _placed(every, 2.0 * every, sizes)
+    apart = total(_placed(within, degrees, part_sizes))
+    apart -= total(gammaln(counts[between] + 1.0), owner[first[between]])
+    apart += _log_multisets(n_of, inside) + np.log(every + 1.0)
+    apart += _log_multisets(np.maximum(n_of * (n_of - 1.0) / 2.0, 1.0), crossing)
+    apart += gammaln(sizes + 1.0) - total(gammaln(part_sizes + 1.0))
+    apart += gammaln(sizes) - gammaln(n_of) - gammaln(sizes - n_of + 1.0)
+    cut = np.divide(crossing, every, out=np.zeros(n_groups), where=every > 0)
+    return Split(np.where(n_of > 1, whole - apart, 0.0), cut)
+
+
+def _placed(
+    within: NDArray[np.float64], degrees: NDArray[np.float64], sizes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the nats of the ends of the edges of groups: of edges within, sums of degrees, and sizes."""
+    paired = within * np.log(2.0) + gammaln(within + 1.0)
+    placed: NDArray[np.float64] = gammaln(degrees + 1.0) - paired + _log_multisets(sizes, degrees)
+    return placed
+
+
+def _log_multisets(kinds: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithm of the number of multisets of `count` elements of some kinds."""
+    found: NDArray[np.float64] = gammaln(kinds + count) - gammaln(kinds) - gammaln(count + 1.0)
+    return found
+
+
+def _parts(
+    network: Network,
+    labels: NDArray[np.int64],
+    threshold: float,
+    seeds: list[int],
+    n_threads: int,
+) -> NDArray[np.int64]:
+    """Return a consensus inside each community, of runs that know its own degrees only."""
+    *runs, last = seeds
+    find = _communities(network, labels)
+    made = np.empty((network.n_nodes, len(runs)), dtype=np.int32)
+    with side_by_side(min(n_threads, len(runs))) as work:
+        for u, column in enumerate(work(find, runs)):
+            made[:, u] = column
+    evidence = evidence_of_pattern(
+        as_ensemble(made), network.starts, network.ends, n_jobs=n_threads
+    )
+    shares = evidence.counts / float(len(runs))
+    kept = shares >= threshold - _ROUNDING
+    certain = _filtered(network, kept, network.weights[kept] * shares[kept])
+    return canonical_labels(_communities(certain, labels)(last))
+
+
+def _communities(network: Network, labels: NDArray[np.int64]) -> Callable[[int], NDArray[np.int32]]:
+    """Return the search for communities by modularity in the own graph of each community."""
+    degrees = np.bincount(network.sources, network.weights, network.n_nodes)
+    volumes = np.bincount(labels, degrees)[labels]
+    loads = np.divide(degrees, np.sqrt(volumes), out=np.zeros(len(degrees)), where=volumes > 0)
+    graph = CommunityGraph(network.starts, network.ends, network.weights, loads, 1.0)
+    return lambda seed: graph.communities(1.0, seed)[0]
+
+
+def _levels(root: np.random.SeedSequence) -> list[np.random.SeedSequence]:
+    key = root.spawn_key
+    return [
+        np.random.SeedSequence(root.entropy, spawn_key=(*key, level)) for level in range(_LEVELS)
+    ]
+
+
+def _inside(network: Network, labels: NDArray[np.int64]) -> Network:
+    """Return the graph without the edges between communities."""
+    kept = labels[network.sources] == labels[network.ends]
+    return _filtered(network, kept, network.weights[kept])
+
+
+def _filtered(network: Network, kept: NDArray[np.bool_], weights: NDArray[np.float64]) -> Network:
+    before = np.concatenate([[0], np.cumsum(kept)])
+    starts = before[network.starts].astype(np.int64)
+    return Network(starts, network.ends[kept], weights, network.nodes)
+
+
+def _among(network: Network, active: NDArray[np.bool_]) -> Network:
+    """Return the graph of some nodes, which have no edges to the others."""
+    kept = active[network.sources]
+    number = np.cumsum(active, dtype=np.int64) - 1
+    lengths = np.diff(network.starts)[active]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    ends = number[network.ends[kept]].astype(np.int32)
+    return Network(starts, ends, network.weights[kept], network.nodes)
