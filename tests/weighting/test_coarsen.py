@@ -144,3 +144,16 @@ def test_matched_granularity_merges_two_partitions():
     assert merged.cluster_counts.tolist() == [3, 3]
     assert adjusted_rand_index(*merged.codes.T.astype(int)) == 1.0
     np.testing.assert_array_equal(recoding(Ensemble(labels).codes), merged.codes)
+
+
+def test_matched_granularity_leaves_a_single_partition():
+    alone = Ensemble(np.arange(6)[:, None])
+    merged, recoding = matched(alone, 2)
+    assert merged is alone
+    np.testing.assert_array_equal(recoding(alone.codes), alone.codes)
+
+
+def test_a_recoding_is_of_all_partitions():
+    _, recoding = matched(Ensemble(np.random.default_rng(0).integers(0, 5, (30, 3))), 2)
+    with pytest.raises(ValueError, match="zip"):
+        recoding(np.zeros((4, 2), dtype=np.uint8))

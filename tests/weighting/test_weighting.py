@@ -419,3 +419,14 @@ def test_a_partition_of_weight_0_does_not_decide_the_range_of_an_index():
         found[:3], weighting.relevance_weights([[0.1, 0.5, 0.9]], weights=[1, 1, 2])
     )
     assert found[3] == 0.0
+
+
+def test_relevance_of_a_worked_example():
+    # I - mean = -.4, -.2, .6: three bins, so that the entropy is log 3; relevance log 3 times .6, .8, .4.
+    found = weighting.relevance_weights([[3.0, 5.0, 13.0]])
+    np.testing.assert_allclose(found, [0.75, 1.0, 0.5])
+    # The second index has two values: entropy of (1/3, 2/3); I - mean = -2/3, 1/3, 1/3.
+    entropy = -(np.log(1 / 3) + 2 * np.log(2 / 3)) / 3
+    both = np.log(3) * np.array([0.6, 0.8, 0.4]) + entropy * np.array([1 / 3, 2 / 3, 2 / 3])
+    found = weighting.relevance_weights([[3.0, 5.0, 13.0], [0.0, 1.0, 1.0]])
+    np.testing.assert_allclose(found, both / both.max())
