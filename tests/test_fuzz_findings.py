@@ -257,3 +257,22 @@ def test_a_curve_of_many_numbers_has_twenty():
     assert curve.k[0] == 1
     assert curve.k[-1] > 40
     assert (np.diff(curve.k) >= 1).all()
+
+
+@pytest.mark.parametrize("unit", [2.0**530, 2.0**-530])
+def test_borders_of_points_whose_squares_are_no_numbers(unit):
+    X = np.random.default_rng(0).normal(size=(90, 2)) + 8 * np.arange(3)[:, None].repeat(30, 0)
+    y = np.arange(3).repeat(30)
+    usual, extreme = (
+        without_numpy_warnings(
+            lambda x=x: cc.confidence.border_tests(x, y, n_splits=3, random_state=0, n_jobs=1)
+        )
+        for x in (X, X * unit)
+    )
+    np.testing.assert_array_equal(usual.p_value, extreme.p_value)
+
+
+def test_a_report_of_another_thing_than_a_selection_is_refused():
+    model = cc.PCC(3, n_init=1, random_state=0).fit(LABELS)
+    with pytest.raises(InputError, match=r"'selection' must be a Selection, .* Got generator"):
+        cc.report.account(model, ensemble=LABELS, selection=(i for i in range(3)))

@@ -208,6 +208,11 @@ def _settings_of(model: Any) -> dict[str, Any]:
 def _check_selection(found: Reported) -> None:
     if found.selection is None:
         return
+    if not isinstance(found.selection, Selection):
+        raise InputError(
+            "'selection' must be a Selection, as of conclust.selection.choose. Got "
+            f"{type(found.selection).__name__}."
+        )
     theirs = {len(labels) for labels in found.selection.labels.values()}
     if theirs and theirs != {found.n_samples}:
         raise InputError(
