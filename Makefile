@@ -13,7 +13,7 @@
 #   make bench     the benchmarks, each beside its baseline
 #   make peers     consensus of other packages, in an environment of its own, beside ours
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
-#   make stale     committed results of experiments that are older than the code they come from
+#   make stale     committed results of experiments that use definitions which have changed since, by name
 #   make docs      the site, build/docs/index.html: pages written from the code, examples, the reference
 #   make oldest    the tests with the oldest versions of what conclust needs
 #   make wheel     what is published, in dist/: sdist and wheel, checked and tried without a compiler

@@ -1,4 +1,4 @@
-"""What a result was made from: the commit, and a fingerprint of all code that the experiment imports.
+"""What a result was made from: the commit, and a fingerprint of all code that the experiment uses.
 
 A result keeps both (``output.py``, ``kept.py``); ``python -m experiments.stale`` compares them with the code that
 there is now.
@@ -7,7 +7,6 @@ there is now.
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 import subprocess
 from collections.abc import Callable
@@ -15,17 +14,35 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from experiments.definitions import Source, digest_of, kernel_digest, read_source
+
 __all__ = ["Tree", "at_commit", "commit", "experiment_of", "here", "origin"]
 
 ROOT = Path(__file__).resolve().parent.parent
 _RUN = re.compile(r"python -m experiments\.([\w.]+)")
 _PACKAGES = {"conclust": "src/conclust", "experiments": "experiments", "tools": "tools"}
 _KERNELS = "src/conclust/_kernels/"
-# How results are written, kept and drawn decides no number.
-_NO_SOURCES = frozenset(
-    f"experiments/{name}.py" for name in ("drawing", "kept", "origin", "output")
+# How results are written, kept and drawn decides no number, nor what reads and checks what users give, or tells them.
+_NO_SOURCES = (
+    *(f"experiments/{name}.py" for name in ("definitions", "drawing", "kept", "origin", "output")),
+    *(
+        f"src/conclust/{name}.py"
+        for name in ("_parameters", "_progress", "_validation", "_warnings")
+    ),
+    *(
+        f"src/conclust/ensemble/{name}.py"
+        for name in ("communities", "draws", "orientation", "tables")
+    ),
+    "src/conclust/_files/",
+    "src/conclust/_arrays/containers.py",
+    "src/conclust/blocks/sources.py",
+    "src/conclust/consensus/suitability.py",
+    "src/conclust/exceptions.py",
 )
-_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_INCLUDED = re.compile(r'#include "([^"]+)"')
+# Names the methods in the text of errors.
+_WORDS = {"_those_that"}
+_DEEP = 20  # imports of imports that are followed
 # Homes of the names that ``from conclust import NAME`` finds.
 _HOMES = "src/conclust/__init__.pyi"
 
@@ -42,95 +59,140 @@ class Tree:
     """
 
     def __init__(self, paths: set[str], read: Callable[[str], str]) -> None:
-        self.paths, self.read = paths, read
-        self._imports: dict[str, set[str]] = {}
-        self._digests: dict[str, str] = {}
+        self.paths, self._read = paths, read
+        self._texts: dict[str, str] = {}
+        self._sources: dict[str, Source] = {}
+        self._public: dict[str, str] | None = None
+
+    def read(self, path: str) -> str:
+        """Return the text of a file."""
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        return self._texts[path]
 
     def sources(self, experiment: str) -> dict[str, str]:
-        """Return the files that an experiment depends on, each with the digest of its code.
+        """Return what an experiment uses, by name, each with the digest of its code (``definitions.py``).
 
-        Comments, docstrings and layout do not count, nor what writes, keeps and draws results. Of the kernels all count.
+        From the statements of the experiment's file on, all functions, classes and variables that are used by what is
+        used. A class is used as a whole; so is a folder of kernels, with what it includes. Names, not places: what has
+        moved to another file has not changed.
         """
-        todo, found = [f"experiments/{experiment.replace('.', '/')}.py"], set[str]()
+        begin = f"experiments/{experiment.replace('.', '/')}.py"
+        if begin not in self.paths:
+            return {}
+        todo = [(begin, name) for name in self._source(begin).definitions]
+        found, digests = set(todo), dict[str, set[str]]()
         while todo:
-            path = todo.pop()
-            if path not in found and path in self.paths and path not in _NO_SOURCES:
-                found.add(path)
-                todo += self._imported(path)
-        if any(path.startswith(_KERNELS) for path in found):
-            found |= {
-                p for p in self.paths if p.startswith(_KERNELS) and p.endswith((".h", ".cpp"))
-            }
-        return {path: self._digest(path) for path in sorted(found)}
+            path, name = todo.pop()
+            if path.startswith(_KERNELS):
+                digests.setdefault(name, set()).add(kernel_digest(self.read(path)))
+                continue
+            definition = self._source(path).definitions[name]
+            if name:  # other statements are of a module, not of what is used of it
+                digests.setdefault(name, set()).add(definition.digest)
+            for use in definition.uses - _WORDS:
+                new = self._resolved(path, use) - found
+                found |= new
+                todo += new
+        return {name: digest_of(" ".join(sorted(each))) for name, each in sorted(digests.items())}
 
     def fingerprint(self, experiment: str) -> str:
-        """Return one digest of all sources of an experiment."""
-        lines = "\n".join(f"{path} {digest}" for path, digest in self.sources(experiment).items())
-        return hashlib.sha256(lines.encode()).hexdigest()[:16]
+        """Return one digest of all that an experiment uses."""
+        lines = "\n".join(f"{name} {digest}" for name, digest in self.sources(experiment).items())
+        return digest_of(lines)
 
-    def _digest(self, path: str) -> str:
-        if path not in self._digests:
-            text = self.read(path)
-            code = (
-                _python(text) if path.endswith(".py") else " ".join(_COMMENTS.sub("", text).split())
-            )
-            self._digests[path] = hashlib.sha256(code.encode()).hexdigest()[:16]
-        return self._digests[path]
+    def _source(self, path: str) -> Source:
+        if path not in self._sources:
+            self._sources[path] = read_source(self.read(path))
+        return self._sources[path]
 
-    def _imported(self, path: str) -> set[str]:
-        if path not in self._imports:
-            text = self.read(path)
-            names = {name for name in _names(ast.parse(text)) if name.split(".")[0] in _PACKAGES}
-            if "conclust._HOMES" in text:  # all methods
-                names |= set(self._homes().values())
-            homes = self._homes()
-            names |= {
-                homes[last] for name in names if (last := name.removeprefix("conclust.")) in homes
-            }
-            self._imports[path] = {file for name in names for file in self._files(name)}
-        return self._imports[path]
+    def _resolved(self, path: str, use: str) -> set[tuple[str, str]]:
+        """Return the definitions that a name used in a file may stand for."""
+        source = self._source(path)
+        if use.startswith("'"):  # an experiment may give a method by its name
+            words = path.startswith("experiments/") and use[1:2].isupper()
+            home = self._homes().get(use[1:]) if words else None
+            return set() if home is None else self._named(home)
+        first, *rest = use.split(".")
+        if first in source.definitions:
+            return {(path, first)}
+        if first not in source.imports:
+            return set()
+        dotted = ".".join([source.imports[first], *rest])
+        if dotted == "conclust._HOMES":  # all methods
+            return {found for home in self._homes().values() for found in self._named(home)}
+        return self._named(dotted)
+
+    def _named(self, dotted: str, depth: int = 0) -> set[tuple[str, str]]:
+        """Return the definitions behind a dotted name; those of a class or function for its attributes."""
+        parts = dotted.split(".")
+        if parts[0] not in _PACKAGES or depth > _DEEP:
+            return set()
+        if len(parts) > 1 and parts[0] == "conclust" and parts[1] in self._homes():
+            home = self._homes()[parts[1]]
+            if home != f"conclust.{parts[1]}":
+                return self._named(".".join([home, *parts[2:]]), depth + 1)
+        for count in range(len(parts), 0, -1):
+            file = self._file(parts[:count])
+            if file is None or file.startswith(_NO_SOURCES):
+                continue
+            if count == len(parts):  # a module: what is used of it, is used by attributes
+                return set()
+            name = parts[count]
+            if file.startswith(_KERNELS):
+                return {
+                    (kernel, f"kernels: {kernel.removeprefix(_KERNELS)}")
+                    for kernel in self._kernels_of(name)
+                }
+            source = self._source(file)
+            if name in source.definitions:
+                return {(file, name)}
+            if name in source.imports:
+                return self._named(".".join([source.imports[name], *parts[count + 1 :]]), depth + 1)
+            return set()
+        return set()
+
+    def _file(self, parts: list[str]) -> str | None:
+        at = "/".join([_PACKAGES[parts[0]], *parts[1:]])
+        return next(
+            (path for path in (f"{at}.py", f"{at}/__init__.py") if path in self.paths), None
+        )
+
+    def _kernels_of(self, name: str) -> list[str]:
+        """Return the C++ files of the folders whose bindings have a name, and those that they include."""
+        cpp = {p for p in self.paths if p.startswith(_KERNELS) and p.endswith((".h", ".cpp"))}
+        todo = [
+            p
+            for path in cpp
+            if f'"{name}"' in self.read(path)
+            for p in cpp
+            if _folder(p) == _folder(path)
+        ]
+        found = set[str]()
+        while todo:
+            path = todo.pop()
+            if path not in found:
+                found.add(path)
+                for included in _INCLUDED.findall(self.read(path)):
+                    at = _KERNELS + included
+                    todo += {at, at.removesuffix(".h") + ".cpp"} & cpp
+        return sorted(found)
 
     def _homes(self) -> dict[str, str]:
-        stub = ast.parse(self.read(_HOMES) if _HOMES in self.paths else "")
-        return {
-            alias.name: str(node.module)
-            for node in stub.body
-            if isinstance(node, ast.ImportFrom) and node.module != "conclust"
-            for alias in node.names
-        }
-
-    def _files(self, name: str) -> set[str]:
-        """Return the files that an import of a dotted name loads: packages on the way, too."""
-        first, *rest = name.split(".")
-        at = _PACKAGES[first]
-        files = {f"{at}/__init__.py"}
-        for part in rest:
-            at = f"{at}/{part}"
-            files |= {f"{at}/__init__.py", f"{at}.py"}
-        return files & self.paths
+        """Return the public names, each with the dotted name of its definition."""
+        if self._public is None:
+            stub = ast.parse(self.read(_HOMES) if _HOMES in self.paths else "")
+            self._public = {
+                alias.asname or alias.name: f"{node.module}.{alias.name}"
+                for node in stub.body
+                if isinstance(node, ast.ImportFrom) and node.module
+                for alias in node.names
+            }
+        return self._public
 
 
-def _python(text: str) -> str:
-    """Return the code without comments, docstrings and layout."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            value = body[0].value
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                body[0] = ast.Pass()
-    return ast.dump(tree)
-
-
-def _names(tree: ast.AST) -> set[str]:
-    """Return the dotted names that a module imports; of ``from a import b`` both a and a.b."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def here(root: Path = ROOT) -> Tree:

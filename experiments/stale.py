@@ -1,8 +1,10 @@
 """Which committed results are older than the code they come from: python -m experiments.stale [--verbose].
 
-A result is up to date where the code that its experiment imports is, but for comments and docstrings, what it was
-made from. A change of that code need not change a number: ``tests/test_results.py`` makes single cells of the
-results again.
+A result is up to date where the code that its experiment uses is what it was made from. Compared are the functions,
+classes, variables and folders of kernels that the experiment uses, directly or through others: by name, wherever
+they stand, without comments, docstrings, annotations, messages and the names of local variables (``origin.py``,
+``definitions.py``). What has changed is listed. It need not change a number: ``tests/test_results.py`` makes single
+cells of the results again.
 """
 
 from __future__ import annotations
@@ -74,10 +76,11 @@ def account(
             changed = sorted(
                 path for path in old.keys() | new.keys() if old.get(path) != new.get(path)
             )
-            if not changed and entry["sources"] is None:
+            if not changed and not commit.endswith("-dirty"):
                 yield name, f"up to date (made from {commit})", []
             else:
-                yield name, f"older than its code (made from {commit})", changed
+                count = f"{len(changed)} of {len(old.keys() | new.keys())} definitions have changed"
+                yield name, f"older than its code (made from {commit}; {count})", changed
 
 
 def main(given: list[str] | None = None) -> None:

@@ -236,6 +236,20 @@ class Workshop:
         (folder / "result.json").write_text(json.dumps(content))
         return self._use(f"{name} {place} = {str(value)[:40]!r}", name, folder, rng, here)
 
+    def renamed(
+        self, name: str, place: tuple[Any, ...], rng: np.random.Generator, here: Path
+    ) -> Outcome:
+        """Run a command on the result `name` whose entry at `place` has another name."""
+        folder = here / "result"
+        shutil.copytree(self.results[name], folder)
+        content = json.loads((folder / "result.json").read_text())
+        holder = content
+        for key in place[:-1]:
+            holder = holder[key]
+        holder[f"{place[-1]}_"] = holder.pop(place[-1])
+        (folder / "result.json").write_text(json.dumps(content))
+        return self._use(f"{name} without {place}", name, folder, rng, here)
+
     def _use(
         self, what: str, name: str, folder: Path, rng: np.random.Generator, here: Path
     ) -> Outcome:

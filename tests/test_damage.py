@@ -75,3 +75,19 @@ def test_no_entry_of_a_result_may_be_forged_into_an_internal_error(workshop, nam
             if outcome.fault:
                 faults.append(outcome)
     assert faults == []
+
+
+@pytest.mark.parametrize("name", ["combine", "cluster", "select"])
+def test_no_entry_of_a_result_may_be_missing_into_an_internal_error(workshop, name):
+    """Every entry by another name, as one damaged byte makes it: `report` and `predict`."""
+    faults = []
+    for place in workshop.entries[name]:
+        if isinstance(place[-1], str):
+            for seed in (3, 0):
+                with tempfile.TemporaryDirectory(dir=workshop.folder) as scratch:
+                    outcome = workshop.renamed(
+                        name, place, np.random.default_rng(seed), Path(scratch)
+                    )
+                if outcome.fault:
+                    faults.append(outcome)
+    assert faults == []

@@ -181,3 +181,98 @@ def test_odd_arguments_end_in_a_sentence(call, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         call()
     assert isinstance(caught.value, ConclustError)
+
+
+def without_numpy_warnings(call):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        return call()
+
+
+def test_a_tiny_theta_makes_every_uncertain_cluster_worthless():
+    found = without_numpy_warnings(lambda: cc.similarity.cluster_certainty(LABELS, theta=5e-324))
+    assert set(found) <= {0.0, 1.0}
+    assert (found == 0.0).any()
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        cc.EnsembleGenerator().fit,
+        cc.TopicConsensus().fit,
+        lambda X: cc.MultiViewGenerator().fit([X, X]),
+        lambda X: cc.EnsembleGenerator("kmeans", 3).fit(POINTS).transform(X),
+    ],
+)
+def test_an_integer_of_hundreds_of_digits_among_points_is_refused(fit):
+    points = POINTS.astype(object)
+    points[3, 1] = 10**400
+    with pytest.raises(InputError, match=r"an integer that is too large for a float64"):
+        fit(points)
+
+
+@pytest.mark.parametrize("unit", [1e160, 1e200, 1e-200])
+def test_points_whose_squares_are_no_numbers_are_scaled_by_default(unit):
+    X = np.random.default_rng(0).normal(size=(90, 3)) + 8 * np.arange(3)[:, None].repeat(30, 0)
+    model = cc.ConsensusClustering(random_state=0)
+    found = without_numpy_warnings(lambda: model.fit(X * unit))
+    assert cc.metrics.adjusted_rand_index(found.labels_, np.arange(3).repeat(30)) == 1.0
+    assert found.generator_.scale_ == "minmax"
+    assert "has no square that a computer can hold" in found.generator_.scale_reason_
+
+
+def test_spectral_members_of_points_whose_squares_are_infinite_are_refused():
+    generator = cc.EnsembleGenerator("spectral", 3, scale=None, random_state=0)
+    with pytest.raises(InputError, match=r"numbers up to 1e\+152.*scale='minmax'"):
+        without_numpy_warnings(lambda: generator.fit(POINTS * 1e160))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        cc.datasets.circles_and_gaussians,
+        cc.datasets.two_bananas,
+        cc.datasets.smiling_face,
+        cc.datasets.rings,
+        cc.datasets.spirals,
+    ],
+)
+def test_noise_of_sets_beyond_all_numbers_is_refused(make):
+    with pytest.raises(
+        ParameterError, match=r"'noise' parameter of .* in the range \[0, 1e\+100\]"
+    ):
+        without_numpy_warnings(lambda: make(noise=1e308))
+    assert np.isfinite(without_numpy_warnings(lambda: make(noise=1e100)).X).all()
+
+
+def test_dip_of_rows_of_different_lengths_is_refused():
+    with pytest.raises(InputError, match="values of dip must form an array"):
+        cc.confidence.dip([[1, 2], [3]])
+
+
+def test_a_curve_of_many_numbers_has_twenty():
+    draws = np.random.default_rng(0).integers(0, 40, (60, 5))
+    curve = cc.plotting.expected_loss_of(draws, loss="nvi", n_init=1)
+    assert len(curve.k) <= 20
+    assert curve.k[0] == 1
+    assert curve.k[-1] > 40
+    assert (np.diff(curve.k) >= 1).all()
+
+
+@pytest.mark.parametrize("unit", [2.0**530, 2.0**-530])
+def test_borders_of_points_whose_squares_are_no_numbers(unit):
+    X = np.random.default_rng(0).normal(size=(90, 2)) + 8 * np.arange(3)[:, None].repeat(30, 0)
+    y = np.arange(3).repeat(30)
+    usual, extreme = (
+        without_numpy_warnings(
+            lambda x=x: cc.confidence.border_tests(x, y, n_splits=3, random_state=0, n_jobs=1)
+        )
+        for x in (X, X * unit)
+    )
+    np.testing.assert_array_equal(usual.p_value, extreme.p_value)
+
+
+def test_a_report_of_another_thing_than_a_selection_is_refused():
+    model = cc.PCC(3, n_init=1, random_state=0).fit(LABELS)
+    with pytest.raises(InputError, match=r"'selection' must be a Selection, .* Got generator"):
+        cc.report.account(model, ensemble=LABELS, selection=(i for i in range(3)))

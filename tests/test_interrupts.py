@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -203,3 +205,75 @@ def test_a_kernel_ends_in_a_thread_that_is_cancelled():
     told.set()
     thread.join(30)
     assert done == ["unwanted"]
+
+
+# ---- the command, while Python reads its modules
+
+# As the script begins that pip writes. The first import after the handlers are set is said to the test.
+SCRIPT = """
+import re, sys
+class Listed:
+    def find_spec(self, name, *_):
+        if name == "conclust.cli":
+            print("handled", flush=True)
+sys.meta_path.insert(0, Listed())
+from conclust._entry import process
+process()
+"""
+
+
+@pytest.fixture(scope="module")
+def long_command(tmp_path_factory):
+    """Return a command that takes seconds, most of all of which are not imports."""
+    folder = tmp_path_factory.mktemp("early")
+    np.save(folder / "points.npy", np.random.default_rng(0).normal(size=(20_000, 12)))
+    return ["cluster", str(folder / "points.npy"), "--out", str(folder / "out"), "-q"]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_command_ends_in_a_line_from_its_first_import_on(long_command, seconds, number, code):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, *long_command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout.readline() == b"handled\n"
+    time.sleep(seconds)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert said.startswith(b"conclust")
+    assert said.count(b"\n") == 1, said
+
+
+def test_nothing_is_imported_before_signals_are_handled():
+    code = (
+        "import re, sys, contextlib, importlib.machinery, importlib.util; before = set(sys.modules); import conclust._entry\n"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(eval(said.stdout)) <= {"conclust", "conclust._entry", "signal"}
+
+
+@pytest.mark.parametrize(
+    "module", ["conclust.cli.parser", "conclust.exceptions", "argparse", "numpy"]
+)
+def test_ctrl_c_in_the_middle_of_an_import(module, tmp_path):
+    """Each module that takes time, and those of the command that imports them."""
+    np.save(tmp_path / "labels.npy", np.tile([[0], [1]], (5, 3)))
+    script = SCRIPT.replace('"conclust.cli"', repr(module)).replace(
+        'print("handled", flush=True)', "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+    )
+    command = ["combine", str(tmp_path / "labels.npy"), "-k", "2", "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *command],
+        capture_output=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        check=False,
+    )
+    assert done.returncode == 130
+    assert done.stderr.startswith(b"conclust")
+    assert done.stderr.count(b"\n") == 1, done.stderr
+    assert not (tmp_path / "out").exists()

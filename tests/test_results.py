@@ -44,22 +44,39 @@ def git(root, *given):
     )
 
 
+METHOD = """'''A method.'''
+from conclust import _kernels
+from conclust.measure import m
+
+
+class Method:
+    def fit(self, X: list) -> int:
+        if not X:
+            raise ValueError("No objects.")
+        found = _kernels.a(X)
+        return found + m
+"""
+
+
 @pytest.fixture
 def project(tmp_path):
     """A repository with an experiment that imports a method, which imports a measure and a kernel."""
     for path, text in {
         "experiments/__init__.py": "",
         "experiments/one/__init__.py": "",
-        "experiments/one/run.py": "from conclust import Method\nfrom experiments.shared import x\n",
+        "experiments/one/run.py": "from conclust import Method\nfrom experiments import shared\nprint(Method, shared.x)\n",
         "experiments/shared.py": "x = 1\n",
         "experiments/one/result/table.md": "1\n",
         "src/conclust/__init__.py": "",
         "src/conclust/__init__.pyi": "from conclust.method import Method as Method\nfrom conclust.other import Other as Other\n",
-        "src/conclust/method.py": '"""A method."""\nfrom conclust.measure import m\nfrom conclust import _kernels\n',
-        "src/conclust/measure.py": "m = 2  # of all\n",
+        "src/conclust/method.py": METHOD,
+        "src/conclust/measure.py": "m = 2  # of all\nunused = 5\n",
         "src/conclust/other.py": "o = 3\n",
-        "src/conclust/_kernels/__init__.py": "",
-        "src/conclust/_kernels/a.cpp": "int a() { return 1; } // one\n",
+        "src/conclust/_kernels/__init__.py": "from conclust._kernels._core import a, c\n",
+        "src/conclust/_kernels/one/a.cpp": '#include "two/b.h"\nint x() { return 1; } // one\nm.def("a", &x);\n',
+        "src/conclust/_kernels/two/b.h": "int b();\n",
+        "src/conclust/_kernels/two/b.cpp": "int b() { return 2; }\n",
+        "src/conclust/_kernels/three/c.cpp": 'm.def("c", &y);\n',
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
@@ -70,31 +87,37 @@ def project(tmp_path):
 
 
 def test_sources_are_what_an_experiment_imports(project):
-    names = set(here(project).sources("one.run"))
-    assert "src/conclust/measure.py" in names
-    assert "src/conclust/_kernels/a.cpp" in names
-    assert "experiments/shared.py" in names
-    assert "src/conclust/other.py" not in names
+    assert set(here(project).sources("one.run")) == {
+        "Method", "m", "x", "kernels: one/a.cpp", "kernels: two/b.cpp", "kernels: two/b.h",
+    }  # fmt: skip
     first = commit(project)
     assert at_commit(first, project).sources("one.run") == here(project).sources("one.run")
     assert at_commit("0" * 40, project) is None
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "stale_now"),
+    ("path", "old", "new", "changed"),
     [
-        ("src/conclust/measure.py", "m = 3  # of all\n", True),
-        ("src/conclust/_kernels/a.cpp", "int a() { return 2; } // one\n", True),
-        ("experiments/shared.py", "x = 2\n", True),
-        ("src/conclust/measure.py", '"""More words."""\n\nm = 2\n', True),
-        ("src/conclust/method.py", '"""Other words."""\nfrom conclust.measure import m\nfrom conclust import _kernels\n', False),
-        ("src/conclust/_kernels/a.cpp", "int a() {\n  return 1; }  // two\n", False),
-        ("src/conclust/other.py", "o = 4\n", False),
-        ("experiments/output.py", "", False),
-        ("experiments/one/result/table.md", "2\n", False),
+        ("src/conclust/measure.py", "m = 2", "m = 3", ["m"]),
+        ("src/conclust/method.py", "found + m", "found - m", ["Method"]),
+        ("src/conclust/_kernels/one/a.cpp", "return 1", "return 2", ["kernels: one/a.cpp"]),
+        ("src/conclust/_kernels/two/b.cpp", "return 2", "return 3", ["kernels: two/b.cpp"]),
+        ("experiments/shared.py", "1", "2", ["x"]),
+        # What decides no number.
+        ("src/conclust/measure.py", "# of all", "# of some", []),
+        ("src/conclust/measure.py", "unused = 5", "unused = 6", []),
+        ("src/conclust/measure.py", "m = 2", "n = 1\n\nm = 2", []),
+        ("src/conclust/method.py", "A method.", "Another word.", []),
+        ("src/conclust/method.py", "No objects.", "Objects are needed.", []),
+        ("src/conclust/method.py", "X: list", "X: object", []),
+        ("src/conclust/method.py", "found", "solution", []),
+        ("src/conclust/_kernels/one/a.cpp", " // one", "", []),
+        ("src/conclust/_kernels/three/c.cpp", "&y", "&z", []),
+        ("src/conclust/other.py", "3", "4", []),
+        ("experiments/one/result/table.md", "1", "2", []),
     ],
-)  # fmt: skip
-def test_results_older_than_their_code_are_listed(project, path, text, stale_now):
+)
+def test_results_older_than_their_code_are_listed(project, path, old, new, changed):
     made = {
         "experiment": "one.run",
         "commit": commit(project),
@@ -102,15 +125,25 @@ def test_results_older_than_their_code_are_listed(project, path, text, stale_now
     }
     ((_, state, _),) = stale.account(("one.run",), [made], here(project), project)
     assert state == f"up to date (made from {made['commit']})"
-    (project / path).write_text(text)
-    ((name, state, changed),) = stale.account(("one.run",), [made], here(project), project)
+    text = (project / path).read_text()
+    assert old in text
+    (project / path).write_text(text.replace(old, new))
+    ((name, state, found),) = stale.account(("one.run",), [made], here(project), project)
     assert name == "one.run"
-    if stale_now:
-        assert state == f"older than its code (made from {made['commit']})"
-        assert changed == [path]
+    assert found == changed
+    if changed:
+        assert state == (
+            f"older than its code (made from {made['commit']}; 1 of 6 definitions have changed)"
+        )
     else:
-        assert state.startswith("up to date")
-        assert changed == []
+        assert state == f"up to date (made from {made['commit']})"
+
+
+def test_what_has_moved_has_not_changed(project):
+    before = here(project).fingerprint("one.run")
+    (project / "src/conclust/moved.py").write_text("m = 2\n")
+    (project / "src/conclust/measure.py").write_text("from conclust.moved import m\n")
+    assert here(project).fingerprint("one.run") == before
 
 
 def test_changed_sources_since_a_commit_are_listed(project):
@@ -161,8 +194,10 @@ def test_all_results_say_what_they_were_made_from_or_are_in_the_list_of_older_on
 
 
 def test_a_tree_without_a_file_reads_what_is_there():
-    tree = Tree({"experiments/one.py"}, lambda path: "import conclust\nimport numpy\n")
-    assert list(tree.sources("one")) == ["experiments/one.py"]
+    tree = Tree(
+        {"experiments/one.py"}, lambda path: "import conclust\nimport numpy\na = conclust.PCC\n"
+    )
+    assert list(tree.sources("one")) == ["a"]
 
 
 # --------------------------------------------------------------------------------- single cells, made again

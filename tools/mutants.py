@@ -35,6 +35,7 @@ TESTS = {
         "tests/consensus/graph/test_crowd.py",
         "tests/consensus/links",
         "tests/consensus/voting/test_cehm.py",
+        "tests/weighting/test_coarsen.py",
     ),
     "weighting/*": tuple(
         f"tests/weighting/test_{name}.py" for name in ("weighting", "stability", "coarsen")

@@ -1,11 +1,16 @@
-"""The script ``conclust``: Ctrl-C and SIGTERM are handled before anything that takes time is imported."""
+"""The script ``conclust``: Ctrl-C and SIGTERM are handled before anything that takes time is imported.
+
+Only modules that Python has imported anyway when a script begins are imported here.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-from contextlib import suppress
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 __all__ = ["leave", "process"]
 
@@ -13,9 +18,10 @@ __all__ = ["leave", "process"]
 def leave(number: int, frame: object) -> NoReturn:
     """End the process at once, in one line: no command has begun, so that there is nothing to remove."""
     word = b"interrupted" if number == signal.SIGINT else b"terminated"
-    with suppress(OSError):  # standard error may be closed
+    try:
         os.write(2, b"conclust: " + word + b".\n")
-    os._exit(128 + number)
+    finally:  # standard error may be closed
+        os._exit(128 + number)
 
 
 def process() -> NoReturn:

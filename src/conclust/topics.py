@@ -14,13 +14,14 @@ from scipy.cluster.hierarchy import fcluster
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, clone, validate_data
+from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, clone
 from conclust._threads import side_by_side, thread_count
 from conclust._validation import refuse
 from conclust.confidence import item_consensus
 from conclust.consensus.linkage import EAC
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import NOISE, canonical_labels
+from conclust.generation.points import read_points
 
 __all__ = ["TopicConsensus"]
 
@@ -156,7 +157,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         with fitting(self):
             self._check_parameters()
-            points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            points = read_points(self, X, ensure_min_samples=2)
             threads = thread_count(self.n_jobs, _OWNER)
             rngs = spawn_generators(seed_sequence(self.random_state, _OWNER), self.n_members)
             labels = np.empty((len(points), self.n_members), dtype=np.int64)
@@ -195,7 +196,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Topics; -1: noise.
         """
         check_is_fitted(self)
-        points = validate_data(self, X, dtype=np.float64, reset=False)
+        points = read_points(self, X, reset=False)
         k = min(self.n_neighbors, len(self.labels_))
         nearest = self._neighbours.kneighbors(points, k, return_distance=False)
         # The nearest neighbour of an embedding of the fit is itself.

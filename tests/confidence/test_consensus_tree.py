@@ -183,3 +183,14 @@ def test_a_consensus_without_its_members_is_refused():
     model = AutoConsensus().fit([[0, 0], [0, 0], [1, 1], [1, 1]])
     with pytest.raises(InputError, match="needs the members, which AutoConsensus does not keep"):
         consensus_tree(model)
+
+
+def test_a_lifetime_is_the_height_above_the_higher_part(grown):
+    tree = grown[3]
+    heights = {split.node: split.height for split in tree.splits}
+    inner = [split for split in tree.splits if {split.left, split.right} <= heights.keys()]
+    assert inner
+    for split in inner:
+        higher = max(heights[split.left], heights[split.right])
+        assert split.lifetime == pytest.approx(split.height - higher, abs=1e-12)
+    assert all(0 <= split.lifetime <= split.height for split in tree.splits)

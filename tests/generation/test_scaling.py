@@ -130,8 +130,8 @@ def rare(n):
         load_digits().data,  # pixels that are nearly always white
         rare(1000),  # an indicator of a rare property
         np.column_stack([load_iris().data, np.full(150, 1e9)]),  # a constant
-        1e-300 * load_iris().data,
-        1e200 * load_iris().data,
+        1e-140 * load_iris().data,
+        1e150 * load_iris().data,
         np.zeros((5, 2)),
         PCA().fit_transform(load_wine().data),  # components of different variance
     ],

@@ -311,3 +311,19 @@ def test_too_large_blocks_are_refused(monkeypatch):
     for function in (connected_triples, triple_quality):
         with pytest.raises(DenseLimitError, match="partitions of fewer clusters"):
             function(labels)
+
+
+def test_triple_quality_of_partitions_that_hardly_overlap():
+    # Each cluster has a third of each of the other partition in common, a Jaccard coefficient of 1/5: degrees below 1.
+    labels = np.column_stack([np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)])
+    found = triple_quality(labels, decay=0.7).toarray()
+    np.testing.assert_allclose(found, naive.triples(labels, None, 0.7, quality=True), atol=1e-12)
+    assert (found[0, 1:3] > 0).all()
+
+
+def test_jaccard_in_blocks_is_that_of_the_whole(monkeypatch):
+    labels = random_labels(np.random.default_rng(5), 40, 6, missing=0.2, noise=0.1)
+    whole = cluster_jaccard(Ensemble(labels)).toarray()
+    monkeypatch.setattr("conclust.spectra.gram._ENTRIES", 1)
+    monkeypatch.setattr("conclust.spectra.gram._BLOCK", 200)
+    np.testing.assert_array_equal(cluster_jaccard(Ensemble(labels)).toarray(), whole)

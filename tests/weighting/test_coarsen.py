@@ -12,6 +12,7 @@ from conclust.exceptions import InputError, ParameterError
 from conclust.lattice import is_finer
 from conclust.metrics import adjusted_rand_index
 from conclust.weighting import coarsen
+from conclust.weighting.granularity import matched
 
 
 def naive(labels, k, weights):
@@ -119,3 +120,40 @@ def test_refusals():
         coarsen([[0], [1], [2]], 2)
     with pytest.raises(ParameterError, match="'n_clusters' parameter of coarsen must be an int"):
         coarsen(E1, 0)
+
+
+def test_a_partition_without_informed_clusters_is_refused():
+    labels = np.random.default_rng(0).integers(0, 5, (30, 3))
+    alone = [Ensemble(labels, weights=[0, 1, 0]), np.full((30, 3), -2)]
+    alone[1][:, 1] = labels[:, 1]
+    for ensemble in alone:
+        with pytest.raises(InputError, match="Partition 1 shares objects with no cluster"):
+            coarsen(ensemble, 2)
+
+
+def test_matched_granularity_leaves_a_partition_that_is_alone():
+    labels = np.random.default_rng(0).integers(0, 5, (30, 3))
+    merged, recoding = matched(Ensemble(labels, weights=[0, 1, 0]), 2)
+    assert merged.cluster_counts.tolist() == [2, 5, 2]
+    np.testing.assert_array_equal(recoding(Ensemble(labels).codes), merged.codes)
+
+
+def test_matched_granularity_merges_two_partitions():
+    labels = np.column_stack([np.repeat(np.arange(6), 5), np.repeat(np.arange(3), 10)])
+    merged, recoding = matched(Ensemble(labels), 3)
+    assert merged.cluster_counts.tolist() == [3, 3]
+    assert adjusted_rand_index(*merged.codes.T.astype(int)) == 1.0
+    np.testing.assert_array_equal(recoding(Ensemble(labels).codes), merged.codes)
+
+
+def test_matched_granularity_leaves_a_single_partition():
+    alone = Ensemble(np.arange(6)[:, None])
+    merged, recoding = matched(alone, 2)
+    assert merged is alone
+    np.testing.assert_array_equal(recoding(alone.codes), alone.codes)
+
+
+def test_a_recoding_is_of_all_partitions():
+    _, recoding = matched(Ensemble(np.random.default_rng(0).integers(0, 5, (30, 3))), 2)
+    with pytest.raises(ValueError, match="zip"):
+        recoding(np.zeros((4, 2), dtype=np.uint8))

@@ -116,6 +116,22 @@ def test_scale_of_the_weights(form):
         np.testing.assert_array_equal(model.labels_, expected.labels_, err_msg=str(scale))
 
 
+def test_weights_of_one_are_no_weights(form):
+    """The same labels; memberships as far as iterations go. On labels without clusters more than one optimum is as good."""
+    found, expected = (fit(form, Ensemble(LABELS, weights=w), 3) for w in (np.ones(M), None))
+    assert same(found, expected)
+    if hasattr(found, "membership_"):
+        np.testing.assert_allclose(found.membership_, expected.membership_, atol=1e-4)
+
+
+def test_one_hot_memberships_are_labels(form):
+    """The same labels, where clusters are clear: CSPA and HGPA break ties among equal cuts otherwise for memberships."""
+    if not make(form, 3).method.soft_members:
+        pytest.skip("takes no soft members, and says so")
+    found = fit(form, Ensemble.from_memberships([np.eye(3)[column] for column in LABELS.T]), 3)
+    assert same(found, fit(form, LABELS, 3))
+
+
 def test_objects_that_only_partitions_of_weight_0_observed(form):
     labels = np.insert(LABELS, 2, TRUTH, axis=1)
     if not takes(form, [-1]):

@@ -379,3 +379,54 @@ def test_max_share_is_a_share():
     for function in (weighting.degenerate_partitions, weighting.joint_criterion):
         with pytest.raises(ParameterError, match=f"'max_share' parameter of {function.__name__}"):
             function(labels, max_share=1.5)
+
+
+def test_of_equally_good_partitions_the_first_is_selected():
+    halves = np.repeat([0, 1], 6)
+    # Two pairs of partitions that are equal but for the order of objects: qualities are equal within a pair.
+    first, second = halves.copy(), halves.copy()
+    first[0], second[2] = 1, 1
+    across = np.arange(12) % 2
+    third, fourth = across.copy(), across.copy()
+    third[6], fourth[8] = 1, 1
+    labels = np.column_stack([first, second, third, fourth])
+    quality = naive.quality(naive.similarities(labels))
+    assert quality[0] == pytest.approx(quality[1])
+    assert quality[2] == pytest.approx(quality[3])
+    assert weighting.cluster_and_select(labels, 2, random_state=0).tolist() == [0, 2]
+
+
+def test_resamples_are_drawn_without_replacement_by_default():
+    labels, _ = mixed(seed=3, n=40, good=4, bad=5)
+    how = {"n_resamples": 6, "max_share": 1.0, "fraction": 1.0, "judges": "all"}
+
+    class Seen(EAC):
+        def fit(self, X, y=None):
+            sizes.append(len({tuple(column) for column in np.asarray(X.labels).T}))
+            return super().fit(X)
+
+    sizes = []
+    weighting.resampled_selection(labels, Seen(3), 4, random_state=0, **how)
+    assert sizes == [9] * 6
+    sizes = []
+    weighting.resampled_selection(labels, Seen(3), 4, random_state=0, bootstrap=True, **how)
+    assert max(sizes) < 9
+
+
+def test_a_partition_of_weight_0_does_not_decide_the_range_of_an_index():
+    found = weighting.relevance_weights([[0.1, 0.5, 0.9, 7.0]], weights=[1.0, 1.0, 2.0, 0.0])
+    np.testing.assert_allclose(
+        found[:3], weighting.relevance_weights([[0.1, 0.5, 0.9]], weights=[1, 1, 2])
+    )
+    assert found[3] == 0.0
+
+
+def test_relevance_of_a_worked_example():
+    # I - mean = -.4, -.2, .6: three bins, so that the entropy is log 3; relevance log 3 times .6, .8, .4.
+    found = weighting.relevance_weights([[3.0, 5.0, 13.0]])
+    np.testing.assert_allclose(found, [0.75, 1.0, 0.5])
+    # The second index has two values: entropy of (1/3, 2/3); I - mean = -2/3, 1/3, 1/3.
+    entropy = -(np.log(1 / 3) + 2 * np.log(2 / 3)) / 3
+    both = np.log(3) * np.array([0.6, 0.8, 0.4]) + entropy * np.array([1 / 3, 2 / 3, 2 / 3])
+    found = weighting.relevance_weights([[3.0, 5.0, 13.0], [0.0, 1.0, 1.0]])
+    np.testing.assert_allclose(found, both / both.max())

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real, refuse
 from conclust.datasets.dataset import Dataset
-from conclust.datasets.planar import Points, generated, planar, polar
+from conclust.datasets.planar import LARGEST_NOISE, Points, generated, planar, polar
 from conclust.datasets.shapes import circles_and_gaussians, smiling_face, two_bananas
 
 __all__ = [
@@ -442,7 +442,7 @@ def _check_sizes(sizes: Any, owner: str, k: int | None = None) -> tuple[int, ...
     return tuple(check_int(size, "sizes", owner) for size in sizes)
 
 
-def _check_noise(noise: Any, owner: str, high: float = math.inf) -> float:
+def _check_noise(noise: Any, owner: str, high: float = LARGEST_NOISE) -> float:
     return check_real(noise, "noise", owner, high=high)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
 from conclust.datasets.dataset import Dataset
-from conclust.datasets.planar import Points, planar, polar
+from conclust.datasets.planar import LARGEST_NOISE, Points, planar, polar
 
 __all__ = ["circles_and_gaussians", "smiling_face", "two_bananas"]
 
@@ -57,7 +57,7 @@ def two_bananas(
     Dataset('two_bananas', X of 1000 x 2, 2 classes)
     """
     first, second = _shares(n_samples, (1, 1), "two_bananas")
-    noise = check_real(noise, "noise", "two_bananas")
+    noise = check_real(noise, "noise", "two_bananas", high=LARGEST_NOISE)
     rng = generator(random_state, "two_bananas")
     turn = 1.25 * math.pi
     parts = []
@@ -105,7 +105,7 @@ def smiling_face(
     Dataset('smiling_face', X of 1000 x 2, 4 classes)
     """
     sizes = _shares(n_samples, (4, 2, 1, 1), "smiling_face")
-    noise = check_real(noise, "noise", "smiling_face")
+    noise = check_real(noise, "noise", "smiling_face", high=LARGEST_NOISE)
     rng = generator(random_state, "smiling_face")
     parts = [
         _circle(rng, sizes[0], (0.0, 0.0), 1.0, noise),
@@ -150,7 +150,7 @@ def circles_and_gaussians(
     Dataset('circles_and_gaussians', X of 2200 x 2, 11 classes)
     """
     sizes = _shares(n_samples, (2,) * 4 + (1,) * 7, "circles_and_gaussians")
-    noise = check_real(noise, "noise", "circles_and_gaussians")
+    noise = check_real(noise, "noise", "circles_and_gaussians", high=LARGEST_NOISE)
     rng = generator(random_state, "circles_and_gaussians")
     corners = [(-2.0, -2.0), (-2.0, 2.0), (2.0, -2.0), (2.0, 2.0)]
     row = [(-1.2, 0.0), (0.0, 0.0), (1.2, 0.0)]

@@ -36,6 +36,8 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
         points: NDArray[np.float64] = validate_data(
             estimator, X, dtype=np.float64, order="C", **checks
         )
+    except OverflowError as error:
+        raise _too_long() from error
     except ValueError as error:
         texts = list(_texts(X))
         if not texts:
@@ -59,16 +61,28 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
     return points
 
 
-def checked_points(X: Any, owner: str) -> NDArray[np.float64]:
+def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> NDArray[np.float64]:
     """Return rows of points as a C-ordered float64 matrix, without columns' names to be compared."""
     try:
         points: NDArray[np.float64] = check_array(
-            X, dtype=np.float64, order="C", estimator=owner, input_name="X"
+            X,
+            dtype=np.float64,
+            order="C",
+            estimator=owner,
+            input_name=name,
+            ensure_min_samples=least,
         )
+    except OverflowError as error:
+        raise _too_long() from error
     except ValueError as error:
         _refuse_gaps(X, error)
         raise
     return points
+
+
+def _too_long() -> InputError:
+    """Return the error about an int that no float64 holds."""
+    return InputError("X contains an integer that is too large for a float64, 1.8e308 at most.")
 
 
 def _refuse_gaps(X: Any, error: ValueError) -> None:

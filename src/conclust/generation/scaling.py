@@ -28,6 +28,8 @@ _SHARE = 0.1  # share of narrow columns from which spreads differ in kind
 _DECIDING = 10.0
 # Means of all columns this near to 0, in standard deviations: principal components, whose spreads are meant.
 _CENTRED = 1e-3
+# Numbers of this size have squares that are infinite or 0, or sums of squares that are.
+_TINY, _HUGE = 1e-150, 1e152
 
 _SENTENCES = {
     "standard": "Columns scaled to mean 0 and deviation 1.",
@@ -106,6 +108,7 @@ def fitted_scaling(
     alone, indicators of rare properties would be narrow), and the squared distances are decided by fewer than ten
     columns, by the effective number (sum of variances)^2 / sum of their squares. Pixels and genes of one unit have
     narrow columns too, but many that decide. Columns with means of 0 (principal components) stay as they are.
+    Numbers whose squares are infinite or 0 are brought to [0, 1].
 
     Parameters
     ----------
@@ -125,6 +128,10 @@ def fitted_scaling(
             for block in blocks:
                 standard.partial_fit(block)
                 extent.partial_fit(block)
+        largest = float(max(np.abs(extent.data_max_).max(), np.abs(extent.data_min_).max()))
+        if not fixed and largest and not _TINY < largest < _HUGE:
+            why = f"the largest number, {largest:.3g}, has no square that a computer can hold"
+            return Scaling("minmax", extent, f"Columns scaled to [0, 1], because {why}.")
         spread = _spread(standard, extent)
         if not spread.differs:
             return Scaling(None, None, "Columns not scaled: their spreads are of one kind.")

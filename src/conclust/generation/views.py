@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
-from conclust._sklearn import BaseEstimator, check_array, clone
+from conclust._sklearn import BaseEstimator, clone
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
 from conclust.generation.generator import EnsembleGenerator
+from conclust.generation.points import checked_points
 from conclust.similarity import cluster_certainty
 
 __all__ = ["MultiViewGenerator"]
@@ -214,7 +215,7 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, NDArray[np.flo
             f"Got {type(X).__name__} instead; EnsembleGenerator makes members from one matrix."
         )
     views = {
-        str(name): check_array(view, dtype=np.float64, ensure_min_samples=2, input_name=str(name))
+        str(name): checked_points(view, _OWNER, name=str(name), least=2)
         for name, view in parts.items()
     }
     if len(views) < _LEAST:

@@ -216,6 +216,11 @@ def _settings_of(model: Any) -> dict[str, Any]:
 def _check_selection(reported: Reported) -> None:
     if reported.selection is None:
         return
+    if not isinstance(reported.selection, Selection):
+        raise InputError(
+            "'selection' must be a Selection, as of conclust.selection.choose. Got "
+            f"{type(reported.selection).__name__}."
+        )
     theirs = {len(labels) for labels in reported.selection.labels.values()}
     if theirs and theirs != {reported.n_samples}:
         raise InputError(

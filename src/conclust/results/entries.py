@@ -73,6 +73,15 @@ def _object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
+def _settings(value: Any) -> bool:
+    """Return whether it is an object in which entries that go together are all there."""
+    return isinstance(value, dict) and all(
+        needed in value
+        for name, needed in (("n_resamples", "sample_fraction"), ("reduced", "n_components"))
+        if value.get(name) is not None
+    )
+
+
 def _or_none(form: Form) -> Form:
     return lambda value: value is None or form(value)
 
@@ -132,7 +141,7 @@ _SELECTION: dict[str, Form] = {
     "criteria": _object_of(_numbers),
     "null": _list_of(_numbers),
     "distribution": _object_of(_CURVE),
-    "settings": _object,
+    "settings": _settings,
     **{f"settings/{name}": _or_none(_text) for name in ("clusterer", "null", "scale")},
     **{
         f"settings/{name}": _or_none(_whole)
@@ -189,6 +198,6 @@ _FORMS: dict[str, Form] = {
     "versions": _object_of(_text),
     **_SELECTION,
     "reason": _or_none(_text),
-    "selection": _or_none(_with(settings=_object)),
+    "selection": _or_none(_with(settings=_settings)),
     **{f"selection/{name}": form for name, form in _SELECTION.items()},
 }

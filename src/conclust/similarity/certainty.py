@@ -132,7 +132,10 @@ def cluster_certainty(
         uncertainty /= over_clusters(
             np.log2(np.maximum(members.cluster_counts, 2)), members.offsets
         )
-    return np.exp(-uncertainty / theta)
+    with np.errstate(
+        over="ignore"
+    ):  # a tiny theta makes every uncertainty infinite, and the certainty 0
+        return np.exp(-uncertainty / theta)
 
 
 def _row_blocks(

@@ -32,7 +32,7 @@ from conclust.trees.agglomeration import (
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.trees.dendrogram import cut, lifetimes, longest_of
+from conclust.trees.dendrogram import cut, lifetimes, number_by_lifetime
 
 __all__ = [
     "FEW_ROWS",
@@ -90,11 +90,11 @@ class ClusterTree:
             lives[place] = max(0.0, lives[place] - self.born)
         return lives
 
-    def cut(self, n_clusters: int | None, most: int | None = None) -> NDArray[np.int64]:
-        """Cut into that number of clusters; None: into those with the longest lifetime, at most `most`."""
+    def cut(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> NDArray[np.int64]:
+        """Cut into that number of clusters; None: into the number of `number_by_lifetime`."""
         if n_clusters is None:
             top = float(self.matrix[-1, 2]) if len(self.matrix) else 0.0
-            n_clusters = longest_of(self.lifetimes(), top, most)
+            n_clusters = number_by_lifetime(ensemble, self.lifetimes(), top, owner)
         return cut(self.matrix, n_clusters)
 
 

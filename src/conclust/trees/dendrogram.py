@@ -7,9 +7,20 @@ from numpy.typing import NDArray
 
 from conclust._kernels import cut_tree, label_merges
 from conclust._validation import check_int
+from conclust._warnings import warn
 from conclust.ensemble import Ensemble
+from conclust.exceptions import EnsembleWarning
 
-__all__ = ["common_number", "cut", "from_merges", "lifetimes", "longest_lifetime", "longest_of"]
+__all__ = [
+    "common_number",
+    "cut",
+    "cut_by_lifetime",
+    "from_merges",
+    "lifetimes",
+    "longest_lifetime",
+    "longest_of",
+    "number_by_lifetime",
+]
 
 # Lifetimes are differences of heights, so equal ones differ in their last bits.
 _SAME = 1e-9
@@ -166,3 +177,46 @@ def common_number(ensemble: Ensemble) -> int | None:
     if len(counts) < _FEW or counts[0] < 2 or (counts != counts[0]).any():
         return None
     return int(counts[0])
+
+
+def number_by_lifetime(
+    ensemble: Ensemble, lives: NDArray[np.float64], tallest: float, owner: str
+) -> int:
+    """Return the number of clusters of the longest lifetime, at most the number that all partitions have.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The members of the tree.
+    lives : ndarray of shape (n_samples - 1,)
+        `lifetimes` of 2, 3, ... clusters.
+    tallest : float
+        Height of the tree.
+    owner : str
+        Name of the estimator, used in the warning.
+
+    Warns
+    -----
+    EnsembleWarning
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
+    """
+    number, most = longest_of(lives, tallest), common_number(ensemble)
+    if most is None or number <= most:
+        return number
+    warn(
+        f"All partitions have {most} clusters, so they cannot show more: the longest lifetime is that of "
+        f"{number} clusters, and {owner} looks for the longest of at most {most}. Pass n_clusters={most} to "
+        "choose their number.",
+        EnsembleWarning,
+    )
+    return longest_of(lives, tallest, most)
+
+
+def cut_by_lifetime(
+    linkage_matrix: NDArray[np.float64], n_clusters: int | None, ensemble: Ensemble, owner: str
+) -> NDArray[np.int64]:
+    """Cut a dendrogram into a number of clusters; None: into that of `number_by_lifetime`."""
+    if n_clusters is None:
+        tallest = float(linkage_matrix[-1, 2]) if len(linkage_matrix) else 0.0
+        n_clusters = number_by_lifetime(ensemble, lifetimes(linkage_matrix), tallest, owner)
+    return cut(linkage_matrix, n_clusters)

@@ -50,7 +50,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     ParameterError
         If `n_clusters` is not an int of at least 1.
     InputError
-        If there is one partition only.
+        If there is one partition only, or one with which no other of weight above 0 shares objects.
 
     Notes
     -----
@@ -88,7 +88,14 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
             "The clusters of a partition are merged by the information in other partitions. Got one "
             "partition: give coarsen at least two."
         )
-    return _merged(members, _into(members, n_clusters))
+    into, alone = _into(members, n_clusters)
+    if alone:
+        raise InputError(
+            f"The clusters of a partition are merged by the information in other partitions. Partition {alone[0]} "
+            "shares objects with no cluster of another partition of weight above 0: leave it out, or give others "
+            "weight."
+        )
+    return _merged(members, into)
 
 
 @dataclass(frozen=True)
@@ -121,14 +128,14 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
     """Weight partitions by the certainty of their clusters; merge each down to `n_clusters` clusters.
 
     The weights are the given ones times :func:`certainty_weights`, and count when clusters are merged.
-    A single partition stays as it is.
+    A partition with which no other shares objects stays as it is.
     """
     if ensemble.n_partitions == 1:
         every = np.arange(int(ensemble.cluster_counts[0]))
         return ensemble, Recoding((every,), ensemble.codes.dtype)
     weights = ensemble.partition_weights * certainty_weights(ensemble)
     ensemble = ensemble.reweighted(within_range(weights))
-    into = _into(ensemble, n_clusters)
+    into, _ = _into(ensemble, n_clusters)
     merged = _merged(ensemble, into)
     code_of = tuple(into)
     if not ensemble.is_soft:  # codes are numbered again, by first appearance
@@ -139,10 +146,11 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
     return merged, Recoding(code_of, merged.codes.dtype)
 
 
-def _into(members: Ensemble, n_clusters: int) -> list[NDArray[np.int64]]:
+def _into(members: Ensemble, n_clusters: int) -> tuple[list[NDArray[np.int64]], list[int]]:
     """Return for each partition the number of the merged cluster that each cluster goes to."""
     into = [np.arange(count) for count in members.cluster_counts.tolist()]
     fine = np.flatnonzero(members.cluster_counts > n_clusters)
+    alone: list[int] = []
     per_cluster = members.column_weights / members.partition_weights.max()
     with one_library_thread():
         for u, shared in _shared(members, fine):
@@ -150,9 +158,12 @@ def _into(members: Ensemble, n_clusters: int) -> list[NDArray[np.int64]]:
             votes = per_cluster.copy()
             votes[own] = 0.0
             voting = np.flatnonzero((votes > 0) & (np.diff(shared.indptr) > 0))
+            if not len(voting):
+                alone.append(u)
+                continue
             rows = shared[voting].toarray() / members.n_samples
             into[u] = information_bottleneck(rows, votes[voting], n_clusters)
-    return into
+    return into, alone
 
 
 def _shared(

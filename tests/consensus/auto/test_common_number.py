@@ -1,11 +1,25 @@
-"""AutoConsensus on partitions that all have the same number of clusters."""
+"""Methods that choose their number, on partitions that all have the same number of clusters."""
 
 import warnings
 
 import numpy as np
 import pytest
 
-from conclust import LWEA, AutoConsensus, Ensemble
+import conclust as cc
+from conclust import (
+    EAC,
+    ECCMS,
+    ECPCS,
+    LCE,
+    LWEA,
+    MDEC,
+    PTA,
+    WEAC,
+    AutoConsensus,
+    Ensemble,
+    MultiEAC,
+    WeightedEAC,
+)
 from conclust.exceptions import EnsembleWarning
 from conclust.trees.dendrogram import common_number
 
@@ -80,6 +94,52 @@ def test_common_number():
     assert common_number(Ensemble(np.zeros((5, 3), dtype=int))) is None
 
 
+# All that choose their number by lifetime, in the order of their names.
+BY_LIFETIME = {
+    "EAC": EAC(),
+    "EAC, single": EAC(linkage="single"),
+    "EAC, ward": EAC(linkage="ward"),
+    "EAC, pairs": EAC(pairs=20, random_state=0),
+    "EAC, profile": EAC(metric="profile"),
+    "ECCMS": ECCMS(),
+    "ECPCS": ECPCS(consensus="hierarchical"),
+    "LCE": LCE(similarity="srs", consensus="hierarchical"),
+    "LWEA": LWEA(),
+    "LWEA, normalized": LWEA(normalized=True),
+    "MDEC": MDEC(),
+    "MultiEAC": MultiEAC(),
+    "PTA": PTA(),
+    "PTA, single": PTA(linkage="single"),
+    "WEAC": WEAC(),
+    "WeightedEAC": WeightedEAC(),
+}
+
+
+def test_all_methods_with_lifetimes_are_among_them():
+    methods = {method.estimator for method in cc.methods()}
+    known = {name for name in methods if "lifetimes_ :" in (getattr(cc, name).__doc__ or "")}
+    assert known == {name.split(",")[0] for name in BY_LIFETIME}
+
+
+@pytest.mark.parametrize("name", BY_LIFETIME)
+def test_a_number_by_lifetime_is_no_larger_than_that_of_the_partitions(name):
+    K = 3
+    labels = np.random.default_rng(0).integers(0, K, (N, 27))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = BY_LIFETIME[name].fit(labels)
+    lives = model.lifetimes_
+    # The longest of the lifetimes of 2 and 3 clusters, and it is said if it is not the longest of all.
+    assert model.n_clusters_ == 2 + int(np.argmax(lives[: K - 1] >= lives[: K - 1].max() - 1e-9))
+    (said,) = [w for w in caught if issubclass(w.category, EnsembleWarning)]
+    assert said.filename == __file__
+    assert str(said.message) == (
+        f"All partitions have {K} clusters, so they cannot show more: the longest lifetime is that of "
+        f"{2 + int(np.argmax(lives))} clusters, and {name.split(',')[0]} looks for the longest of at most {K}. Pass "
+        f"n_clusters={K} to choose their number."
+    )
+
+
 def test_lwea_by_lifetime_finds_no_more_clusters_than_a_partition_has():
     labels = np.random.default_rng(0).integers(0, 15, (N, 27))
     with pytest.warns(
@@ -97,3 +157,14 @@ def test_lwea_by_lifetime_finds_as_many_clusters_as_agree(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert LWEA().fit(moved(4, 0.05, seed)).n_clusters_ == 4
+
+
+def test_constraints_may_require_more_clusters_than_a_partition_has():
+    labels = np.random.default_rng(0).integers(0, 3, (N, 27))
+    apart = [(i, j) for i in range(5) for j in range(i)]
+    for method in (EAC(), LWEA()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert method.fit(labels, cannot_link=apart).n_clusters_ == 5
+        with pytest.warns(EnsembleWarning, match="All partitions have 3 clusters"):
+            assert method.fit(labels, cannot_link=apart[:1]).n_clusters_ <= 3

@@ -9,6 +9,8 @@ from tests.cases import E1, E2
 from tests.naive import voting as naive
 
 from conclust import CumulativeVoting, Ensemble, PositionalVoting, Voting
+from conclust.consensus.voting.alignment import inverse_weights
+from conclust.consensus.voting.count import Count
 from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty, information_bottleneck
 
@@ -490,3 +492,92 @@ def test_positional_voting_refuses_bad_parameters(parameters):
     name = next(iter(parameters))
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of PositionalVoting must be"):
         PositionalVoting(2, **parameters).fit(E1)
+
+
+# -- weights, ties and starts
+
+
+@pytest.mark.parametrize("unit", [0.01, 100.0])
+@pytest.mark.parametrize(
+    "method",
+    [
+        Voting(4, random_state=0),
+        PositionalVoting(4, random_state=0),
+        PositionalVoting(4, count="condorcet", random_state=0),
+        CumulativeVoting(4),
+        CumulativeVoting(4, scheme="bvote"),
+    ],
+    ids=lambda method: " ".join(map(str, method.get_params().values())),
+)
+@pytest.mark.parametrize("kind", ["missing", "both, weights"])
+def test_a_common_unit_of_the_weights_does_not_matter(method, kind, unit):
+    ensemble = KINDS[kind]()
+    weights = np.ones(8) if ensemble.weights is None else ensemble.weights
+    expected = method.fit(ensemble.reweighted(weights)).membership_
+    found = method.fit(ensemble.reweighted(unit * weights)).membership_
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_weights_that_observed_an_object_are_inverted_whatever_their_size():
+    labels = [[0, 0, -1], [-1, -1, 0], [1, -1, 1]]
+    found = inverse_weights(Ensemble(labels, weights=[0.25, 0.5, 4.0]))
+    np.testing.assert_allclose(found, [1 / 0.75, 1 / 4.0, 1 / 4.25])
+
+
+def test_objects_that_the_reference_missed_have_no_place_in_it():
+    labels = np.array([[0, 0], [1, 1], [-1, 1], [-1, 2]])
+    count = Count(Ensemble(labels), 2)
+    count.add(0, np.eye(2))
+    shared, known, sizes = count.shared(1)
+    np.testing.assert_array_equal(shared, [[1, 0], [0, 1], [0, 0]])
+    np.testing.assert_array_equal(known, [1, 1, 0])
+    np.testing.assert_array_equal(sizes, [1, 1])
+
+
+@pytest.mark.parametrize("scheme", ["acv", "urcv", "bvote"])
+def test_a_cluster_of_objects_that_the_reference_missed_has_no_vote(scheme):
+    reference = [0, 0, 1, 1, 2, 2, 3, 3, -1, -1]  # of the largest entropy
+    second = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]
+    third = [0, 0, 0, 0, 1, 1, 1, 1, 0, 0]
+    labels = np.column_stack([reference, second, third])
+    model = CumulativeVoting(4, scheme=scheme).fit(labels)
+    assert model.reference_ == 0
+    found = model.reference_membership_
+    # Only the third partition puts the last two beside others.
+    np.testing.assert_allclose(found[8:].sum(axis=1), 1.0)
+    np.testing.assert_allclose(found[8:, 2:], 0.0, atol=1e-12)
+
+
+def test_a_hard_vote_of_many_objects_starts_at_the_best_soft_one():
+    labels = random_labels(7, n=5200, m=5, flip=0.5)
+    hard = Voting(4, hard=True, n_init=1, random_state=0).fit(labels)
+    assert hard.n_clusters_ == 4
+    many = Voting(4, hard=True, n_init=8, random_state=0).fit(labels)
+    soft = Voting(4, n_init=8, random_state=0).fit(labels)
+    # The first value of the descent is that of the winners of the best soft solution.
+    blocks, seen, weights = parts(Ensemble(labels))
+    winners = np.eye(4)[plurality(Ensemble(labels), soft.votes_).argmax(axis=1)]
+    value = naive.squared_distance(
+        blocks, seen, weights, votes_of(Ensemble(labels), soft.votes_), winners
+    )
+    assert many.trace_[0] == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("count", ["borda", "condorcet"])
+def test_clusters_that_are_level_on_a_ballot_share_their_ranks(count):
+    rng = np.random.default_rng(3)
+    # Memberships in quarters: many are level.
+    members = []
+    for _ in range(5):
+        quarters = rng.multinomial(4, [0.4, 0.3, 0.3], size=30) / 4.0
+        quarters[:3] = np.eye(3)
+        members.append(quarters)
+    ensemble = Ensemble.from_memberships(members, weights=[1, 2, 1, 0.5, 1])
+    model = PositionalVoting(3, count=count, random_state=0).fit(ensemble)
+    blocks, seen, weights = parts(ensemble)
+    aligned = [
+        block @ votes for block, votes in zip(blocks, votes_of(ensemble, model.votes_), strict=True)
+    ]
+    assert any((np.diff(np.sort(one, axis=1), axis=1) == 0).any() for one in aligned)
+    expected = naive.positional(aligned, seen, weights, count)
+    np.testing.assert_allclose(every_column(model), expected, atol=1e-12)

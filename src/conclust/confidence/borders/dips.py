@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.containers import plain_array
 from conclust._kernels import dips_of_sorted
 from conclust.confidence.borders.dip_table import QUANTILES, SHARES
 from conclust.exceptions import InputError
@@ -50,7 +51,7 @@ def dip(values: ArrayLike) -> float:
     >>> dip([0, 1, 2, 3]), round(dip([0, 0.1, 2.9, 3]), 3)
     (0.125, 0.241)
     """
-    array = np.asarray(values)
+    array = plain_array(values, "The values of dip", of="numbers")
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "biuf":
         raise InputError(
             f"dip needs a vector of numbers. Got an array of shape {array.shape} and type {array.dtype}."

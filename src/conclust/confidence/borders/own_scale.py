@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from conclust._arrays.scale import moderate
 from conclust.confidence.reading import read_features
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
@@ -36,7 +37,8 @@ def in_own_scale(
     Returns
     -------
     points : ndarray of shape (n_samples, n_features)
-        The points, scaled as a whole: the same linear map for all of them.
+        The points, scaled as a whole: the same linear map for all of them. Without a scale as they are; numbers
+        whose squares are infinite or 0 are divided by a power of two.
     model : estimator or None
         Estimator that clusters parts of these points: an unfitted copy without scale, cache and progress;
         other estimators are returned as they are.
@@ -48,7 +50,8 @@ def in_own_scale(
     """
     generator = getattr(model, "generator_", None)
     if not isinstance(generator, EnsembleGenerator):
-        return np.asarray(read_features(X, n_samples, rows=rows), dtype=np.float64), model
+        points = np.asarray(read_features(X, n_samples, rows=rows), dtype=np.float64)
+        return moderate(points)[0], model
     points = read_points(generator, X, reset=False)
     points = np.asarray(read_features(points, n_samples, rows=rows), dtype=np.float64)
     plain = clone(generator).set_params(scale=None, cache_dir=None, verbose=0)

@@ -36,7 +36,7 @@ class MDEC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. None: for "hierarchical" the one with the longest lifetime in the
-        dendrogram, at least 2; the others require it, and return fewer if objects cannot be distinguished.
+        dendrogram, chosen as by LWEA; the others require it, and return fewer if objects cannot be distinguished.
     consensus : {"hierarchical", "spectral", "bipartite"}, default="hierarchical"
         Average linkage on 1 - S, the spectral cut of S, or the transfer cut of the graph of objects and
         clusters: MDEC-HC, MDEC-SC, MDEC-BG.
@@ -80,6 +80,7 @@ class MDEC(ConsensusClusterer):
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
     EnsembleWarning
         If a graph to cut has more components than `n_clusters`; the smallest are then joined. See HBGF.
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
 
     See Also
     --------
@@ -165,7 +166,7 @@ class MDEC(ConsensusClusterer):
                 ensemble, self.certainty_, normalized=False, max_dense=self.max_dense, owner="MDEC"
             )
             self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-            return tree.cut(self.n_clusters)
+            return tree.cut(self.n_clusters, ensemble, "MDEC")
         k = self.n_clusters
         if self.consensus == "spectral":
             labels, self.eigenvalues_ = evidence_cut(

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from conclust._progress import advance, stage
 from conclust.consensus.constraints import Constraints
+from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import Linkage, expand
-from conclust.trees.dendrogram import longest_of
+from conclust.trees.dendrogram import common_number, number_by_lifetime
 
 __all__ = ["ConstrainedTree", "constrained_tree", "grown"]
 
@@ -43,8 +44,10 @@ class ConstrainedTree:
     largest: int
     born: float = 0.0
 
-    def number(self, n_clusters: int | None, owner: str) -> int:
+    def number(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> int:
         """Return the number of clusters of the cut; None: the possible one with the longest lifetime.
+
+        It is more than the number that all partitions have only if the constraints require it.
 
         Raises
         ------
@@ -54,12 +57,14 @@ class ConstrainedTree:
         if n_clusters is None:
             if self.smallest >= self.largest:
                 return self.largest
+            if self.smallest >= (common_number(ensemble) or self.largest):
+                return self.smallest
             heights = np.maximum(self.matrix[:, 2], self.born)
             lives = np.diff(np.concatenate([[self.born], heights]))[::-1].copy()
             lives[: max(0, self.smallest - 2)] = 0.0
             lives[self.largest - 1 :] = 0.0
             top = float(self.matrix[-1, 2])
-            return max(self.smallest, longest_of(lives, top))
+            return max(self.smallest, number_by_lifetime(ensemble, lives, top, owner))
         if not self.smallest <= n_clusters <= self.largest:
             why = "'cannot_link' keeps" if n_clusters < self.smallest else "'must_link' leaves"
             bound = self.smallest if n_clusters < self.smallest else self.largest

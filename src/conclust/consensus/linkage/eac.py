@@ -34,7 +34,7 @@ from conclust.trees.clusterwise import (
     cluster_tree,
     pairs_of,
 )
-from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
+from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes
 
 __all__ = ["EAC"]
 
@@ -67,7 +67,7 @@ class EAC(ConsensusClusterer):
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the number with the longest lifetime
         in the dendrogram, at least 2 (one cluster has an infinite lifetime and is not considered); the smallest
-        number if tied.
+        number if tied. Where all partitions (three or more) have K clusters, at most K.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters. "single" is found from the labels without a matrix of all
         pairs, for any number of objects, and so is "average" where no label is missing; the others need
@@ -124,6 +124,8 @@ class EAC(ConsensusClusterer):
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1; pieces that no
         chain of drawn pairs connects join at height 1.
+    EnsembleWarning
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
 
     Notes
     -----
@@ -216,13 +218,13 @@ class EAC(ConsensusClusterer):
                 n_jobs=self.n_jobs,
             )
             self.linkage_matrix_, self.lifetimes_ = found.matrix, lifetimes(found.matrix)
-            return cut(found.matrix, found.number(self.n_clusters, "EAC"))
+            return cut(found.matrix, found.number(self.n_clusters, ensemble, "EAC"))
         tree, doubt = self._tree(ensemble, observed)
         if doubt:
             warn(doubt, EvidenceWarning)
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)
-        return cut(tree, longest_lifetime(tree) if self.n_clusters is None else self.n_clusters)
+        return cut_by_lifetime(tree, self.n_clusters, ensemble, "EAC")
 
     def _tree(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]

@@ -14,7 +14,7 @@ from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import EnsembleWarning, EvidenceWarning
+from conclust.exceptions import EvidenceWarning
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import (
     Linkage,
@@ -28,7 +28,7 @@ from conclust.trees.clusterwise import (
     pairs_of,
     warn_of_unobserved,
 )
-from conclust.trees.dendrogram import common_number, cut, lifetimes
+from conclust.trees.dendrogram import cut, lifetimes
 
 __all__ = ["LWEA", "certain_tree"]
 
@@ -183,7 +183,7 @@ class LWEA(ConsensusClusterer):
                 limit=DenseLimit(self.max_dense, "LWEA"),
             )
             self.linkage_matrix_, self.lifetimes_ = found.matrix, lifetimes(found.matrix)
-            return cut(found.matrix, found.number(self.n_clusters, "LWEA"))
+            return cut(found.matrix, found.number(self.n_clusters, ensemble, "LWEA"))
         tree = certain_tree(
             ensemble,
             self.certainty_,
@@ -194,19 +194,7 @@ class LWEA(ConsensusClusterer):
         )
         self.linkage_matrix_ = tree.matrix
         self.lifetimes_ = tree.lifetimes()
-        if self.n_clusters is not None:
-            return tree.cut(self.n_clusters)
-        most = common_number(ensemble)
-        labels = tree.cut(None)
-        if most is None or labels.max(initial=0) < most:
-            return labels
-        warn(
-            f"All partitions have {most} clusters, so they cannot show more: the longest lifetime is that of "
-            f"{int(labels.max()) + 1} clusters, and LWEA looks for the longest of at most {most}. Pass "
-            f"n_clusters={most} to choose their number.",
-            EnsembleWarning,
-        )
-        return tree.cut(None, most)
+        return tree.cut(self.n_clusters, ensemble, "LWEA")
 
 
 def certain_tree(

@@ -28,7 +28,7 @@ from conclust.trees.agglomeration import (
     unobserved_pairs,
 )
 from conclust.trees.clusterwise import ObjectPairs, cluster_tree
-from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
+from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 from conclust.weighting import agreement_weights, validity_weights
 
 __all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]
@@ -103,7 +103,8 @@ class MultiEAC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        more) have K clusters, at most K.
     cluster_weights : {"jaccard", "stable"} or array-like of shape (n_clusters_of_all_partitions,), default="jaccard"
         "jaccard": how well each cluster is found again in the other partitions, the mean of its
         best Jaccard index in each (:func:`conclust.consensus.linkage.cluster_stability`).
@@ -149,6 +150,7 @@ class MultiEAC(ConsensusClusterer):
         Pairs of objects without evidence count as dissimilarity 1.
     EnsembleWarning
         If many partitions have nearly all objects in one cluster, which is stable and merges everything.
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
 
     Notes
     -----
@@ -231,7 +233,7 @@ class MultiEAC(ConsensusClusterer):
             warn(_SILENT.format(told), EvidenceWarning)
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)
-        return cut(tree, longest_lifetime(tree) if self.n_clusters is None else self.n_clusters)
+        return cut_by_lifetime(tree, self.n_clusters, ensemble, "MultiEAC")
 
     def _by_rows(
         self, ensemble: Ensemble, given: NDArray[np.float64], start: DistinctRows
@@ -305,7 +307,8 @@ class WeightedEAC(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, at most the number of objects. None: the one with the longest lifetime.
+        Number of clusters, at most the number of objects. None: the one with the longest lifetime,
+        chosen as by EAC.
     data : array-like of shape (n_samples, n_features), default=None
         Data of the objects, for validity indices. None: v_u is the agreement of u with the others.
     indices : str or sequence of {"silhouette", "calinski_harabasz", "davies_bouldin"}, default=all three
@@ -418,9 +421,10 @@ class WeightedEAC(ConsensusClusterer):
             if not weights.any():
                 weights = ensemble.weights
         self.weights_ = np.array(weights)
+        # The number is chosen below, from the partitions as they were given.
         tree = EAC(
-            self.n_clusters, linkage=self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
+            self.n_clusters or 1, linkage=self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
         ).fit(ensemble.reweighted(within_range(weights)))
         self.linkage_matrix_ = tree.linkage_matrix_
         self.lifetimes_ = tree.lifetimes_
-        return tree.labels_
+        return cut_by_lifetime(tree.linkage_matrix_, self.n_clusters, ensemble, "WeightedEAC")

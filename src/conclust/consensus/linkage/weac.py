@@ -28,7 +28,8 @@ class WEAC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        more) have K clusters, at most K.
     beta : float, default=2.0
         Exponent of the agreement, at least 0. 0 is EAC.
     linkage : {"single", "average", "complete", "ward"}, default="average"
@@ -67,6 +68,8 @@ class WEAC(ConsensusClusterer):
     -----
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1.
+    EnsembleWarning
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
 
     See Also
     --------
@@ -136,4 +139,4 @@ class WEAC(ConsensusClusterer):
         )
         self.linkage_matrix_ = tree.matrix
         self.lifetimes_ = tree.lifetimes()
-        return tree.cut(self.n_clusters)
+        return tree.cut(self.n_clusters, ensemble, "WEAC")

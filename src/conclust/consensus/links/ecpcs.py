@@ -50,7 +50,7 @@ class ECPCS(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K, or of meta-clusters, some of which may be the largest share of no object. None: the
-        one with the longest lifetime in the dendrogram, at least 2; "meta" requires a number.
+        one with the longest lifetime in the dendrogram, chosen as by LWEA; "meta" requires a number.
     consensus : {"meta", "hierarchical"}, default="meta"
         Consensus step that uses the similarities.
     n_steps : int, default=20
@@ -96,6 +96,8 @@ class ECPCS(ConsensusClusterer):
     -----
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
+    EnsembleWarning
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
 
     See Also
     --------
@@ -178,7 +180,7 @@ class ECPCS(ConsensusClusterer):
             pairs = pairs_of(ensemble, R)
             tree = cluster_tree(pairs, self.linkage, max_dense=self.max_dense, owner="ECPCS")
             self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-            return tree.cut(self.n_clusters)
+            return tree.cut(self.n_clusters, ensemble, "ECPCS")
         meta = self._group_clusters(ensemble, R, seed)
         if meta.shape[1] == 0:
             return np.zeros(ensemble.n_samples, dtype=np.int64)

@@ -61,7 +61,7 @@ class LCE(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. The spectral cut gives fewer where objects have the same row of RM. None:
-        the one with the longest lifetime in the dendrogram, from 2 on; "spectral" must be given it.
+        the one with the longest lifetime in the dendrogram, chosen as by LWEA; "spectral" must be given it.
     similarity : {"cts", "wtq", "srs", "asrs"}, default="cts"
         Similarity of clusters. "cts": those of a partition by weighted connected triples. "wtq": by
         weighted triple quality (:func:`conclust.similarity.triple_quality`). "srs" and "asrs": those of
@@ -116,7 +116,8 @@ class LCE(ConsensusClusterer):
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
     EnsembleWarning
-        If the graph to cut has more components than `n_clusters`; the smallest are then joined.
+        If the graph to cut has more components than `n_clusters`; the smallest are then joined. All partitions have the
+        same number of clusters, and the longest lifetime is that of more.
         See HBGF. If a fifth of the labels is missing for "wtq" with "spectral", or a tenth noise for "cts" with
         "hierarchical" (a twentieth for "wtq"): clusters may not be found.
 
@@ -231,7 +232,7 @@ class LCE(ConsensusClusterer):
             self._pairs(ensemble), self.linkage, max_dense=self.max_dense, owner="LCE"
         )
         self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-        return tree.cut(self.n_clusters)
+        return tree.cut(self.n_clusters, ensemble, "LCE")
 
     def _warn_of_absence(self, ensemble: Ensemble) -> None:
         """Warn where labels that are missing or noise hide the clusters from the similarity chosen."""

@@ -42,7 +42,8 @@ class ECCMS(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        more) have K clusters, at most K.
     alpha : float, default=0.8
         Share of partitions from which a pair is trusted; positive. If larger than 1, no pair is trusted, and the method is LWEA.
     penalty : float, default=0.4
@@ -89,6 +90,8 @@ class ECCMS(ConsensusClusterer):
     EvidenceWarning
         Pairs of objects that no partition observed together have the similarity of the pairs that
         trust connects them with; without any it is 0.
+    EnsembleWarning
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
 
     See Also
     --------
@@ -195,7 +198,7 @@ class ECCMS(ConsensusClusterer):
         tree = ClusterTree(linkage_of(D, start, self.linkage), pairs.born(self.linkage), n)
         self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
         self.components_ = graph.components[start.inverse]
-        return tree.cut(self.n_clusters)
+        return tree.cut(self.n_clusters, ensemble, "ECCMS")
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         self.components_ = spread(self.components_, observed, -1)

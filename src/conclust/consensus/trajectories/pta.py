@@ -22,7 +22,7 @@ from conclust.trees.agglomeration import (
     merges_of,
     starting_clusters,
 )
-from conclust.trees.dendrogram import cut, lifetimes, longest_lifetime
+from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 
 __all__ = ["PTA"]
 
@@ -41,7 +41,8 @@ class PTA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number.
+        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        more) have K clusters, at most K.
     linkage : {"average", "complete", "single"}, default="average"
         Dissimilarity of two clusters.
     n_neighbors : int, default=None
@@ -88,6 +89,8 @@ class PTA(ConsensusClusterer):
     EvidenceWarning
         There are fewer than 16 distinct rows, and neither `n_neighbors` nor `n_steps` is given: walks
         over fewer rows carry no information, and the dendrogram is that of EAC.
+    EnsembleWarning
+        All partitions have the same number of clusters, and the longest lifetime is that of more.
 
     See Also
     --------
@@ -159,10 +162,10 @@ class PTA(ConsensusClusterer):
         self.verbose = verbose
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        self.linkage_matrix_ = self._tree(saying_something(ensemble))
+        ensemble = saying_something(ensemble)
+        self.linkage_matrix_ = self._tree(ensemble)
         self.lifetimes_ = lifetimes(self.linkage_matrix_)
-        k = self.n_clusters
-        return cut(self.linkage_matrix_, longest_lifetime(self.linkage_matrix_) if k is None else k)
+        return cut_by_lifetime(self.linkage_matrix_, self.n_clusters, ensemble, "PTA")
 
     def _tree(self, ensemble: Ensemble) -> NDArray[np.float64]:
         parameters_given = self.n_neighbors is not None or self.n_steps is not None

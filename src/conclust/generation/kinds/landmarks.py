@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import in_threads
+from conclust.exceptions import InputError
 from conclust.generation.kinds.embedded import bridges, centers_of_rows, start_seed
 from conclust.generation.labelling.models import LandmarkCut, Search, tie_weights
 from conclust.generation.labelling.nearest import nearest_center
@@ -31,6 +32,8 @@ _ENOUGH = 10_000
 _FEW_LANDMARKS = 20
 # The weight of a tie between components that are far apart: cuts of such ties can still be told apart.
 _LEAST_TIE = 1e-9
+# Squares of distances between points with larger numbers may be infinite.
+_HUGE = 1e152
 
 
 def search_of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Search:
@@ -97,6 +100,12 @@ class LandmarkSpectralRecipe:
         n_clusters: Sequence[int | None],
         rng: np.random.Generator,
     ) -> list[Found]:
+        largest = float(np.abs(points).max())
+        if largest > _HUGE:
+            raise InputError(
+                f"Spectral members square distances, and need numbers up to {_HUGE:g}. Got {largest:.3g}: divide "
+                "the columns by a common unit, or use scale='minmax'."
+            )
         landmarks = self._landmarks(points, rng)
         graph = self._graph(landmarks, points, rng)
         shared = None if self.n_columns is None else graph.side(self.n_columns)

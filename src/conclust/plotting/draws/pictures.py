@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 _ACCENT, _CHOSEN = COLOURS[4], "#b3421a"
+_NUMBERS = 20  # of clusters in a curve, if they are not given
 _UNITS = {"vi": " (bits)", "id": " (bits)"}
 
 
@@ -216,7 +217,8 @@ def expected_loss_of(
     ensemble : Ensemble or array-like of shape (n_samples, n_draws)
         The draws.
     k : iterable of int, default=None
-        Maximum numbers of clusters. None: from 1 to two more than the estimate without a bound has.
+        Maximum numbers of clusters. None: from 1 to two more than the estimate without a bound has; of more than
+        20 numbers 20, in steps that grow.
     loss, split_cost, n_init
         As of :class:`conclust.BayesEstimate`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=0
@@ -257,7 +259,7 @@ def expected_loss_of(
     free = fitted(None)
     if k is not None and not (isinstance(k, Iterable) and getattr(k, "ndim", 1) == 1):
         raise InputError("expected_loss_of needs a list of numbers of clusters as 'k', or None.")
-    wanted = sorted(set(range(1, free.n_clusters_ + 3) if k is None else k))
+    wanted = sorted(set(_numbers_up_to(free.n_clusters_ + 2) if k is None else k))
     if not wanted:
         raise InputError("expected_loss_of needs a number of clusters. Got none.")
     for each in wanted:
@@ -273,6 +275,13 @@ def expected_loss_of(
     return LossCurve(
         np.array(wanted), np.array(losses), np.array(clusters), free.best_draw_loss_, loss
     )
+
+
+def _numbers_up_to(most: int) -> list[int]:
+    """Return the numbers from 1 on, or `_NUMBERS` of them in steps that grow, each a fit."""
+    if most <= _NUMBERS:
+        return list(range(1, most + 1))
+    return sorted({round(number) for number in np.geomspace(1, most, _NUMBERS).tolist()})
 
 
 @drawn_in_style

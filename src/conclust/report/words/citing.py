@@ -182,7 +182,7 @@ def _described(generator: dict[str, Any]) -> str:
 def _chosen(selection: Any) -> str:
     settings, ks = selection.settings, selection.k
     tried = numbers_tried([int(k) for k in ks])
-    if "n_resamples" not in settings:
+    if settings.get("n_resamples") is None:
         return f"Numbers of clusters {tried} were compared by the stability of the clusterings at hand."
     clusterer = settings.get("clusterer")
     how = "k-means" if clusterer == "kmeans" else shown(clusterer)
