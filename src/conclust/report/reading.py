@@ -35,6 +35,7 @@ from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
 from conclust.results.record import Record
 from conclust.results.result import Reported
+from conclust.results.selections import StoredSelection
 from conclust.selection import Selection, choose, choose_from
 
 __all__ = ["read_result"]
@@ -208,7 +209,7 @@ def _settings_of(model: Any) -> dict[str, Any]:
 def _check_selection(found: Reported) -> None:
     if found.selection is None:
         return
-    if not isinstance(found.selection, Selection):
+    if not isinstance(found.selection, Selection | StoredSelection):
         raise InputError(
             "'selection' must be a Selection, as of conclust.selection.choose. Got "
             f"{type(found.selection).__name__}."
