@@ -37,6 +37,7 @@ from conclust.results.folder import load
 from conclust.results.naming import read_cluster_names
 from conclust.results.record import Record
 from conclust.results.result import Reported
+from conclust.results.selections import StoredSelection
 from conclust.selection import Selection, choose, choose_from
 
 __all__ = ["read_result"]
@@ -216,7 +217,7 @@ def _settings_of(model: Any) -> dict[str, Any]:
 def _check_selection(reported: Reported) -> None:
     if reported.selection is None:
         return
-    if not isinstance(reported.selection, Selection):
+    if not isinstance(reported.selection, Selection | StoredSelection):
         raise InputError(
             "'selection' must be a Selection, as of conclust.selection.choose. Got "
             f"{type(reported.selection).__name__}."
