@@ -27,6 +27,7 @@ __all__ = [
     "stage",
     "step",
     "tracked",
+    "watched",
     "watching",
 ]
 
@@ -165,6 +166,11 @@ def watching(watcher: Callable[..., AbstractContextManager[None]]) -> Iterator[N
         yield
     finally:
         _WATCHER.reset(before)
+
+
+def watched() -> bool:
+    """Whether steps are surrounded, by a program that prints lines of its own."""
+    return _WATCHER.get() is not None
 
 
 def step(name: str, *subjects: Any) -> AbstractContextManager[None]:

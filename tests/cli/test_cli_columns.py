@@ -533,3 +533,13 @@ def test_k_is_a_bound_where_the_method_finds_the_number(runs, tmp_path, capsys):
     assert (tmp_path / "o/labels.csv").read_bytes() == same
     assert run("combine", runs, *more[:-1], "3") == 0
     assert "allowed" not in capsys.readouterr().out
+
+
+def test_the_scaling_is_printed_once_with_the_names_of_the_columns(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    lines = [f"{income:.0f},{age:.1f}" for income, age in rng.normal(size=(60, 2)) * [9000, 9]]
+    (tmp_path / "people.csv").write_text("\n".join(["income,age", *lines]))
+    assert run("cluster", tmp_path / "people.csv", "--out", tmp_path / "r") == 0
+    printed = capsys.readouterr().err
+    assert printed.count("spreads differ in kind") == 1
+    assert "column 'income' has standard deviation" in printed

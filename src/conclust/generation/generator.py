@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._progress import fitting, say
+from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
 from conclust._sklearn import (
     ConvergenceWarning,
@@ -565,7 +565,8 @@ class EnsembleGenerator(StoredGenerator):
 
     def _keep_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
-        say(self.scale_reason_)
+        if not watched():  # the shell names the columns
+            say(self.scale_reason_)
 
     def _run(
         self,
