@@ -256,7 +256,7 @@ def exemptions() -> dict[tuple[str, str], str]:
             exempt["n_clusters is an upper bound"] = ("refuses_more_clusters_than_objects",)
         if method.n_clusters == "emerges":
             exempt["has no n_clusters: the number of clusters emerges"] = (
-                "one_cluster_holds_everybody",
+                "one_cluster_contains_all_objects",
                 "refuses_more_clusters_than_objects",
                 "bad_numbers_of_clusters_are_refused",
                 "first_parameter_is_the_number_of_clusters",
@@ -264,8 +264,8 @@ def exemptions() -> dict[tuple[str, str], str]:
         if not make(form, None)._takes_missing():
             exempt["takes no missing labels, and says so"] = (
                 "unanimity_survives_30_percent_missing",
-                "missing_everywhere_is_minus_one_and_said",
-                "pairs_that_nobody_saw_leave_all_numbers_finite",
+                "objects_missing_everywhere_get_minus_one_with_a_warning",
+                "unobserved_pairs_leave_all_numbers_finite",
             )
         if not method.weights:
             exempt["takes no weights, and says so"] = (
