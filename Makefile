@@ -37,16 +37,16 @@ EXPERIMENT_ARGS ?= --quick
 STRICT ?= ON
 
 # What takes long is not in `make test`: what starts processes, and what looks at much.
-PROCESSES := $(addprefix tests/,cli/test_cli_predict.py cli/test_cli_streams.py cli/test_demo.py \
+PROCESSES := $(addprefix tests/,cli/test_cli_borders.py cli/test_cli_predict.py cli/test_customers_page.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
 	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_mutants.py test_paper_experiments.py \
 	test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
-	consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
+	confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	report/test_size.py selection/test_selection.py selection/test_selection_large.py \
-	selection/test_selection_null.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
+	selection/test_selection_null.py topics/test_topics.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
 .PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench peers experiments stale docs oldest wheel mutants coverage sanitize setup check-tools clean FORCE
