@@ -9,7 +9,7 @@ from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
 from sklearn.random_projection import GaussianRandomProjection
 
 from conclust import TopicConsensus
-from conclust.exceptions import ParameterError
+from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
 
 
@@ -159,3 +159,10 @@ def test_the_warning_filters_of_the_process_remain():
         for seed in range(8):
             TopicConsensus(n_members=20, n_jobs=4, random_state=seed).fit(X)
             assert warnings.filters == before
+
+
+def test_a_lazy_frame_is_refused_as_everywhere():
+    polars = pytest.importorskip("polars")
+    frame = polars.LazyFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 7})
+    with pytest.raises(InputError, match="A lazy frame has no rows yet"):
+        TopicConsensus(n_members=2).fit(frame)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from conclust._arrays.points import refuse_gaps
 from conclust._sklearn import check_array, validate_data
+from conclust._validation import check_column_names
 from conclust.exceptions import InputError
 
 __all__ = ["checked_points", "read_points"]
@@ -20,6 +21,7 @@ _NAMED = 4
 
 def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
     """Return points as a C-ordered float64 matrix, by scikit-learn's checks for `estimator`."""
+    check_column_names(X)
     owner = type(estimator).__name__
     if sp.issparse(X):
         raise TypeError(
