@@ -93,7 +93,7 @@ def side_by_side(
 def in_threads(function: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
     """Return the results of `items`, in order, computed in `threads` threads; in this thread if one is enough.
 
-    In a worker thread, work whose result is no longer wanted ends here, too.
+    In a worker thread, work whose result is no longer needed also stops here.
     """
     if threads <= 1 or len(items) <= 1:
         return [function(item) for item in items]

@@ -183,7 +183,7 @@ def misfit(points: NDArray[np.float64], mixture: Mixture) -> float:
     Returns
     -------
     float
-        About .5 to .9 for points that were drawn from such a mixture.
+        About .5 to 1 for points in the plane that were drawn from such a mixture.
     """
     n = len(points)
     largest = 0.0

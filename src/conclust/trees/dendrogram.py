@@ -198,7 +198,7 @@ def number_by_lifetime(
     Warns
     -----
     EnsembleWarning
-        All partitions have the same number of clusters, and the longest lifetime is that of more.
+        All partitions have the same number of clusters, but a larger number has the longest lifetime.
     """
     number, most = longest_of(lives, tallest), common_number(ensemble)
     if most is None or number <= most:

@@ -80,7 +80,7 @@ class MDEC(ConsensusClusterer):
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
     EnsembleWarning
         If a graph to cut has more components than `n_clusters`; the smallest are then joined. See HBGF.
-        All partitions have the same number of clusters, and the longest lifetime is that of more.
+        All partitions have the same number of clusters, but a larger number has the longest lifetime.
 
     See Also
     --------

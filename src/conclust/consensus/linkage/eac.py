@@ -125,7 +125,7 @@ class EAC(ConsensusClusterer):
         Pairs of objects that no partition observed together count as dissimilarity 1; pieces that no
         chain of drawn pairs connects join at height 1.
     EnsembleWarning
-        All partitions have the same number of clusters, and the longest lifetime is that of more.
+        All partitions have the same number of clusters, but a larger number has the longest lifetime.
 
     Notes
     -----

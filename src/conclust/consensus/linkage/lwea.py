@@ -94,7 +94,7 @@ class LWEA(ConsensusClusterer):
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1.
     EnsembleWarning
-        All partitions have the same number of clusters, and the longest lifetime is that of more.
+        All partitions have the same number of clusters, but a larger number has the longest lifetime.
 
     Notes
     -----

@@ -150,7 +150,7 @@ class MultiEAC(ConsensusClusterer):
         Pairs of objects without evidence count as dissimilarity 1.
     EnsembleWarning
         If many partitions have nearly all objects in one cluster, which is stable and merges everything.
-        All partitions have the same number of clusters, and the longest lifetime is that of more.
+        All partitions have the same number of clusters, but a larger number has the longest lifetime.
 
     Notes
     -----

@@ -117,7 +117,7 @@ class LCE(ConsensusClusterer):
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
     EnsembleWarning
         If the graph to cut has more components than `n_clusters`; the smallest are then joined. All partitions have the
-        same number of clusters, and the longest lifetime is that of more.
+        same number of clusters, but a larger number has the longest lifetime.
         See HBGF. If a fifth of the labels is missing for "wtq" with "spectral", or a tenth noise for "cts" with
         "hierarchical" (a twentieth for "wtq"): clusters may not be found.
 

@@ -91,7 +91,7 @@ class ECCMS(ConsensusClusterer):
         Pairs of objects that no partition observed together have the similarity of the pairs that
         trust connects them with; without any it is 0.
     EnsembleWarning
-        All partitions have the same number of clusters, and the longest lifetime is that of more.
+        All partitions have the same number of clusters, but a larger number has the longest lifetime.
 
     See Also
     --------

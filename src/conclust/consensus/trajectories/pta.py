@@ -90,7 +90,7 @@ class PTA(ConsensusClusterer):
         There are fewer than 16 distinct rows, and neither `n_neighbors` nor `n_steps` is given: walks
         over fewer rows carry no information, and the dendrogram is that of EAC.
     EnsembleWarning
-        All partitions have the same number of clusters, and the longest lifetime is that of more.
+        All partitions have the same number of clusters, but a larger number has the longest lifetime.
 
     See Also
     --------
