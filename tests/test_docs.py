@@ -51,7 +51,7 @@ def run(page: str) -> tuple[doctest.TestResults, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_examples_of_a_page(page):
+def test_examples_of_a_page_run(page):
     found, _ = run(page)
     assert found.attempted > 0
     assert found.failed == 0
@@ -281,7 +281,7 @@ def wrong(spot: Spot, names: Names, theirs: set[str]) -> Iterator[str]:
     ("page", "least"),
     [("coming_from_r.md", 300), ("coming_from_python.md", 60), ("coming_from_salso.md", 60)],
 )
-def test_what_the_page_for_users_of_others_names_is_there(page, least):
+def test_names_on_the_page_for_r_users_exist(page, least):
     _, given = run(page)
     places, theirs = spots((DOCS / page).read_text("utf-8"))
     names = Names(given)
@@ -308,7 +308,7 @@ def test_what_the_page_for_users_of_others_names_is_there(page, least):
         ("| `a` | `choose` |\n| --- | --- |\n| `b` | `n_resamples=b` |", None),
     ],
 )
-def test_what_is_not_there_is_found(text, said):
+def test_missing_names_are_detected(text, said):
     given = {"choose": choose, "cc": conclust, "metrics": conclust.metrics, "X": np.eye(3), "k": 2}
     places, theirs = spots(text)
     found = [error for spot in places for error in wrong(spot, Names(given), theirs)]

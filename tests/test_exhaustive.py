@@ -7,7 +7,7 @@ from tests.exhaustive import CASES, random_ensembles
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_the_optimum_is_found_and_the_objective_is_as_defined(name):
+def test_the_optimum_is_found_and_the_objective_matches_its_definition(name):
     case = CASES[name]
     found = 0
     for seed, labels in enumerate(random_ensembles(100)):

@@ -51,7 +51,7 @@ def test_a_first_fit_of_points_imports_what_it_needs():
 
 
 @pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "PCC", "--json"]])
-def test_lists_and_help_import_no_arrays(words):
+def test_lists_and_help_do_not_import_numpy(words):
     found = imported(
         "from conclust.cli import main\n"
         f"try:\n    main({words!r})\nexcept SystemExit as ended:\n    assert not ended.code\nprint()\n"
@@ -60,7 +60,7 @@ def test_lists_and_help_import_no_arrays(words):
     assert not found & {"numpy", "sklearn", "scipy"}
 
 
-def test_what_was_deferred_is_whole_when_it_is_used():
+def test_deferred_modules_are_complete_when_used():
     imported(
         FIT.format(name="HBGF")
         + """
@@ -79,7 +79,7 @@ assert len(est.labels_) == 60
     )
 
 
-def test_what_scipy_and_scikit_learn_know_of_deferred_modules_is_whole():
+def test_deferred_modules_of_scipy_and_scikit_learn_are_complete():
     imported(
         FIT.format(name="HBGF")
         + """
@@ -96,7 +96,7 @@ assert callable(np.f2py.run_main) and np.f2py is sys.modules["numpy.f2py"]
     )
 
 
-def test_what_is_imported_already_is_left_alone():
+def test_imported_modules_are_not_replaced():
     imported(
         "import pandas, scipy.stats\nstats, frame = scipy.stats, pandas.DataFrame\n"
         + FIT.format(name="HBGF")

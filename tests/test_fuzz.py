@@ -30,7 +30,7 @@ EACH = max(1, CASES // len(FORMS)) if CASES else 6
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
-def test_an_answer_or_a_refusal(form):
+def test_random_input_gives_a_result_or_an_error(form):
     soft = make(form, 2).method.soft_members
     for kind in (False, True) if soft else (False,):
 

@@ -92,7 +92,7 @@ def test_each_parameter_is_declared_or_its_check_is_named(kind):
 
 
 @pytest.mark.parametrize("declared", OF_LABELS, ids=name)
-def test_values_beyond_the_borders_are_refused_before_labels_are_read(declared):
+def test_values_out_of_range_are_refused_before_reading_labels(declared):
     kind, one = declared
     for value in borders(one)[1]:
         with pytest.raises(ParameterError) as refused:
@@ -102,7 +102,7 @@ def test_values_beyond_the_borders_are_refused_before_labels_are_read(declared):
 
 
 @pytest.mark.parametrize("declared", OF_LABELS, ids=name)
-def test_values_at_the_borders_are_taken(declared):
+def test_values_at_the_ends_of_ranges_are_accepted(declared):
     """A fit ends in labels, or says that the value does not suit the others or these labels."""
     kind, one = declared
     for value in borders(one)[0]:
@@ -119,7 +119,7 @@ def test_values_at_the_borders_are_taken(declared):
                 assert model.labels_.shape == (len(LABELS),)
 
 
-def test_the_text_of_a_range_is_that_of_scikit_learn():
+def test_the_text_of_a_range_matches_scikit_learn():
     def sentence(kind, value, **given):
         with pytest.raises(ParameterError) as refused:
             Parameter("x", 1, frozenset(kind), (), Range(**given), False).check(value, "Y")
@@ -167,7 +167,7 @@ def said(text):
 
 
 @pytest.mark.parametrize("declared", DECLARED, ids=name)
-def test_the_docstring_says_what_is_declared(declared):
+def test_docstrings_state_the_declared_ranges(declared):
     kind, one = declared
     takes, meaning = documented(inspect.getdoc(kind))[one.name]
     if one.words:

@@ -34,12 +34,12 @@ def cells():
     return Annotated(obs), cc.Ensemble(labels)
 
 
-def test_columns_of_every_kind_are_the_same_labels(cells):
+def test_columns_of_every_kind_give_the_same_labels(cells):
     adata, ensemble = cells
     assert ccs.get.ensemble(adata, prefix="run_") == ensemble
 
 
-def test_tools_and_pictures(cells):
+def test_tools_and_plots_work_without_anndata(cells):
     adata, ensemble = cells
     adata.uns["type_colors"] = ["red", "green", "blue"]
     ccs.tl.consensus(adata, prefix="run_", n_clusters=3, names_from="type", colors_from="type")
@@ -64,7 +64,7 @@ def test_tools_and_pictures(cells):
     assert "cells" in ccs.pl.coassociation(adata, prefix="run_", groupby="type").get_title()
 
 
-def test_a_namespace_needs_anndata(monkeypatch):
+def test_the_namespace_requires_anndata(monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(MissingExtraError, match=r"needs anndata 0\.12 or newer"):
         ccs.register()

@@ -25,7 +25,7 @@ CASES = cases()
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("measure", ["nmi", "ari"])
 @pytest.mark.parametrize("scale", [False, True])
-def test_weights_by_agreement(case, measure, scale):
+def test_agreement_weights_in_blocks_equal_those_in_memory(case, measure, scale):
     labels, weights = CASES[case]
     whole = agreement_weights(Ensemble(labels, weights=weights), measure=measure, scale=scale)
     store = LabelStore(labels, weights=weights, block_rows=37)
@@ -33,7 +33,7 @@ def test_weights_by_agreement(case, measure, scale):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_weights_by_certainty_and_degenerate_partitions(case):
+def test_certainty_weights_and_degenerate_partitions_equal_those_in_memory(case):
     labels, weights = CASES[case]
     ensemble = Ensemble(labels, weights=weights)
     store = LabelStore(labels, weights=weights, block_rows=37)
@@ -45,7 +45,7 @@ def test_weights_by_certainty_and_degenerate_partitions(case):
 
 @pytest.mark.parametrize("case", ["plain", "missing", "nowhere", "components"])
 @pytest.mark.parametrize("n_pairs", [500, 10**6])
-def test_the_distribution_of_pairs(case, n_pairs):
+def test_the_distribution_of_pairs_equals_that_in_memory(case, n_pairs):
     labels = CASES[case][0]
     whole = pair_distribution(labels, n_pairs=n_pairs, random_state=3)
     for rows in (1, 41):
@@ -56,7 +56,7 @@ def test_the_distribution_of_pairs(case, n_pairs):
         assert parts.sampled == whole.sampled == (n_pairs == 500)
 
 
-def test_the_distribution_of_all_pairs_is_as_defined():
+def test_the_distribution_of_all_pairs_matches_its_definition():
     labels = CASES["nowhere"][0][90:150]
     shares = []
     for a, b in itertools.combinations(labels, 2):
@@ -72,14 +72,14 @@ def test_the_distribution_of_all_pairs_is_as_defined():
     np.testing.assert_allclose(heights, [(shares <= v + 1e-12).mean() for v in values])
 
 
-def test_a_sample_of_pairs_is_near_all_pairs():
+def test_sampled_pairs_approximate_all_pairs():
     labels = CASES["missing"][0]
     every = pair_distribution(labels, n_pairs=10**6)
     some = pair_distribution(LabelStore(labels), n_pairs=20_000, random_state=0)
     assert some.pac() == pytest.approx(every.pac(), abs=0.02)
 
 
-def test_what_cannot_be_counted_is_refused():
+def test_weights_and_ensembles_without_pairs_are_refused():
     labels = CASES["plain"][0]
     with pytest.raises(UnsupportedEnsembleError, match="takes no weights"):
         pair_distribution(LabelStore(labels, weights=np.arange(1.0, 9.0)))

@@ -23,7 +23,7 @@ def combine(file, *more):
     return main(["combine", str(file), "--jobs", "1", *more, "--out", str(file.parent / "out")])
 
 
-def test_labels_are_those_of_python(file, capsys):
+def test_labels_equal_those_of_the_python_api(file, capsys):
     assert combine(file, "--blocks", "--method", "mcla", "-k", "3") == 0
     told = capsys.readouterr()
     assert "3 clusters of 240 objects, from 8 clusterings." in told.out
@@ -35,7 +35,7 @@ def test_labels_are_those_of_python(file, capsys):
     assert result["ensemble"]["blocks"] == 8
 
 
-def test_a_checkpoint_is_taken_up(file, capsys):
+def test_a_run_resumes_from_its_checkpoint(file, capsys):
     run = file.parent / "run"
     how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
     assert combine(file, *how) == 0
@@ -48,7 +48,7 @@ def test_a_checkpoint_is_taken_up(file, capsys):
     assert len(np.unique(first)) == len(np.unique(PCC(3, divergence="l2").fit(LABELS).labels_))
 
 
-def test_another_fit_is_refused(file, capsys):
+def test_a_checkpoint_of_another_fit_is_refused(file, capsys):
     run = str(file.parent / "run")
     assert combine(file, "--method", "hbgf", "-k", "3", "--checkpoint", run) == 0
     assert combine(file, "--method", "hbgf", "-k", "2", "--checkpoint", run, "--force") != 0
@@ -63,13 +63,13 @@ def test_another_fit_is_refused(file, capsys):
         (("--method", "mcla", "-k", "3", "--id-column", "id"), "--id-column is for tables"),
     ],
 )
-def test_what_blocks_cannot_do_is_refused(file, more, words, capsys):
+def test_options_that_blocks_do_not_support_are_refused(file, more, words, capsys):
     with pytest.raises(SystemExit):
         combine(file, "--blocks", *more)
     assert words in capsys.readouterr().err
 
 
-def test_no_such_file(file, capsys):
+def test_a_missing_file_is_refused(file, capsys):
     assert combine(file.with_name("none.npy"), "--blocks", "--method", "mcla", "-k", "3") != 0
     assert "There is no file" in capsys.readouterr().err
 
@@ -102,7 +102,7 @@ def test_an_interrupt_prints_where_the_state_is_kept(file, monkeypatch, capsys):
     assert combine(file, *how) == 0
 
 
-def test_an_interrupt_before_the_first_state_starts_over(file, monkeypatch, capsys):
+def test_a_run_interrupted_before_the_first_state_starts_over(file, monkeypatch, capsys):
     run = file.parent / "run"
     how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
 

@@ -42,7 +42,7 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_the_folder_has_what_border_tests_of_the_same_model_says(clustered):
+def test_the_folder_holds_the_border_tests_of_the_model(clustered):
     home, X = clustered
     members = cc.EnsembleGenerator("kmeans", n_partitions=10)
     model = cc.ConsensusClustering(cc.AutoConsensus(4), members, random_state=0).fit(X)
@@ -84,7 +84,7 @@ def test_a_consensus_that_takes_no_number_clusters_parts_by_itself():
     assert border_tests(X, model, n_splits=3, random_state=0).n_clusters == model.n_clusters_
 
 
-def test_the_command_begins_with_the_headline(tmp_path, capsys):
+def test_the_output_begins_with_the_headline(tmp_path, capsys):
     square = np.random.default_rng(1).random((200, 2))
     np.save(tmp_path / "square.npy", square)
     given = [str(tmp_path / "square.npy"), "--borders", "--out", "-", "--jobs", "1"]
@@ -101,7 +101,7 @@ def test_the_command_begins_with_the_headline(tmp_path, capsys):
     )
 
 
-def test_the_level_is_that_of_alpha(tmp_path, capsys):
+def test_alpha_sets_the_level(tmp_path, capsys):
     np.save(tmp_path / "points.npy", blobs())
     given = ["cluster", str(tmp_path / "points.npy"), "-k", "3", *MEMBERS]
     with pytest.raises(SystemExit):
@@ -136,7 +136,7 @@ def test_one_cluster_has_no_border(tmp_path, capsys):
         (("alpha",), "small"),
     ],
 )
-def test_borders_that_do_not_fit_are_refused(clustered, tmp_path, place, value):
+def test_borders_of_other_objects_are_refused(clustered, tmp_path, place, value):
     home, _ = clustered
     for file in (home / "result").iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())

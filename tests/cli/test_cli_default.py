@@ -13,7 +13,7 @@ def result(out):
     return json.loads((out / "result.json").read_text())
 
 
-def test_the_default_finds_number_and_says_why(tmp_path, capsys):
+def test_the_default_prints_the_number_and_its_reason(tmp_path, capsys):
     X, _ = make_blobs(200, centers=4, n_features=5, random_state=0)
     points = tmp_path / "blobs.csv"
     np.savetxt(points, X, delimiter=",", header="a,b,c,d,e", comments="")

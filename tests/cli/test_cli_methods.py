@@ -64,7 +64,7 @@ def usage(capsys, *arguments):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_by_its_name(name, matrix):
+def test_every_method_runs_by_its_name(name, matrix):
     method = METHODS[name]
     assert combine(matrix, "--method", name.lower(), *number(method), "-q") == 0
     assert (matrix.parent / "out" / "memberships.csv").exists() == method.membership
@@ -80,12 +80,12 @@ def test_every_method_by_its_name(name, matrix):
         assert written["clusters"] == 3
 
 
-def test_names_in_any_letters(matrix):
+def test_method_names_ignore_case(matrix):
     assert combine(matrix, "--method", "Fuzzy-Rows", "-k", "3", "-q") == 0
     assert result(matrix)["settings"]["method"] == "fuzzyrows"
 
 
-def test_parameters_are_set(matrix):
+def test_set_passes_parameters_to_the_method(matrix):
     given = ["--set", "balance=0.5", "--set", "partitioner = internal", "--set", "joint=False"]
     assert combine(matrix, "--method", "hbgf", "-k", "3", *given, "--set", "n_init=3", "-q") == 0
     used = result(matrix)["settings"]["consensus"]
@@ -93,7 +93,7 @@ def test_parameters_are_set(matrix):
     assert (used["n_init"], used["n_clusters"]) == (3, 3)
 
 
-def test_nothing_and_words_are_read_as_the_parameter_takes_them(matrix):
+def test_none_and_words_are_parsed_by_the_type_of_the_parameter(matrix):
     given = ["--set", "pairs=none", "--max-clusters", "3"]
     assert combine(matrix, "--method", "peace", *given, "-q") == 0
     assert result(matrix)["settings"]["consensus"]["pairs"] is None
@@ -103,7 +103,7 @@ def test_nothing_and_words_are_read_as_the_parameter_takes_them(matrix):
     assert (used["scale_shift"], used["starts"]) == ("none", "all")
 
 
-def test_linkage_is_a_parameter_of_all_trees(matrix, capsys):
+def test_every_tree_method_has_a_linkage_parameter(matrix, capsys):
     assert combine(matrix, "--method", "multieac", "--linkage", "ward", "-q") == 0
     assert result(matrix)["settings"]["consensus"]["linkage"] == "ward"
     twice = ["--method", "eac", "--linkage", "ward", "--set", "linkage=single"]
@@ -149,7 +149,7 @@ def test_invalid_choices_are_refused_with_the_nearest_valid_one(capsys):
         assert sentence in usage(capsys, *arguments), arguments
 
 
-def test_missing_labels_are_refused_by_those_that_take_none(gaps, capsys):
+def test_methods_without_missing_labels_refuse_them(gaps, capsys):
     refusing = [name for name, method in METHODS.items() if not method.missing]
     assert refusing
     for name in refusing:
@@ -169,7 +169,7 @@ def test_all_parameters_but_arrays_can_be_set():
         assert set(settable(method)) == there, name
 
 
-def test_points_through_another_method(tmp_path):
+def test_cluster_runs_any_method(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) + 9 * np.repeat(np.eye(3, 2), 20, axis=0)
     np.save(tmp_path / "x.npy", X)
@@ -180,7 +180,7 @@ def test_points_through_another_method(tmp_path):
     assert found == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
 
 
-def test_the_list_of_methods(capsys):
+def test_the_list_of_methods_is_printed(capsys):
     assert main(["methods"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1 : 1 + len(METHODS)]] == list(METHODS)
@@ -200,7 +200,7 @@ def test_every_parameter_is_explained(name, capsys):
         assert parameter["meaning"].endswith((".", ")"))
 
 
-def test_all_about_one_method(capsys):
+def test_one_method_is_described_in_full(capsys):
     assert main(["methods", "hbgf"]) == 0
     said = capsys.readouterr().out
     for part in ("Fern and Brodley 2004", METHODS["HBGF"].cost, "  joint=true", "  balance=0.05"):
@@ -221,7 +221,7 @@ def test_all_about_one_method(capsys):
     assert "There is no method 'nonesuch'" in capsys.readouterr().err
 
 
-def test_objects_that_nothing_observed_are_no_missing_labels(tmp_path):
+def test_unobserved_objects_do_not_count_as_missing_labels(tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("a,b,c\n" + "0,0,1\n" * 3 + ",,\n" + "1,2,0\n" * 4)
     for name, method in METHODS.items():

@@ -72,7 +72,7 @@ def clustered(tmp_path):
     return tmp_path / "r", points(tmp_path / "new.csv", NEW, ("kind", "c", "a", "id", "b"))
 
 
-def test_new_points_go_where_the_models_put_them(clustered, tmp_path, capsys):
+def test_new_points_get_the_labels_of_the_python_model(clustered, tmp_path, capsys):
     result, new = clustered
     assert run("predict", result, new, "--label-column", "kind", "--out", tmp_path / "p") == 0
     said = capsys.readouterr()
@@ -112,7 +112,7 @@ def test_members_on_landmarks_label_new_points(tmp_path, kind):
         EnsembleGenerator.load(path)
 
 
-def test_points_of_the_fit_keep_their_labels_where_the_method_places_none(tmp_path):
+def test_fitted_points_keep_their_labels_if_the_method_cannot_predict(tmp_path):
     old = points(tmp_path / "old.csv", OLD)
     more = ["--partitions", "20", "--drop", "kind", "-q", "--method", "eac", "-k", "4"]
     for scale in ("minmax", "standard", "none"):
@@ -131,7 +131,7 @@ def test_points_of_the_fit_keep_their_labels_where_the_method_places_none(tmp_pa
             assert adjusted_rand_score(TRUTH[NEW], labels_of(tmp_path / f"n{scale}")) > 0.95
 
 
-def test_labels_on_standard_output(clustered, capsys):
+def test_labels_can_go_to_standard_output(clustered, capsys):
     result, new = clustered
     capsys.readouterr()
     assert run("predict", result, new, "--out", "-", "-q") == 0
@@ -139,7 +139,7 @@ def test_labels_on_standard_output(clustered, capsys):
     assert (len(rows), list(rows[0])) == (60, ["id", "label", "confidence"])
 
 
-def test_columns_without_names_go_by_order(tmp_path):
+def test_unnamed_columns_are_matched_by_order(tmp_path):
     np.save(tmp_path / "old.npy", X[OLD])
     np.save(tmp_path / "new.npy", X[NEW])
     more = ["--partitions", "10", "-q", "--feature-fraction", "0.7", "--sample-fraction", "0.8"]
@@ -150,7 +150,7 @@ def test_columns_without_names_go_by_order(tmp_path):
     assert run("predict", tmp_path / "r", tmp_path / "new.npy", "--out", tmp_path / "q") == 1
 
 
-def test_categories_and_empty_cells_of_new_points(tmp_path, capsys):
+def test_new_points_may_have_categories_and_empty_cells(tmp_path, capsys):
     names = ["a", "b", "kind"]
     rows = [[*X[i, :2], "uvwx"[TRUTH[i]]] for i in range(240)]
     rows[3][0] = ""
@@ -189,7 +189,7 @@ def combined(tmp_path):
 
 
 @pytest.mark.parametrize("name", [*PLACING, "EAC", "FCAConsensus"])
-def test_new_labels_by_every_kind_of_method(combined, tmp_path, name):
+def test_every_kind_of_method_places_new_labels(combined, tmp_path, name):
     method = next(m for m in conclust.methods() if m.estimator == name)
     number = [] if method.n_clusters == "emerges" else ["-k", "3"]
     assert run("combine", combined, "--method", name, *number, "--out", tmp_path / "r", "-q") == 0
@@ -204,7 +204,7 @@ def test_new_labels_by_every_kind_of_method(combined, tmp_path, name):
     )
 
 
-def test_new_labels_that_are_missing_or_unknown(combined, tmp_path, capsys):
+def test_missing_and_unknown_new_labels_are_placed(combined, tmp_path, capsys):
     assert (
         run("combine", combined, "--method", "eac", "-k", "3", "--out", tmp_path / "r", "-q") == 0
     )
@@ -287,7 +287,7 @@ def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
         ("votes", lambda a: a * np.nan),
     ],
 )
-def test_forged_placings_are_refused(tmp_path, name, change, capsys):
+def test_forged_placement_files_are_refused(tmp_path, name, change, capsys):
     old, out = points(tmp_path / "old.csv", OLD), tmp_path / "r"
     more = ["--generator", "kmeans", "--partitions", "10", "--label-column", "kind", "-q"]
     assert run("cluster", old, *more, "--out", out) == 0

@@ -33,7 +33,7 @@ def test_the_page_is_written_into_the_folder(result, capsys):
     assert (result / "report.html").read_text("utf-8") == text
 
 
-def test_the_page_goes_where_it_is_wanted(result, tmp_path, capsys):
+def test_the_page_is_written_to_the_requested_path(result, tmp_path, capsys):
     out = tmp_path / "page.html"
     assert main(["report", str(result), "--out", str(out), "--no-pictures", "--objects", "5"]) == 0
     assert "the 5 most uncertain of 18 objects" in out.read_text("utf-8")
@@ -44,7 +44,7 @@ def test_the_page_goes_where_it_is_wanted(result, tmp_path, capsys):
     assert "does not exist. Create it first." in capsys.readouterr().err
 
 
-def test_a_result_that_is_made_again_loses_its_page(result, tmp_path):
+def test_replacing_a_result_removes_its_page(result, tmp_path):
     assert main(["report", str(result), "--no-pictures", "-q"]) == 0
     again = [
         "combine",
@@ -61,7 +61,7 @@ def test_a_result_that_is_made_again_loses_its_page(result, tmp_path):
 
 
 @pytest.mark.parametrize("spoil", ["nothing", "file", "empty"])
-def test_invalid_results_are_refused_in_a_sentence(spoil, tmp_path, capsys):
+def test_invalid_results_are_refused_in_one_sentence(spoil, tmp_path, capsys):
     given = tmp_path / "given"
     if spoil == "file":
         given.write_text("x")

@@ -37,7 +37,7 @@ def table(path):
 
 
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
-def test_a_file_of_points_gives_what_choose_gives(blobs, tmp_path, capsys):
+def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
     path, X, y = blobs
     out = tmp_path / "out"
     assert main(["select", str(path), *QUICK, "--label-column", "kind", "--out", str(out)]) == 0
@@ -80,7 +80,7 @@ def test_a_file_of_points_gives_what_choose_gives(blobs, tmp_path, capsys):
     assert len(np.unique(y)) == 3
 
 
-def test_one_cluster_is_an_answer_and_no_p_value_is_null(tmp_path, capsys):
+def test_one_cluster_is_a_result_and_a_missing_p_value_is_null(tmp_path, capsys):
     path = tmp_path / "cloud.npy"
     np.save(path, np.random.default_rng(2).normal(size=(50, 2)))
     out = tmp_path / "out"
@@ -91,7 +91,7 @@ def test_one_cluster_is_an_answer_and_no_p_value_is_null(tmp_path, capsys):
     assert json.loads((out / "result.json").read_text())["p_value"] is None
 
 
-def test_few_objects_and_another_window_of_pac(tmp_path, capsys):
+def test_the_window_of_pac_can_be_set(tmp_path, capsys):
     # No numbers were given: they end at the size of a draw of nine objects, not at 10.
     X = np.random.default_rng(4).normal(size=(9, 2))
     np.save(tmp_path / "few.npy", X)
@@ -121,7 +121,7 @@ def test_labels_go_to_standard_output_on_request(blobs, capsys):
     assert len(lines) == 61
 
 
-def test_objects_with_gaps_are_filled_or_dropped(tmp_path, capsys):
+def test_objects_with_gaps_are_imputed_or_dropped(tmp_path, capsys):
     X = np.random.default_rng(3).normal(size=(40, 2))
     text = "a,b\n" + "\n".join(
         f"{a:.4f},{'' if i == 5 else f'{b:.4f}'}" for i, (a, b) in enumerate(X)
@@ -145,7 +145,9 @@ def test_invalid_numbers_of_clusters_are_refused(blobs, text, capsys):
     assert "like 2:10 or 2,3,5" in capsys.readouterr().err
 
 
-def test_too_many_clusters_and_too_few_references_are_one_sentence(blobs, tmp_path, capsys):
+def test_too_many_clusters_and_too_few_references_are_refused_in_one_sentence(
+    blobs, tmp_path, capsys
+):
     out = ["--out", str(tmp_path / "out"), "--drop", "kind"]
     assert main(["select", str(blobs[0]), "-k", "2:49", *out]) == 1
     assert "up to the 48 objects that a resample draws" in capsys.readouterr().err
@@ -174,7 +176,7 @@ def test_distributions_of_many_steps_are_thinned():
     assert selections._steps(values[:5], values[:5])["share"] == values[:5].tolist()
 
 
-def test_cluster_asks_for_the_number_where_it_is_to(blobs, tmp_path, capsys):
+def test_cluster_selects_the_number_on_request(blobs, tmp_path, capsys):
     path, X, _ = blobs
     out = tmp_path / "out"
     given = ["cluster", str(path), "--label-column", "kind", "--partitions", "12"]
@@ -236,7 +238,7 @@ def mixed(tmp_path_factory):
     return path, group
 
 
-def test_categories_that_are_advised_are_taken(mixed, tmp_path, capsys):
+def test_suggested_categories_are_accepted(mixed, tmp_path, capsys):
     path, group = mixed
     assert main(["select", str(path), *QUICK]) == 1
     advice = capsys.readouterr().err
@@ -271,7 +273,7 @@ def test_more_weight_of_categories_changes_the_consensus(mixed, tmp_path):
     assert max(apart["plan"], apart["region"]) > 5 > apart["age"]
 
 
-def test_auto_takes_the_categories_too(mixed, tmp_path):
+def test_auto_uses_the_categories(mixed, tmp_path):
     path = tmp_path / "whole.csv"
     path.write_text(
         "\n".join(line for line in mixed[0].read_text().splitlines() if ",," not in line)

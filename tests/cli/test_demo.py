@@ -32,7 +32,7 @@ def done(tmp_path_factory):
     return folder / "demo-report", "\n".join(said)
 
 
-def test_the_page_fits_and_tells(done):
+def test_the_output_fits_the_terminal_and_explains_the_runs(done):
     _, said = done
     assert max(map(len, said.splitlines())) <= 80
     for needed in ("random k-means", "mixed algorithms", "min-max", "EAC Ward", "scoring only"):
@@ -44,7 +44,7 @@ def test_the_page_fits_and_tells(done):
         assert len(line.split()) == 2 + 2 * len(columns)
 
 
-def test_one_story_from_points_to_a_report(done):
+def test_the_demo_runs_from_points_to_a_report(done):
     out, said = done
     wine = datasets.load("wine")
     begin, rest = said.split("Then, how good is that?")
@@ -67,7 +67,7 @@ def test_one_story_from_points_to_a_report(done):
     assert "report.html" in rest
 
 
-def test_the_figures_of_the_page_are_those_of_the_files(done):
+def test_the_printed_figures_equal_those_in_the_files(done):
     out, said = done
     with (out / "results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -101,7 +101,7 @@ def made_up(dataset, ensemble, method, accuracy):
     return demo._Row(dataset, 10, 2, 3, ensemble, 5, method, 3, 3, 3, accuracy, accuracy, 1.0)
 
 
-def test_what_consensus_gains_is_counted():
+def test_the_gain_of_the_consensus_is_counted():
     pairs = {"a": (0.9, 0.8), "b": (0.7, 0.705), "c": (0.5, 0.9), "d": (0.6, 0.5)}
     rows = [
         made_up(name, kind, method, value)
@@ -120,7 +120,7 @@ def test_what_consensus_gains_is_counted():
 
 
 @pytest.mark.parametrize(("plain", "told"), [(0.2, True), (0.85, False)])
-def test_where_pcc_fails_the_page_says_what_to_do(plain, told):
+def test_a_failure_of_pcc_prints_a_remedy(plain, told):
     rows = [
         made_up(name, "mixed", method, value)
         for name, own in (("a", 0.8), ("b", plain))
@@ -146,7 +146,7 @@ def test_the_demo_writes_its_pictures(done):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
 
 
-def test_only_the_score_sees_the_classes(tmp_path, monkeypatch):
+def test_only_the_score_reads_the_classes(tmp_path, monkeypatch):
     """The same number of other classes gives other scores and the very same labels."""
     found = []
     score = demo._score
@@ -169,7 +169,7 @@ def test_only_the_score_sees_the_classes(tmp_path, monkeypatch):
         np.testing.assert_array_equal(first, second)
 
 
-def test_without_matplotlib_one_sentence_and_no_pictures(tmp_path, monkeypatch, capsys):
+def test_without_matplotlib_the_demo_prints_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert run(tmp_path / "a", "--data", "wine") == 0
     said = capsys.readouterr()
@@ -229,11 +229,11 @@ def test_incomplete_data_sets_are_refused(X, sentence):
         ("mixed", 10, 1000, [10, 12, 15, 20, 35, 50]),
     ],
 )
-def test_numbers_of_clusters_are_the_papers(kind, k, n, expected):
+def test_numbers_of_clusters_match_the_paper(kind, k, n, expected):
     assert demo._numbers_of_clusters(kind, k, n) == expected
 
 
-def test_the_demo_takes_what_is_here(monkeypatch):
+def test_the_demo_uses_the_available_data_sets(monkeypatch):
     monkeypatch.setattr(datasets, "available", lambda: ["digits", "ionosphere", "rings", "iris"])
     assert demo._chosen(None) == ["iris", "digits", "ionosphere"]
     assert demo._chosen("wine, iris,wine") == ["wine", "iris"]

@@ -22,7 +22,7 @@ def rows_of(labels):
 
 
 @pytest.mark.parametrize("distance", LOSSES)
-def test_a_ball_among_all_partitions_of_seven_objects(distance):
+def test_a_ball_of_seven_objects_matches_enumeration(distance):
     rng = np.random.default_rng(LOSSES.index(distance))
     for level in (0.1, 0.5, 0.95, 1.0):
         weights = rng.integers(0, 5, len(ALL)).astype(float)
@@ -52,7 +52,7 @@ def test_a_ball_among_all_partitions_of_seven_objects(distance):
             assert np.array_equal(bound.n_clusters, CLUSTERS[bound.draws])
 
 
-def test_a_ball_of_draws_with_missing_objects_and_noise():
+def test_draws_with_missing_objects_and_noise_have_a_ball():
     draws = np.array([[0, 0, 1, -1], [0, 0, -2, -2], [-1, -1, -1, 0], [0, 0, 1, -1]])
     estimate = [0, 0, 1, -1]
     ball = credible_ball(Ensemble.from_draws(draws), estimate, level=1.0)
@@ -64,7 +64,7 @@ def test_a_ball_of_draws_with_missing_objects_and_noise():
     assert ball.lower_vertical.n_clusters.tolist() == [3]
 
 
-def test_what_a_ball_refuses():
+def test_a_ball_refuses_invalid_arguments():
     with pytest.raises(ParameterError, match="'level' parameter of credible_ball"):
         credible_ball(EVERYTHING, ALL[0], level=0.0)
     with pytest.raises(ParameterError, match="'distance' parameter"):
@@ -96,7 +96,7 @@ def largest_core(draws, threshold):
     raise AssertionError
 
 
-def test_cores_against_all_subsets_of_seven_objects():
+def test_cores_of_seven_objects_match_enumeration():
     rng, found, asked = np.random.default_rng(0), 0, 0
     for _ in range(40):
         truth = rng.integers(0, 3, 7)
@@ -139,7 +139,7 @@ def test_the_curve_falls_and_ends_where_all_objects_agree():
     assert len(np.unique(truth[kept])) == len(np.unique(core.labels[kept])) == 3
 
 
-def test_a_core_of_missing_objects_and_noise():
+def test_draws_with_missing_objects_and_noise_have_a_core():
     # Who did not observe an object says nothing of it: the two halves agree where they can.
     draws = np.array([[0, 0, 1, -1], [0, 0, -1, 1], [0, 0, 1, 1]]).T
     core = core_partition(draws, 1.0)
@@ -195,7 +195,7 @@ def test_modes_are_estimates_of_their_partitions():
     assert np.array_equal(found.mean_distances, again.mean_distances)
 
 
-def test_modes_of_few_partitions_with_missing_objects():
+def test_few_partitions_with_missing_objects_have_modes():
     draws, _ = two_modes(3, 0.5, m=10)
     draws[np.random.default_rng(0).random(draws.shape) < 0.2] = -1
     assert modes(draws, random_state=0).n_modes == 1

@@ -34,7 +34,7 @@ def test_bananas_are_arcs_of_225_degrees_of_unit_circles():
     assert noisy.std() == pytest.approx(0.3, rel=0.6)
 
 
-def test_a_face_has_its_parts_in_their_places():
+def test_the_parts_of_a_face_are_in_place():
     found = datasets.smiling_face(40_000, random_state=0)
     outline, mouth, left, right = (found.X[found.y == k] for k in range(4))
     for part, radius in ((outline, 1.0), (mouth, 0.6)):
@@ -62,7 +62,7 @@ def test_circles_stand_around_gaussians():
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_too_few_points_and_bad_noise_are_refused(name):
+def test_too_few_points_and_invalid_noise_are_refused(name):
     make = getattr(datasets, name)
     with pytest.raises(ParameterError, match=rf"'n_samples' parameter of {name} must be an int"):
         make(1)

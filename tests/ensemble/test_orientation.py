@@ -30,7 +30,7 @@ TWO = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
         lambda labels: weighting.agreement_weights(labels),
     ],
 )
-def test_one_hint_at_the_users_line(read):
+def test_one_hint_points_at_the_line_of_the_user(read):
     with pytest.warns(OrientationWarning, match="2 rows and 6 columns, and are read as 2") as told:
         read(TWO)
     assert len(told) == 1
@@ -38,7 +38,7 @@ def test_one_hint_at_the_users_line(read):
     assert "numpy.transpose" in str(told[0].message)
 
 
-def test_an_ensemble_says_that_it_is_meant():
+def test_an_ensemble_gives_no_hint():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cc.coassociation(cc.Ensemble(TWO))
@@ -52,7 +52,7 @@ def test_an_ensemble_says_that_it_is_meant():
         [[0, -1, 1, 1, 0, 2], [0, 0, -2, 1, 1, 1]],
     ],
 )
-def test_rows_that_are_clusterings(rows):
+def test_rows_that_are_clusterings_are_recognised(rows):
     with pytest.warns(OrientationWarning):
         cc.copresence(rows)
 
@@ -70,7 +70,7 @@ def test_rows_that_are_clusterings(rows):
         [[-2] * 6, [-2] * 6],  # no cluster at all
     ],
 )
-def test_small_ensembles_bring_no_hint(labels):
+def test_small_ensembles_give_no_hint(labels):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cc.coassociation(labels)
@@ -89,7 +89,7 @@ def test_the_hint_comes_once_by_default():
     assert told.stderr.startswith("<string>:3:")
 
 
-def test_an_impossible_share_of_pairs_is_refused_with_the_possible_ones():
+def test_an_impossible_share_of_pairs_is_refused_with_the_valid_range():
     labels = np.random.default_rng(0).integers(0, 3, (600, 10))
     model = cc.PCC(3, pairs=0.001, max_iter=1, tol=1e9, tol_kkt=1e9, random_state=0)
     with pytest.warns(EvidenceWarning, match=r"180 pairs of 600 .* pairs=1, .* 0\.0033") as told:

@@ -74,7 +74,7 @@ def _ended(process, *, send=(), between=0.0):
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.4])
-def test_an_interrupt_waits_for_the_members_at_work(pause):
+def test_an_interrupt_waits_for_running_members(pause):
     process = _begin([sys.executable, "-c", "FAIL = False" + _MEMBERS])
     assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
     time.sleep(pause)
@@ -83,7 +83,7 @@ def test_an_interrupt_waits_for_the_members_at_work(pause):
     assert seconds < 30  # a thousand members would take eight minutes
 
 
-def test_an_impatient_user_meets_no_abort():
+def test_repeated_interrupts_do_not_abort_the_process():
     process = _begin([sys.executable, "-c", "FAIL = False" + _MEMBERS])
     assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
     code, said, _ = _ended(process, send=[signal.SIGINT] * 3, between=0.15)
@@ -91,7 +91,7 @@ def test_an_impatient_user_meets_no_abort():
     assert code in (130, -signal.SIGINT), said
 
 
-def test_an_error_waits_for_the_members_at_work():
+def test_an_error_waits_for_running_members():
     process = _begin([sys.executable, "-c", "FAIL = True" + _MEMBERS])
     code, said, _ = _ended(process)
     assert (code, said) == (3, "")
@@ -102,7 +102,7 @@ def test_an_error_waits_for_the_members_at_work():
     [([signal.SIGINT], 130), ([signal.SIGINT] * 4, 130), ([signal.SIGTERM], 143)],
     ids=["int", "many", "term"],
 )
-def test_the_shell_says_how_it_was_ended(tmp_path, signals, code):
+def test_the_shell_reports_the_signal_that_ended_it(tmp_path, signals, code):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20_000, 2)))
     main = (
         "import signal, sys\nfrom conclust import _threads\nfrom conclust.cli import process\n"
@@ -142,21 +142,21 @@ assert all(found == here for found in there)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
-def test_forked_children_work_as_their_parent():
+def test_forked_children_give_the_results_of_their_parent():
     done = subprocess.run(
         [sys.executable, "-c", _FORK], capture_output=True, text=True, timeout=200, check=False
     )
     assert done.returncode == 0, done.stderr
 
 
-def test_a_forked_child_holds_to_one_thread(monkeypatch):
+def test_a_forked_child_uses_one_thread(monkeypatch):
     assert _threads.thread_count(3) == 3
     monkeypatch.setattr(_threads, "_forked", False)
     _threads._hold_to_one()
     assert [_threads.thread_count(n_jobs) for n_jobs in (None, 3, -1)] == [1, 1, 1]
 
 
-def test_no_more_threads_than_processors(monkeypatch):
+def test_there_are_at_most_as_many_threads_as_processors(monkeypatch):
     monkeypatch.setattr(_threads, "_most", _threads._processors)
     processors = _threads._processors()
     asked = (100_000, 2**40, 2**70, np.int64(10**6), -1, None)

@@ -20,7 +20,7 @@ def graph_of(seed, n, density=0.2):
 
 @pytest.mark.parametrize("kind", ["plain", "gaps", "weighted", "soft"])
 @pytest.mark.parametrize("form", ["csr", "coo", "upper", "doubled"])
-def test_counts_are_those_of_all_pairs_at_the_edges(kind, form):
+def test_counts_at_edges_match_those_of_all_pairs(kind, form):
     labels = random_labels(3, 30, 7, 4, missing=0.4 * (kind == "gaps"))
     ensemble = Ensemble(labels, weights=range(1, 8) if kind == "weighted" else None)
     if kind == "soft":
@@ -62,7 +62,7 @@ def test_threads_change_no_bit():
     np.testing.assert_array_equal(one.counts, two.counts)
 
 
-def test_members_that_are_equal_leave_their_connected_pieces():
+def test_equal_members_give_the_connected_components_of_their_groups():
     G = nx.planted_partition_graph(3, 15, 0.7, 0.1, seed=0)
     groups = np.arange(45) // 15
     groups[44] = 0
@@ -98,6 +98,6 @@ def test_a_method_is_restricted_to_the_edges():
         (nx.Graph(), "Got Graph"),
     ],
 )
-def test_refusals(graph, said):
+def test_invalid_edges_are_refused(graph, said):
     with pytest.raises(InputError, match=said):
         edge_evidence([[0], [0], [1]], graph)

@@ -60,13 +60,13 @@ def test_distribution_functions_of_matrices_count_pairs():
     np.testing.assert_allclose(first.get_xdata(), [0, 0, 1, 1])
 
 
-def test_growth_is_relative_to_the_largest_area_so_far():
+def test_growth_is_relative_to_the_largest_previous_area():
     curve = P.curve_of({2: 0.4, 3: 0.6, 4: 0.5, 5: 0.9}, "delta")
     np.testing.assert_allclose(curve.values, [0.4, 0.5, 0.0, 0.5])
     np.testing.assert_allclose(P.area_curve({2: 0.4, 3: 0.6}).lines[0].get_ydata(), [0.4, 0.5])
 
 
-def test_pac_and_rcsi_beside_their_references():
+def test_pac_and_rcsi_are_drawn_with_their_references():
     rng = np.random.default_rng(0)
     null = rng.uniform(0.2, 0.8, (19, 3))
     pac = {4: 0.3, 2: 0.1, 3: 0.0}
@@ -114,7 +114,7 @@ class Chosen:
         return np.array([0.0, 1.0]), np.array([1 / k, 1.0])
 
 
-def test_a_selection_brings_all_with_it():
+def test_a_selection_supplies_all_curves():
     chosen = Chosen()
     curve = P.curve_of(chosen)
     assert (curve.chosen, curve.p_value) == (3, 0.01)
@@ -168,7 +168,7 @@ def test_a_sequential_test_names_the_references_of_its_p_value():
     assert f"({selection.n_references} references)" in title
 
 
-def test_colours_go_on_in_the_clusters_that_share_most():
+def test_colours_continue_in_the_clusters_that_share_most():
     partitions = {2: [0, 0, 0, 1, 1, 1], 3: [2, 2, 0, 1, 1, 1], 4: [0, 0, 3, 1, 2, -1]}
     found = P.tracking_of(partitions)
     np.testing.assert_array_equal(found.k, [2, 3, 4])
@@ -183,7 +183,7 @@ def test_colours_go_on_in_the_clusters_that_share_most():
     ] == 5 else None
 
 
-def test_every_row_of_the_tracking_is_the_partition():
+def test_rows_of_the_tracking_plot_are_the_partitions():
     rng = np.random.default_rng(1)
     partitions = {k: rng.integers(0, k, 50) for k in (2, 3, 5)}
     found = P.tracking_of(partitions)
@@ -196,7 +196,7 @@ def test_every_row_of_the_tracking_is_the_partition():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_flow_counts_objects_that_clusters_share(seed):
+def test_flows_count_shared_objects(seed):
     rng = np.random.default_rng(seed)
     partitions = {k: rng.integers(0, k, 60) for k in (2, 3, 5)}
     found, tracking = P.flow_of(partitions), P.tracking_of(partitions)
@@ -263,7 +263,7 @@ def test_bars_of_many_objects_are_means_within_clusters():
         P.membership_bars(Y, max_bars=0)
 
 
-def test_silhouettes_are_scikit_learns_in_order():
+def test_silhouettes_equal_those_of_scikit_learn_in_order():
     z, ensemble = members()
     apart = 1 - coassociation(ensemble, normalize=True)
     np.fill_diagonal(apart, 0)
@@ -297,7 +297,7 @@ def test_silhouettes_of_many_objects_are_averaged(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_dendrogram_has_the_merges_of_scipy(seed):
+def test_the_dendrogram_draws_the_merges_of_scipy(seed):
     tree = linkage(np.random.default_rng(seed).normal(size=(20, 3)), "average")
     found = P.tree_of(tree, 4)
     theirs = scipy_dendrogram(tree, no_plot=True)
@@ -318,7 +318,7 @@ def test_the_dendrogram_has_the_merges_of_scipy(seed):
     np.testing.assert_array_equal(np.sort(np.diff(found.ends)).sum(), 20)
 
 
-def test_the_upper_part_of_a_tree_hangs_over_its_leaves():
+def test_a_truncated_tree_is_drawn_above_its_leaves():
     tree = linkage(np.random.default_rng(0).normal(size=(60, 2)), "average")
     whole, part = P.tree_of(tree, 3), P.tree_of(tree, 3, max_merges=10)
     assert part.x.shape == (10, 2)
@@ -327,7 +327,7 @@ def test_the_upper_part_of_a_tree_hangs_over_its_leaves():
     np.testing.assert_array_equal(part.cluster, whole.cluster[-10:])
 
 
-def test_the_lifetime_is_shaded_and_clusters_have_their_colours():
+def test_the_lifetime_is_shaded_and_clusters_are_coloured():
     _, ensemble = members()
     model = EAC(4).fit(ensemble)
     found = P.tree_of(model)
@@ -343,7 +343,7 @@ def test_the_lifetime_is_shaded_and_clusters_have_their_colours():
         painted(P.dendrogram(model, k))
 
 
-def test_a_tree_of_very_many_objects():
+def test_very_large_trees_are_truncated():
     n = 200_000
     tree = np.column_stack(
         [
@@ -360,7 +360,7 @@ def test_a_tree_of_very_many_objects():
 # -- partitions
 
 
-def test_the_map_of_partitions_is_their_mutual_information_in_order():
+def test_the_map_shows_the_ordered_mutual_information():
     _, ensemble = members(m=9)
     picture = P.partition_map_of(ensemble)
     L = ensemble.labels[:, picture.order]
@@ -378,7 +378,7 @@ def test_the_map_of_partitions_is_their_mutual_information_in_order():
     assert P.partition_map(mixed[:, :1]).get_title() == "Agreement of 1 partitions"
 
 
-def test_weights_are_shares_the_heaviest_first():
+def test_weights_are_shares_in_descending_order():
     _, ensemble = members()
     model = WeightedPCC(4, random_state=0).fit(ensemble)
     np.testing.assert_allclose(P.weights_of(model), model.weights_)
@@ -443,7 +443,7 @@ def neighbours(K, n, share, largest=1.0):
     ],
     ids=["3", "7", "12", "24", "40", "star"],
 )
-def test_nothing_in_the_graph_lies_over_anything_else(Y, numbered):
+def test_elements_of_the_graph_do_not_overlap(Y, numbered):
     ax = P.cluster_graph(Y)
     renderer = painted(ax)
     boxes = [text.get_window_extent(renderer) for text in ax.texts]
@@ -462,7 +462,7 @@ def test_nothing_in_the_graph_lies_over_anything_else(Y, numbered):
         assert (np.linalg.norm(nearest - middles, axis=1) >= radii).all()
 
 
-def test_traces_are_the_models():
+def test_traces_match_the_models():
     _, ensemble = members()
     pcc = PCC(4, random_state=0).fit(ensemble)
     np.testing.assert_array_equal(P.trace_of(pcc), pcc.trace_)
@@ -478,7 +478,7 @@ def test_traces_are_the_models():
 
 
 @pytest.mark.parametrize("shape", [(30, 5), (200, 120), (60, 400)])
-def test_places_are_the_principal_components(shape):
+def test_coordinates_are_principal_components(shape):
     X = np.random.default_rng(0).normal(size=shape) * np.linspace(3, 1, shape[1])
     embedding = P.embedding_of(X, np.zeros(shape[0], int))
     pca = PCA(2, svd_solver="full").fit(X)
@@ -488,14 +488,14 @@ def test_places_are_the_principal_components(shape):
     np.testing.assert_allclose(embedding.shares, pca.explained_variance_ratio_)
 
 
-def test_places_of_an_ensemble_keep_apart_what_partitions_do():
+def test_the_embedding_of_an_ensemble_separates_its_clusters():
     z, ensemble = members(n=120, m=30)
     embedding = P.embedding_of(ensemble, z)
     expected = PCA(2, svd_solver="full").fit_transform(ensemble.indicator.toarray() / np.sqrt(30))
     np.testing.assert_allclose(np.abs(embedding.places), np.abs(expected), atol=1e-8)
 
 
-def test_unsure_objects_are_faded():
+def test_uncertain_objects_are_faded():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
     found = P.embedding_of(X, [0, 0, 1, -1], [1.0, 0.5, np.nan, 0.25])
     np.testing.assert_array_equal(found.places, X)
@@ -537,6 +537,6 @@ def test_unsure_objects_are_faded():
         (lambda: P.embedding(Ensemble(np.eye(3, dtype=int)), [0, 1]), "of the 2 objects"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(call, sentence):
+def test_invalid_input_is_refused(call, sentence):
     with pytest.raises(InputError, match=sentence):
         call()

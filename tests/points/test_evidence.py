@@ -49,7 +49,7 @@ def naive_evidence(found, labels):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("n_borders", [1, 5, 20])
-def test_evidence_is_the_sum_over_borders_and_joined_islands(seed, n_borders):
+def test_the_evidence_sums_borders_and_joined_islands(seed, n_borders):
     found = borders(seed, n_borders=n_borders)
     rng = np.random.default_rng(seed + 100)
     home = rng.integers(4, size=found.n_pieces)
@@ -76,7 +76,7 @@ def test_merging_stops_where_every_pooled_valley_is_deep(seed):
     assert all(q in island[p] for p in range(9) for q in range(9) if groups[p] == groups[q])
 
 
-def test_borders_are_the_pieces_with_ties_between_them():
+def test_borders_are_pairs_of_connected_pieces():
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.uniform(size=(300, 2)), rng.uniform(50, 51, size=(100, 2))])
     pieces = np.concatenate([np.minimum((3 * X[:300, 0]).astype(int), 2), np.full(100, 3)])

@@ -51,7 +51,7 @@ def test_a_reference_keeps_every_column_and_no_dependence():
     np.testing.assert_array_equal(drawn, again)
 
 
-def test_independent_categories_are_no_clusters():
+def test_independent_categories_give_one_cluster():
     p_values = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -67,7 +67,7 @@ def test_independent_categories_are_no_clusters():
     assert np.mean(p_values) > 0.25
 
 
-def test_categories_that_go_together_are_clusters():
+def test_associated_categories_give_clusters():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, 90)
     words = np.column_stack([np.array(list("abc"))[group]] * 3)
@@ -85,7 +85,7 @@ def test_categories_that_go_together_are_clusters():
     np.testing.assert_array_equal(again.null, selection.null)
 
 
-def test_references_in_a_cache_are_of_these_categories(tmp_path):
+def test_cached_references_depend_on_the_categories(tmp_path):
     rng = np.random.default_rng(3)
     X, words = rng.normal(size=(40, 2)), rng.choice(list("ab"), (40, 1))
     how = {"n_resamples": 5, "n_references": 19, "random_state": 0, "cache_dir": tmp_path}
@@ -113,6 +113,6 @@ def test_invalid_columns_of_categories_are_refused(categories, said):
         choose(np.random.default_rng(0).normal(size=(10, 2)), categories=categories)
 
 
-def test_the_weight_is_above_zero():
+def test_the_weight_must_be_above_zero():
     with pytest.raises(ParameterError, match="'category_weight' parameter of choose must be"):
         choose(np.eye(10), categories=[["a"], ["b"]] * 5, category_weight=0)

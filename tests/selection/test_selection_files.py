@@ -69,7 +69,7 @@ def test_a_saved_selection_is_read_back_unchanged(kind, tmp_path):
     assert repr(report.account(again, **given)) == repr(report.account(found, **given))
 
 
-def test_names_that_no_file_has_are_refused(tmp_path):
+def test_unknown_entries_are_refused(tmp_path):
     names = np.empty((3, 2), dtype=object)
     names[:, 0] = ["a", "a", "b"]
     names[:, 1] = ["a", "b", "half of a pair: \ud800"]
@@ -153,7 +153,7 @@ def saved(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_damage_is_refused_in_a_sentence(name, saved, tmp_path):
+def test_damaged_files_are_refused_in_one_sentence(name, saved, tmp_path):
     path = tmp_path / "s.npz"
     path.write_bytes(saved)
     Selection.load(path)
@@ -162,7 +162,7 @@ def test_damage_is_refused_in_a_sentence(name, saved, tmp_path):
         Selection.load(path)
 
 
-def test_a_file_cut_off_and_one_that_is_another_are_refused(saved, tmp_path):
+def test_truncated_and_foreign_files_are_refused(saved, tmp_path):
     path = tmp_path / "s.npz"
     path.write_bytes(saved[: len(saved) // 2])
     with pytest.raises(FileFormatError, match="cut off"):

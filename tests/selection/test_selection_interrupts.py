@@ -65,7 +65,7 @@ def test_ctrl_c_ends_every_stage_and_the_cache_resumes(tmp_path, monkeypatch, wo
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["int", "term"])
-def test_the_shell_says_how_it_was_ended_and_goes_on(tmp_path, number):
+def test_the_shell_reports_the_signal_and_resumes(tmp_path, number):
     X = np.random.default_rng(0).normal(size=(150, 3))
     np.save(tmp_path / "x.npy", X)
     main = (

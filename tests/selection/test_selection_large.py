@@ -42,7 +42,7 @@ def test_pac_of_sampled_pairs_is_within_four_standard_errors():
 
 
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
-def test_of_a_hundred_thousand_objects_no_matrix_is_made():
+def test_a_hundred_thousand_objects_need_no_matrix():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(100_000, 10)) + 8.0 * rng.normal(size=(4, 10))[np.arange(100_000) % 4]
     tracemalloc.start()

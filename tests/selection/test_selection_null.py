@@ -146,7 +146,7 @@ def test_rotations_are_uniform():
     assert scipy.stats.kstest(scaled[:, 0, 0] ** 2 * 15 / 14, "beta", (0.5, 6.5)).pvalue > 1e-4
 
 
-def test_scores_keep_distances_and_forget_axes_units_and_constants():
+def test_scores_keep_distances_and_drop_axes_units_and_constants():
     X = rng_of(3).normal(size=(25, 4)) * [1, 2, 5, 0.1]
     Z = scores_of(X, None)
     gaps = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -162,7 +162,7 @@ def test_scores_keep_distances_and_forget_axes_units_and_constants():
 
 
 @pytest.mark.parametrize(("n", "p"), [(40, 200), (200, 40)])
-def test_leading_scores_are_those_of_the_singular_values(n, p):
+def test_leading_scores_match_the_singular_values(n, p):
     X = rng_of(5).normal(size=(n, p)) * np.arange(1, p + 1)[::-1]
     some, whole = scores_of(X, 7), scores_of(X, None)[:, :7]
     np.testing.assert_allclose(
@@ -170,7 +170,7 @@ def test_leading_scores_are_those_of_the_singular_values(n, p):
     )
 
 
-def test_the_real_set_among_copies_of_itself_is_not_remarkable():
+def test_data_among_copies_of_itself_are_not_significant():
     real = np.log([0.5, 0.3, 0.4])
     assert fixed_test(real, np.tile(real, (19, 1))).p_value == 1.0
 
@@ -258,7 +258,7 @@ def test_the_unimodal_null_has_one_mode_and_the_variance_of_the_points():
 
 
 @pytest.mark.parametrize(("draw", "kurtosis", "skewness"), [(flat, -1.2, 0.0), (skewed, 6.0, 2.0)])
-def test_other_clouds_have_the_products_of_the_points_and_their_shape(draw, kurtosis, skewness):
+def test_other_clouds_keep_second_moments_and_have_their_shape(draw, kurtosis, skewness):
     rng = np.random.default_rng(0)
     Z = np.linalg.qr(rng.normal(size=(20_000, 3)) - 0)[0]
     Z = (Z - Z.mean(axis=0)) * [300, 200, 50]
@@ -274,7 +274,7 @@ def test_other_clouds_have_the_products_of_the_points_and_their_shape(draw, kurt
     assert not np.array_equal(made, draw(Z, rng))
 
 
-def test_other_clouds_of_fewer_objects_than_features():
+def test_other_clouds_allow_fewer_objects_than_features():
     Z = scores_of(np.random.default_rng(0).normal(size=(10, 40)), None)
     for draw in (flat, skewed):
         made = draw(Z, np.random.default_rng(1))

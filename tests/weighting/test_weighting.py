@@ -59,7 +59,7 @@ def test_selections_are_valid_indices_of_an_ensemble(name):
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_names_of_clusters_select_nothing(name):
+def test_cluster_names_do_not_affect_the_selection(name):
     labels, _ = mixed()
     rng = np.random.default_rng(1)
     renamed = np.column_stack([rng.permutation(9)[column] for column in labels.T])
@@ -67,7 +67,7 @@ def test_names_of_clusters_select_nothing(name):
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_missing_labels_and_noise_are_taken(name):
+def test_missing_labels_and_noise_are_accepted(name):
     labels, _ = mixed()
     rng = np.random.default_rng(1)
     labels[rng.random(labels.shape) < 0.1] = -1
@@ -92,7 +92,7 @@ def test_agreement_weights_are_mean_similarities(measure):
     np.testing.assert_allclose(scaled, (q - q.min()) / (q.max() - q.min()), atol=1e-12)
 
 
-def test_agreement_weights_tell_good_from_random():
+def test_agreement_weights_separate_good_partitions_from_random_ones():
     labels, truth = mixed()
     weights = weighting.agreement_weights(labels)
     assert weights[:7].min() > 1.2 * weights[7:].max()
@@ -101,7 +101,7 @@ def test_agreement_weights_tell_good_from_random():
         assert len(np.unique(np.column_stack([found, truth]), axis=0)) < 9
 
 
-def test_equal_partitions_weigh_alike():
+def test_equal_partitions_have_equal_weights():
     labels = np.tile([[0], [0], [1], [1]], (1, 3))
     for scale in (False, True):
         np.testing.assert_array_equal(weighting.agreement_weights(labels, scale=scale), 1.0)
@@ -130,7 +130,7 @@ def test_duplicates_are_never_both_selected_by_clusters():
         assert len(np.unique(doubled[:, chosen], axis=1).T) == len(chosen) == size
 
 
-def test_clusters_of_partitions_give_their_best():
+def test_clusters_of_partitions_select_their_best_member():
     rng = np.random.default_rng(0)
     a, b = rng.integers(3, size=(2, 90))
     noisy = [
@@ -146,7 +146,7 @@ def test_clusters_of_partitions_give_their_best():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_convex_hull_is_that_of_scipy(seed):
+def test_the_convex_hull_matches_scipy(seed):
     labels, _ = mixed(seed, n=40, good=5, bad=4)
     found = weighting.convex_hull_selection(labels)
     assert found.tolist() == naive.hull_members(naive.similarities(labels))
@@ -162,7 +162,7 @@ def test_adaptive_selection_follows_the_stability():
     np.testing.assert_array_equal(half, np.sort(np.argsort(S)[:6]))
 
 
-def test_moderate_diversity_takes_the_median():
+def test_moderate_diversity_selects_the_median():
     labels, _ = mixed()
     S = naive.similarities(labels, "ari")
 
@@ -178,7 +178,7 @@ def test_moderate_diversity_takes_the_median():
 
 
 @pytest.mark.parametrize("bootstrap", [False, True])
-def test_resampling_selects_the_good_ones(bootstrap):
+def test_resampling_selects_good_partitions(bootstrap):
     labels, _ = mixed()
     chosen = weighting.resampled_selection(labels, EAC(3), 7, bootstrap=bootstrap, random_state=0)
     np.testing.assert_array_equal(chosen, np.arange(7))
@@ -189,7 +189,7 @@ def test_resampling_selects_the_good_ones(bootstrap):
     ("judges", "fraction", "alpha"),
     [("all", None, 1.0), ("apart", None, 1.0), ("all", 0.3, 0.6), ("apart", 0.7, 0.3)],
 )
-def test_resampled_selection_ranks_as_its_twin(bootstrap, judges, fraction, alpha):
+def test_resampled_selection_ranks_like_the_naive_twin(bootstrap, judges, fraction, alpha):
     labels, _ = mixed(seed=3, n=40, good=4, bad=5)
     how = {"bootstrap": bootstrap, "judges": judges, "fraction": fraction, "alpha": alpha}
     found = weighting.resampled_selection(
@@ -226,7 +226,7 @@ def test_validity_weights_are_the_mean_of_scaled_indices():
     assert weighting.validity_weights(labels, X)[:7].min() > 0.3
 
 
-def test_validity_leaves_out_what_has_no_cluster():
+def test_validity_ignores_unclustered_objects():
     labels, truth = mixed()
     X = points(truth)
     holes = labels.copy()
@@ -239,14 +239,14 @@ def test_validity_leaves_out_what_has_no_cluster():
     np.testing.assert_allclose(found, scaled, atol=1e-12)
 
 
-def test_partitions_without_an_index_are_the_worst():
+def test_partitions_without_an_index_rank_last():
     labels = np.column_stack([np.repeat([0, 1], 5), np.zeros(10, int), np.arange(10)])
     X = np.repeat([[0.0], [5.0]], 5, axis=0) + np.linspace(0, 1, 10)[:, None]
     np.testing.assert_array_equal(weighting.validity_weights(labels, X), [1, 0, 0])
     np.testing.assert_array_equal(weighting.validity_weights(labels[:, 1:], X), [1, 1])
 
 
-def test_silhouettes_of_a_sample():
+def test_silhouettes_can_use_a_sample():
     labels, truth = mixed(n=300)
     X = points(truth)
     whole = weighting.validity_weights(labels, X, indices="silhouette")
@@ -269,7 +269,7 @@ def test_silhouettes_of_a_sample():
         ([["a"]] * 80, "'X' must be numbers"),
     ],
 )
-def test_data_that_does_not_fit_is_refused(X, message):
+def test_mismatched_data_are_refused(X, message):
     labels, _ = mixed()
     with pytest.raises(InputError, match=message):
         weighting.validity_weights(labels, X)
@@ -299,7 +299,7 @@ def test_data_that_does_not_fit_is_refused(X, message):
         (lambda L: weighting.agreement_weights(L, scale=1), "'scale' parameter"),
     ],
 )
-def test_bad_parameters_are_refused(call, message):
+def test_invalid_parameters_are_refused(call, message):
     with pytest.raises(ParameterError, match=message):
         call(mixed()[0])
 
@@ -326,7 +326,7 @@ def with_degenerate(seed=0, n=120, k=4):
     return np.column_stack(columns), truth
 
 
-def test_degenerate_partitions_are_those_of_one_large_cluster():
+def test_degenerate_partitions_have_one_large_cluster():
     labels, _ = with_degenerate()
     assert weighting.degenerate_partitions(labels).tolist() == [False, True] * 6
     assert not weighting.degenerate_partitions(labels, 1.0).any()
@@ -344,7 +344,7 @@ def test_missing_and_noise_count_in_the_share():
     assert weighting.degenerate_partitions(labels).tolist() == [False, True, False]
 
 
-def test_where_nearly_all_partitions_have_one_large_cluster_it_is_there():
+def test_a_large_cluster_in_nearly_all_partitions_is_not_degenerate():
     labels, _ = with_degenerate()
     most = np.column_stack([labels[:, 0], labels[:, 1::2]])
     assert not weighting.degenerate_partitions(most).any()
@@ -367,21 +367,21 @@ def test_degenerate_partitions_are_not_selected(name):
     assert adjusted_rand_index(truth, found) > 0.9
 
 
-def test_diversity_alone_would_select_them():
+def test_diversity_alone_selects_degenerate_partitions():
     labels, _ = with_degenerate()
     for select in (weighting.joint_criterion, weighting.convex_hull_selection):
         assert (select(labels, max_share=1.0) % 2 == 1).any()
     assert len(weighting.joint_criterion(labels, 8)) == 6
 
 
-def test_max_share_is_a_share():
+def test_max_share_must_be_a_share():
     labels, _ = with_degenerate()
     for function in (weighting.degenerate_partitions, weighting.joint_criterion):
         with pytest.raises(ParameterError, match=f"'max_share' parameter of {function.__name__}"):
             function(labels, max_share=1.5)
 
 
-def test_of_equally_good_partitions_the_first_is_selected():
+def test_the_first_of_equally_good_partitions_is_selected():
     halves = np.repeat([0, 1], 6)
     # Two pairs of partitions that are equal but for the order of objects: qualities are equal within a pair.
     first, second = halves.copy(), halves.copy()
@@ -421,7 +421,7 @@ def test_a_partition_of_weight_0_does_not_decide_the_range_of_an_index():
     assert found[3] == 0.0
 
 
-def test_relevance_of_a_worked_example():
+def test_relevance_matches_a_worked_example():
     # I - mean = -.4, -.2, .6: three bins, so that the entropy is log 3; relevance log 3 times .6, .8, .4.
     found = weighting.relevance_weights([[3.0, 5.0, 13.0]])
     np.testing.assert_allclose(found, [0.75, 1.0, 0.5])

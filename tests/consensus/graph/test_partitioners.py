@@ -68,7 +68,7 @@ def test_the_lowest_connectivity_is_found():
 
 
 @pytest.mark.parametrize("k", [2, 5])
-def test_refinement_never_makes_it_worse(k):
+def test_refinement_never_raises_the_cut(k):
     # One start, so that the first pass of a start without refinement is the bound.
     rng = np.random.default_rng(k)
     W = random_graph(rng, 150, 0.1)
@@ -143,7 +143,7 @@ def test_isolated_vertices_have_a_part(method):
 
 
 @pytest.mark.parametrize("method", ["internal", "metis"])
-def test_float_weights_count_as_they_are(method):
+def test_float_weights_are_used_exactly(method):
     if method == "metis":
         pytest.importorskip("pymetis")
     W = np.full((6, 6), 1e-7)
@@ -153,7 +153,7 @@ def test_float_weights_count_as_they_are(method):
     assert found.cut == pytest.approx(9e-7)
 
 
-def test_whole_weights_stay_and_small_ones_do_not_vanish():
+def test_integer_weights_are_kept_and_small_weights_stay_positive():
     np.testing.assert_array_equal(whole_weights(np.array([0.0, 3.0, 7.0])), [0, 3, 7])
     np.testing.assert_array_equal(whole_weights(np.array([0.0, 1e-9, 0.5])), [0, 1, 10_000])
 
@@ -176,7 +176,7 @@ def test_malformed_graphs_are_refused(sparse):
         partition_graph(give([[0, 1], [1, 0]]), 1, vertex_weights=[1, -1])
 
 
-def test_the_graph_given_is_left_alone():
+def test_the_input_graph_is_not_modified():
     W = sp.csr_array(np.array([[5.0, 1.0], [1.0, 0.0]]))
     D = W.toarray()
     for graph in (W, D):
@@ -185,7 +185,7 @@ def test_the_graph_given_is_left_alone():
 
 
 @pytest.mark.parametrize("method", ["internal", "spectral", "metis"])
-def test_seeds_are_of_the_call_not_of_the_process(method):
+def test_only_the_seed_of_the_call_matters(method):
     if method == "metis":
         pytest.importorskip("pymetis")
     W = random_graph(np.random.default_rng(2), 60, 0.2)
@@ -202,14 +202,14 @@ def test_seeds_are_of_the_call_not_of_the_process(method):
 
 
 @pytest.mark.parametrize("cls", [HBGF, MCLA, CSPA])
-def test_metis(cls):
+def test_metis_finds_planted_clusters(cls):
     pytest.importorskip("pymetis")
     labels, truth = planted()
     model = cls(3, partitioner="metis", random_state=0).fit(labels)
     assert adjusted_rand_score(model.labels_, truth) > 0.95
 
 
-def test_metis_is_no_worse_than_the_filled_spectral_start():
+def test_metis_cuts_no_more_than_the_filled_spectral_start():
     pytest.importorskip("pymetis")
     for seed in range(5):
         W = random_graph(np.random.default_rng(seed), 80, 0.1)
@@ -222,7 +222,7 @@ def test_metis_is_no_worse_than_the_filled_spectral_start():
         assert np.bincount(found.labels, minlength=5).min() > 0
 
 
-def test_metis_cuts_k_ways_from_several_seeds_and_the_lowest_cut_is_kept(monkeypatch):
+def test_metis_keeps_the_lowest_cut_of_several_seeds(monkeypatch):
     # By itself it bisects for few parts, and one run can end anywhere.
     pymetis = pytest.importorskip("pymetis")
     given, cuts = [], []
@@ -243,7 +243,7 @@ def test_metis_cuts_k_ways_from_several_seeds_and_the_lowest_cut_is_kept(monkeyp
     assert len(set(cuts)) > 1
 
 
-def test_seeds_of_mtkahypar_are_of_the_call_though_its_own_is_of_the_process():
+def test_mtkahypar_uses_the_seed_of_the_call():
     pytest.importorskip("mtkahypar")
     labels, _ = planted(n=60, flip=0.3)
     first = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
@@ -252,7 +252,7 @@ def test_seeds_of_mtkahypar_are_of_the_call_though_its_own_is_of_the_process():
     np.testing.assert_array_equal(first.labels_, again.labels_)
 
 
-def test_mtkahypar():
+def test_mtkahypar_finds_planted_clusters():
     pytest.importorskip("mtkahypar")
     labels, truth = planted(flip=0.0)
     models = [HGPA(3, partitioner="mtkahypar", n_init=2, random_state=0).fit(labels) for _ in "ab"]
@@ -277,7 +277,7 @@ def test_absent_packages_are_named_with_their_extra(monkeypatch, package, extra,
 
 
 @pytest.mark.parametrize("cls", METHODS)
-def test_parameters_are_checked(cls):
+def test_invalid_parameters_are_refused(cls):
     for name, value in {"partitioner": "nonesuch", "balance": -0.1, "n_init": 0}.items():
         with pytest.raises(ParameterError, match=f"'{name}' parameter of {cls.__name__}"):
             cls(2, **{name: value}).fit(E1)

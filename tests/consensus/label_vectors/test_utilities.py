@@ -65,14 +65,14 @@ def soft_members(seed, n=30, m=4):
         ("U_cos", 0.648770, 0.443057),
     ],
 )
-def test_worked_examples_of_kcc(name, first, second):
+def test_kcc_matches_the_worked_examples(name, first, second):
     for labels, value, expected in ((E1, first, [0, 0, 1, 1]), (E2, second, [0, 0, 0, 1, 1, 1])):
         model = KCC(2, utility=name, random_state=0).fit(labels)
         np.testing.assert_array_equal(model.labels_, expected)
         assert model.objective_ == pytest.approx(value, abs=1e-6)
 
 
-def test_worked_examples_of_sec():
+def test_sec_matches_the_worked_examples():
     assert SEC(2, random_state=0).fit(E1).objective_ == pytest.approx(41 / 210)
     model = SEC(2, random_state=0).fit(E2)
     np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
@@ -85,7 +85,7 @@ def test_worked_examples_of_sec():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("name", UTILITIES)
-def test_the_utility_is_as_defined(name, normalized, weighted):
+def test_the_utility_matches_its_definition(name, normalized, weighted):
     for seed in range(5):
         labels = ragged(seed)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -96,7 +96,7 @@ def test_the_utility_is_as_defined(name, normalized, weighted):
 
 
 @pytest.mark.parametrize("name", UTILITIES)
-def test_the_utility_of_soft_members_is_as_defined(name):
+def test_the_utility_of_soft_members_matches_its_definition(name):
     members, truth = soft_members(0)
     weights = np.array([1.0, 2.0, 0.5, 1.5])
     model = KCC(3, utility=name, random_state=0)
@@ -106,7 +106,7 @@ def test_the_utility_of_soft_members_is_as_defined(name):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_cut_is_as_defined(weighted):
+def test_the_cut_matches_its_definition(weighted):
     for seed in range(5):
         labels = ragged(seed)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -121,7 +121,7 @@ def test_the_cut_is_as_defined(weighted):
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_cut_of_labels_in_blocks_is_as_defined(weighted, noise):
+def test_the_cut_of_labels_in_blocks_matches_its_definition(weighted, noise):
     for seed in range(5):
         labels = ragged(seed, n=90, noise=noise)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -133,7 +133,7 @@ def test_the_cut_of_labels_in_blocks_is_as_defined(weighted, noise):
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
-def test_the_loss_never_rises_and_is_that_of_the_criterion(name):
+def test_the_loss_never_rises_and_matches_the_criterion(name):
     labels = ragged(4, n=300)
     members = blocks(labels)
     ensemble = Ensemble(labels)
@@ -153,7 +153,7 @@ def test_the_loss_never_rises_and_is_that_of_the_criterion(name):
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
-def test_no_single_move_helps(name):
+def test_no_single_move_improves_the_objective(name):
     labels = ragged(3, n=25)
     members = blocks(labels)
     if name == "cut":
@@ -172,7 +172,7 @@ def test_no_single_move_helps(name):
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("name", sorted(LOSSES))
-def test_six_objects_with_missing_labels_against_every_partition(name, k):
+def test_six_objects_with_missing_labels_reach_the_best_partition(name, k):
     labels = E2.copy()
     labels[0, 1] = labels[4, 0] = -1
     labels[2, 2] = -2
@@ -190,7 +190,7 @@ def test_six_objects_with_missing_labels_against_every_partition(name, k):
 # -- equal to others
 
 
-def test_kcc_by_categories_is_qmi_and_by_entropy_information():
+def test_kcc_equals_qmi_with_categories_and_information_with_entropy():
     labels = ragged(5, n=200)
     category = KCC(4, utility="U_c", random_state=0).fit(labels)
     qmi = QMI(4, random_state=0).fit(labels)
@@ -220,7 +220,7 @@ def test_sec_is_weighted_k_means():
     assert model.objective_ <= theirs.inertia_ * (1 + 1e-9)
 
 
-def test_sec_is_qmi_where_all_clusters_are_equally_large():
+def test_sec_equals_qmi_if_all_clusters_have_equal_size():
     rng = np.random.default_rng(0)
     labels = np.column_stack([rng.permutation(60) % 4 for _ in range(8)])
     cut, squares = SEC(4, random_state=0).fit(labels), QMI(4, n_init=20, random_state=0).fit(labels)
@@ -247,7 +247,7 @@ def test_noise_is_a_label_of_its_own(name):
 
 
 @pytest.mark.parametrize("power", [5.0, 16.0])
-def test_powers_of_large_clusters_leave_nothing_behind_in_small_ones(power):
+def test_powers_of_large_clusters_leave_no_residue_in_small_ones(power):
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], [100_000, 40, 10])
     labels = np.column_stack([np.where(rng.random(len(truth)) < 0.01, 0, truth) for _ in range(6)])
@@ -320,7 +320,7 @@ def divergence(name, x, m):
         {"n_init": 0},
     ],
 )
-def test_bad_parameters(parameters):
+def test_invalid_parameters_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r} parameter of KCC"):
         KCC(**{"n_clusters": 2} | parameters).fit(E1)

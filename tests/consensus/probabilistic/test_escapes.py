@@ -20,7 +20,7 @@ def options(Y, cost, inside, counted=lambda x: x, seed=0):
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8])
-def test_ways_out_move_mass_between_three_clusters_only(k):
+def test_escapes_move_mass_among_three_clusters_only(k):
     rng = np.random.default_rng(k)
     Y = rng.dirichlet(np.ones(k), 30)
     cost, inside = rng.random((k, k)), rng.random(k)
@@ -43,7 +43,7 @@ def test_the_cheapest_merge_and_the_worst_cluster_come_first():
     np.testing.assert_allclose(first[:, 2] + first[:, 3], 0.25)
 
 
-def test_a_split_finds_the_two_groups_that_share_a_cluster():
+def test_a_split_separates_two_groups_in_one_cluster():
     truth, labels = blocks([5, 5, 7, 8])
     c = evidence(labels)[0].astype(float)
     # Clusters 0 and 1 halve the first group; the last two groups share cluster 2.
@@ -58,7 +58,7 @@ def test_a_split_finds_the_two_groups_that_share_a_cluster():
     assert len({int(group[0]) for group in groups}) == 4
 
 
-def test_the_search_goes_on_from_what_is_better_and_stops_when_patience_ends():
+def test_the_search_continues_from_improvements_and_stops_when_patience_ends():
     tried = []
 
     def ways(best):

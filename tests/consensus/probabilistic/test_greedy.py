@@ -44,7 +44,7 @@ def kernel_solver(c, N, Y, divergence, max_steps, tol=0.0):
 
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_steps_are_those_of_the_twin(name, k):
+def test_steps_match_the_naive_twin(name, k):
     divergence = DIVERGENCES[name]
     c, N = evidence(random_labels(0, 12, 6, 3, 0.2))
     Y = start_of(1, 12, k)
@@ -58,7 +58,7 @@ def test_steps_are_those_of_the_twin(name, k):
 
 
 @pytest.mark.parametrize("name", DIVERGENCES)
-def test_objective_and_residual_are_those_of_the_definition(name):
+def test_the_objective_and_the_residual_match_their_definition(name):
     divergence = DIVERGENCES[name]
     c, N = evidence(random_labels(2, 15, 7, 3, 0.2))
     found = greedy.steps(DenseEvidence(c, N), start_of(3, 15, 3), divergence, tol=1e-7)
@@ -88,7 +88,7 @@ def test_objective_never_rises(name):
 
 @pytest.mark.parametrize("name", ["l2", "kl"])
 @pytest.mark.parametrize("k", [3, 6, 10, 14, 18])
-def test_tracked_gradients_are_the_recomputed_ones(name, k):
+def test_tracked_gradients_equal_recomputed_ones(name, k):
     divergence = DIVERGENCES[name]
     c, N = evidence(random_labels(6, 24, 8, 4, 0.2))
     solver = kernel_solver(c, N, start_of(7, 24, k), divergence, 10**6, 1e-9)
@@ -133,7 +133,7 @@ def test_types_of_counts_change_no_bit():
         np.testing.assert_array_equal(found.membership, expected.membership)
 
 
-def test_cutting_the_work_into_calls_changes_no_bit():
+def test_splitting_the_work_into_calls_changes_no_bit():
     c, N = evidence(random_labels(12, 30, 9, 3, 0.2))
     found = []
     for visits in (1, 77, 10**9):
@@ -199,7 +199,7 @@ def test_a_scaled_divergence_is_scaled():
     assert scaled.residual == pytest.approx(4 * plain.residual, rel=1e-9)
 
 
-def test_objects_without_evidence_stay_where_they_are():
+def test_objects_without_evidence_are_not_moved():
     labels = np.array([[0, 0, -1], [0, 0, -1], [1, 1, -1], [-1, -1, 0]])
     Y = start_of(18, 4, 2)
     for given in (evidence(labels), pattern(*evidence(labels))):
@@ -208,7 +208,7 @@ def test_objects_without_evidence_stay_where_they_are():
         assert found.converged
 
 
-def test_the_last_step_is_reported_as_such():
+def test_the_last_step_is_reported_as_the_last():
     c, N = evidence(random_labels(19, 30, 6, 3, 0.2))
     found = greedy.steps(DenseEvidence(c, N), start_of(20, 30, 3), l2, tol=1e-9, max_iter=5)
     assert not found.converged
@@ -244,7 +244,7 @@ OWN_CUBIC = Divergence(
 
 
 @pytest.mark.parametrize(("own", "known"), [(OWN_KL, kl), (OWN_L2, l2)], ids=["kl", "l2"])
-def test_a_users_kl_takes_the_steps_of_kl(own, known):
+def test_a_custom_kl_makes_the_steps_of_kl(own, known):
     c, N = evidence(random_labels(22, 20, 8, 3, 0.2))
     Y = start_of(23, 20, 3)
     for given in (DenseEvidence(c, N), pattern(c, N)):
@@ -256,7 +256,7 @@ def test_a_users_kl_takes_the_steps_of_kl(own, known):
             assert found.objective == pytest.approx(expected.objective, rel=1e-8)
 
 
-def test_steps_with_a_users_divergence_are_those_of_the_twin():
+def test_steps_with_a_custom_divergence_match_the_naive_twin():
     c, N = evidence(random_labels(24, 12, 6, 3, 0.2))
     expected = Y = start_of(25, 12, 3)
     for steps in range(1, 13):
@@ -271,7 +271,7 @@ def test_steps_with_a_users_divergence_are_those_of_the_twin():
     )
 
 
-def test_pcc_takes_a_users_divergence_greedily():
+def test_pcc_accepts_a_custom_divergence_with_the_greedy_solver():
     labels = random_labels(26, 20, 8, 3, 0.2)
     start = start_of(27, 20, 3)
     own, known = (
@@ -282,7 +282,7 @@ def test_pcc_takes_a_users_divergence_greedily():
     np.testing.assert_allclose(own.membership_, known.membership_, atol=1e-4)
 
 
-def test_an_error_of_a_users_divergence_is_the_users():
+def test_errors_of_a_custom_divergence_reach_the_caller():
     def fails(p, q):
         if len(p) < 10:  # as in a step; not where a Divergence is tried when it is made
             raise ZeroDivisionError("mine")

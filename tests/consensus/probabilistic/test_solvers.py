@@ -38,7 +38,7 @@ def fifth(monkeypatch):
     monkeypatch.setitem(SOLVERS, "twice", Twice())
 
 
-def test_a_fifth_solver_needs_no_line_in_pcc(fifth):
+def test_a_new_solver_needs_no_change_in_pcc(fifth):
     labels = planted(0, 80, 10)[0]
     model = PCC(3, solver="twice", random_state=0).fit(labels)
     once = PCC(3, solver="pairwise", random_state=0).fit(labels)
@@ -51,7 +51,7 @@ def test_a_fifth_solver_needs_no_line_in_pcc(fifth):
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-def test_every_solver_takes_and_gives_the_same(name):
+def test_all_solvers_have_one_interface(name):
     solver = SOLVERS[name]
     ensemble = Ensemble(planted(1, 60, 8, flip=0.3)[0])
     known = evidence(ensemble) if solver.forms_pairs else None
@@ -99,7 +99,7 @@ def test_parameters_are_read_in_one_place():
         assert name in door.__all__
 
 
-def test_all_pairs_while_their_work_is_small():
+def test_all_pairs_are_used_while_their_work_is_small():
     for n, k, expected in (
         (8000, 1, "pairwise"),
         (8001, 1, "landmark"),
@@ -118,7 +118,7 @@ def test_all_pairs_while_their_work_is_small():
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_a_bound_of_as_many_clusters_as_objects_ends_no_higher_than_one_of_50(seed):
+def test_a_bound_equal_to_the_objects_reaches_the_objective_of_a_bound_of_50(seed):
     # Random starts with a column for each object used up the work of the search: 1 % above.
     X = StandardScaler().fit_transform(load_wine().data)
     labels = EnsembleGenerator("kmeans", random_state=seed).fit_transform(X)

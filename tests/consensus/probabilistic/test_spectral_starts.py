@@ -31,7 +31,7 @@ def failing(kept):
     return not_converged
 
 
-def test_small_evidence_is_solved_whole(monkeypatch):
+def test_small_evidence_is_solved_densely(monkeypatch):
     labels, _ = planted()
     pairs = evidence(Ensemble(labels))
     expected = starts.spectral_start(pairs, 4, seed_sequence(0))
@@ -47,7 +47,7 @@ def test_small_evidence_is_solved_whole(monkeypatch):
 
 
 @pytest.mark.parametrize("kept", [0, 1, 2])
-def test_of_many_objects_what_converged_is_a_start(monkeypatch, kept):
+def test_converged_vectors_of_many_objects_give_a_start(monkeypatch, kept):
     labels, truth = planted()
     monkeypatch.setattr(starts, "eigsh", failing(kept))
     monkeypatch.setattr(starts, "_WHOLE_AT_LAST", 10)
@@ -60,7 +60,7 @@ def test_of_many_objects_what_converged_is_a_start(monkeypatch, kept):
     assert adjusted_rand_score(truth, model.labels_) > 0.95
 
 
-def test_mixed_members_solve_the_whole_affinity(monkeypatch):
+def test_mixed_members_solve_the_affinity_densely(monkeypatch):
     points = np.random.default_rng(0).normal(size=(80, 2))
     affinity = mixed._normalised_affinity(points)
     monkeypatch.setattr(mixed, "_DIRECT", 10)
