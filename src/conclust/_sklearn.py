@@ -1,4 +1,4 @@
-"""scikit-learn's base and scalers, imported without what no fit of this library uses.
+"""Imports scikit-learn's base and scalers without modules that no fit of this library uses.
 
 scikit-learn imports ``scipy.stats``, and pandas where it is installed; SciPy imports all of NumPy, with
 ``numpy.f2py`` and ``numpy.testing``: together two thirds of the seconds of a first import. They are imported at the
@@ -34,7 +34,7 @@ _UNUSED = ("scipy.stats", "pandas", "numpy.f2py", "numpy.testing")
 
 
 class _Deferred(ModuleType):
-    """Stands for a module that is imported at the first use of one of its names."""
+    """Placeholder for a module that is imported when one of its names is first used."""
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:
@@ -44,7 +44,7 @@ class _Deferred(ModuleType):
 
 @contextmanager
 def _deferring(*names: str) -> Iterator[None]:
-    """Let imports of these modules within the block take effect at the first use of a name."""
+    """Defer imports of these modules within the block until a name is first used."""
     stand_ins: dict[str, _Deferred] = {}
     try:
         for name in names:
@@ -55,7 +55,7 @@ def _deferring(*names: str) -> Iterator[None]:
             if parent:  # whose names SciPy reads
                 vars(sys.modules[parent]).setdefault(own, stand_ins[name])
         yield
-    finally:  # later imports are of the modules themselves
+    finally:  # later imports get the real modules
         for name, stand_in in stand_ins.items():
             parent, _, own = name.rpartition(".")
             if sys.modules.get(name) is stand_in:

@@ -37,7 +37,7 @@ _L2, _KL, _POWER = 0, 1, 2
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A divergence that the kernels know: scale times the one of this code and parameter."""
+    """A built-in divergence of the kernels: scale times the one with this code and parameter."""
 
     code: int
     parameter: float = 2.0
@@ -303,7 +303,7 @@ def is_squared(divergence: Divergence) -> bool:
     return divergence._kernel is not None and divergence._kernel.code == _L2
 
 
-# ---------------------------------------------------------------------------- the user's own
+# ---------------------------------------------------------------------------- custom divergences
 
 _P = np.linspace(0.0, 1.0, 21)
 _Q = np.concatenate([[1e-4, 1e-3], np.linspace(0.01, 0.99, 99), [1 - 1e-3, 1 - 1e-4]])

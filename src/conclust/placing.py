@@ -120,7 +120,7 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
 
 
 def _warm_membership(ensemble: Ensemble, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return memberships, of new objects by the shares of partitions."""
+    """Return memberships, computed for new objects from the shares of partitions."""
     known: NDArray[np.bool_] = np.logical_not(np.isnan(rows).all(axis=1))
     if len(rows) != ensemble.n_samples or not known.any() or np.isnan(rows[known]).any():
         raise InputError(

@@ -1,4 +1,4 @@
-"""Tasks as futures of the active Dask client: blocks stay where they are, sums come back.
+"""Runs tasks as futures of the active Dask client: blocks stay on their workers, sums are returned.
 
 Every task is pure and receives its state as an argument, never scattered: what a lost worker held is computed again
 by the same tasks, with the same bits.

@@ -1,4 +1,4 @@
-"""The facts of labels in blocks: what every block needs to know about all objects, from one pass.
+"""The facts of labels in blocks: everything about all objects that each block needs, from one pass.
 
 Clusters are numbered by the first object of each, as in an Ensemble: every block lists its labels in the
 order in which they appear, and these lists are joined in the order of the blocks.
@@ -198,7 +198,7 @@ class Facts:
         return Part(block, self.span(block)[0], len(raw), self.ensemble(codes), observed)
 
     def ensemble(self, codes: NDArray[Any]) -> Ensemble:
-        """Return some objects, clusters numbered as in the whole."""
+        """Return some objects; clusters keep their numbers."""
         return Ensemble.numbered(codes, self.names, self.weights)
 
 

@@ -1,4 +1,4 @@
-"""From a rule that labels a block to results of all objects, numbered as in memory.
+"""Turns a rule that labels a block into results of all objects, numbered as in memory.
 
 Clusters are numbered by the first object of each, of whatever block (``numbering.py``): the first
 pass keeps for every object its column, or which columns it belongs to alike, and the result is read
@@ -202,7 +202,7 @@ def _first_memberships(
                 "partitions out: LabelStore(..., columns=)."
             )
     columns, alike, first = most_probable(Y)
-    # Sets of no object are left out by whoever joins the blocks.
+    # Empty sets are removed when the blocks are joined.
     places = np.full(len(alike), -1, dtype=np.int64)
     there = first < len(Y)
     places[there] = _places(part, first[there])

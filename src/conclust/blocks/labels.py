@@ -32,7 +32,7 @@ _LINES = 2.0
 
 
 class LabelBlocks(Derived):
-    """The quantities of an ensemble that is read in blocks, and ways to go over the blocks.
+    """The quantities of an ensemble that is read in blocks, and methods that iterate over the blocks.
 
     ``n_samples`` counts the objects that at least one partition observed: no task sees the others. The attributes
     of an Ensemble with an entry per object (codes, labels, indicator) are missing.
@@ -104,7 +104,7 @@ class LabelBlocks(Derived):
 
     @property
     def codes(self) -> NDArray[Any]:  # type: ignore[override]
-        """Refused: labels of all objects at once are what blocks avoid."""
+        """Not available: blocks avoid labels of all objects at once."""
         raise UnsupportedEnsembleError(
             "Labels in blocks are never held all at once: LabelStore(...).ensemble() reads them into memory."
         )
@@ -140,7 +140,7 @@ class LabelBlocks(Derived):
         return min(T * T, self.n_samples * m * m)
 
     def keeping(self, width: int, name: str, *, in_checkpoint: bool = False) -> Kept:
-        """Return a place for what blocks keep.
+        """Return a store for the arrays of blocks.
 
         Parameters
         ----------

@@ -90,13 +90,13 @@ class Runner(Protocol):
     def survey(
         self, source: Source, spans: list[tuple[int, int]], missing: Any
     ) -> Iterator[Census]:
-        """Yield what each block tells of itself, in order."""
+        """Yield the facts of each block, in order."""
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
         """Yield what `work` returns for each job, in order; arrays of blocks may be references."""
 
     def fetch(self, own: Any) -> Any:
-        """Return a block's own from what `run` returned."""
+        """Return the array of a block from what `run` returned."""
 
     def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> Any:
         """Return a future of the labels of a block, read through a table; None if they are in this process."""
@@ -119,22 +119,22 @@ class LocalRunner:
     def survey(
         self, source: Source, spans: list[tuple[int, int]], missing: Any
     ) -> Iterator[Census]:
-        """Yield what each block tells of itself, in order."""
+        """Yield the facts of each block, in order."""
         calls = [(source, begin, end, missing) for begin, end in spans]
         yield from self._in_order(look, calls)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
         """Yield what `work` returns for each job, in order."""
-        # Set once, here: threads that set and restore it concurrently would leave it set.
+        # Set once here: threads that set and restore it concurrently would leave it set.
         with one_library_thread():
             yield from self._in_order(work, ((job,) for job in jobs))
 
     def fetch(self, own: Any) -> Any:
-        """Return a block's own from what `run` returned."""
+        """Return the array of a block from what `run` returned."""
         return read_own(own)
 
     def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> None:
-        """Return None: the columns are at hand."""
+        """Return None: the columns are in this process."""
 
     def _in_order(
         self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]

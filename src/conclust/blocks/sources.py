@@ -126,7 +126,7 @@ class Reopened:
 
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
-        # Opened again: what was read of a mapped file counts as memory until it is closed.
+        # Opened again, because pages read from a mapped file count as memory until it is closed.
         with _reading(self.path):
             return np.asarray(self.opens(self.path)[begin:end])
 
@@ -141,7 +141,7 @@ def _reading(path: Path) -> Iterator[None]:
     except Exception as error:
         if (
             isinstance(error, OSError) and error.errno is not None
-        ):  # an error of the disk, not of the content
+        ):  # an error of the disk, not in the content
             raise
         what = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
         raise FileFormatError(
@@ -259,7 +259,7 @@ class DaskLabels:
         """Return an array or a data frame; the sizes of its partitions are counted."""
         if hasattr(labels, "columns"):
             frame = labels[columns] if columns is not None else labels
-            # Categories become what they name.
+            # Categories become their values.
             labels = frame.astype(object).to_dask_array(lengths=True)
         elif columns is not None:
             raise InputError("Columns can be chosen in Parquet files and data frames only.")

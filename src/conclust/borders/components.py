@@ -10,7 +10,7 @@ from conclust._threads import one_library_thread
 
 __all__ = ["leading_components"]
 
-# The smaller side of a matrix up to which its Gram matrix is solved whole.
+# Maximum smaller side of a matrix whose full Gram matrix is decomposed.
 _WHOLE = 1_500
 
 

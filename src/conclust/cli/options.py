@@ -68,7 +68,7 @@ class Kinds(tuple[str, ...]):
 
 
 def kinds_told() -> dict[str, dict[str, Any]]:
-    """Return the kinds of members for the help, by name: `make docs` writes them, as the kinds take seconds to import."""
+    """Return the kinds of members for the help, by name; `make docs` writes them, because importing the kinds takes seconds."""
     kinds: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
     return kinds
 
@@ -368,7 +368,7 @@ def cluster_names(text: str) -> tuple[str, ...]:
 
 
 def whole(low: int) -> Any:
-    """Return a reader of whole numbers from `low` on."""
+    """Return a parser of integers of at least `low`."""
 
     def whole_number(text: str) -> int:
         try:
@@ -383,7 +383,7 @@ def whole(low: int) -> Any:
 
 
 def whole_or_auto(text: str) -> int | str:
-    """Read a number of clusters, or that it is to be chosen."""
+    """Parse a number of clusters, or "auto"."""
     if text.strip().lower() == AUTO:
         return AUTO
     try:

@@ -38,7 +38,7 @@ __all__ = ["build_parser"]
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Wraps what is prose, and leaves the examples as they are."""
+    """Wraps prose, and leaves the examples unchanged."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if text.startswith("examples:"):
@@ -47,7 +47,7 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser with errors of one line, which suggest the word that may have been meant."""
+    """A parser with one-line errors, which suggest the most similar word."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         arguments, rest = self.parse_known_args(args, namespace)
@@ -56,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
         return arguments
 
     def refuse_rest(self, rest: list[str]) -> NoReturn:
-        """End with the words that no option takes, and the option that they may mean."""
+        """End with the unrecognised words, and the option that was probably meant."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
         wrong = next((word.partition("=")[0] for word in rest if word.startswith("-")), "")
         close = get_close_matches(wrong, options, n=1)
@@ -581,7 +581,7 @@ def _run_combine(arguments: argparse.Namespace) -> None:
 
 
 def _run_module(module: str) -> Callable[[argparse.Namespace], None]:
-    """Return what runs the command of a module, which is imported only then."""
+    """Return a function that imports a module and runs its command."""
 
     def run(arguments: argparse.Namespace) -> None:
         import_module(f"conclust.cli.commands.{module}").run(arguments)

@@ -105,7 +105,7 @@ def _columns(categories: ArrayLike, n: int) -> list[NDArray[np.object_]]:
 
 
 def _codes(values: NDArray[np.object_]) -> tuple[NDArray[np.int64], list[Hashable]]:
-    """Return numbers of the categories by first appearance, -1 for an empty cell, and their values."""
+    """Number the categories by first appearance, with -1 for empty cells; also return their values."""
     number: dict[Hashable, int] = {}
     codes = np.full(len(values), -1, dtype=np.int64)
     for i, value in enumerate(values.tolist()):

@@ -1,4 +1,4 @@
-"""The mean confidence of a consensus, beside that of the same method on random partitions."""
+"""Compares the mean confidence of a consensus with that of the same method on random partitions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ChanceConfidence", "chance_confidence", "usual_chance"]
 
 @dataclass(frozen=True)
 class ChanceConfidence:
-    """A mean confidence beside its null.
+    """A mean confidence and its null distribution.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def chance_confidence(
 
 
 def usual_chance(model: Any, ensemble: Ensemble) -> ChanceConfidence | None:
-    """Return the chance confidence that every result has: of one draw, of at most 1,000 objects, by one seed.
+    """Return the chance confidence reported with every result: one draw of at most 1,000 objects, with a fixed seed.
 
     None for one cluster, for soft partitions, and for models that are not methods of conclust.
     """

@@ -14,7 +14,7 @@ from conclust.measures.contingency import read_labels
 
 __all__ = ["ClusterFeatures", "cluster_features", "standardised"]
 
-# Maximum number of values of the points in one pass.
+# Maximum number of values of the points processed in one pass.
 _AT_ONCE = 1 << 22
 # A spread below this share of the values is a rounding error of equal values.
 _ROUNDING = 1e-12
@@ -141,7 +141,7 @@ def _moments(
     """Return the means in each cluster and in the others, and the pooled deviation about them."""
     known = ~np.isnan(points)
     count = np.asarray(Z @ known.astype(np.float64))
-    # Relative to the mean of all, so that no digits are lost where values are large and close together.
+    # Relative to the overall mean, so that no digits are lost if values are large and close together.
     middle = np.where(known, points, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     centred = np.where(known, points - middle, 0.0)
     mean = _share(np.asarray(Z @ centred), count)

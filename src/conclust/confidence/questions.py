@@ -1,4 +1,4 @@
-"""Pairs of objects to show to a person: those whose answer has the largest effect on a consensus."""
+"""Selects pairs of objects to ask a person about: those whose answer affects a consensus most."""
 
 from __future__ import annotations
 

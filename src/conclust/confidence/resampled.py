@@ -1,4 +1,4 @@
-"""The consensus of other partitions: the same ones, drawn with replacement."""
+"""Stability of a consensus under resampling of the partitions with replacement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["OtherMembers", "other_members"]
 
 @dataclass(frozen=True)
 class OtherMembers:
-    """The consensus of partitions drawn again, beside the one found.
+    """Consensuses of resampled partitions, compared with the original one.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def other_members(
     check_is_fitted(model)
     check_int(n_draws, "n_draws", owner)
     if getattr(model, "refinement_", None) is not None:
-        # Other members give other consensuses; the points' last step is the same for all.
+        # Different members give different consensuses; the final step with the points is the same for all.
         ensemble, model = model.ensemble_ if ensemble is None else ensemble, model.consensus_
     judged = read_consensus(model, ensemble, owner)
     members, labels = judged.members, judged.labels
@@ -226,5 +226,5 @@ def _refitted(
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", UserWarning
-        )  # the user has seen these warnings at the first fit
+        )  # the first fit has shown these warnings already
         return again.fit(ensemble)

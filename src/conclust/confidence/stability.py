@@ -179,7 +179,7 @@ def object_ambiguity(
         squares = _square_sums(
             start.ensemble, sp.csr_array(scaled @ observed_members.gram @ scaled)
         )
-        # Without the object itself, of which p is below 1 where it is soft or noise.
+        # Without the object itself, whose p is below 1 if it is soft or noise.
         own = np.asarray(rows.power(2) @ weights)
         others = max(1, observed_members.n_samples - 1)
         values = 4.0 * np.maximum(sums - squares - own * (1.0 - own), 0.0) / others
@@ -193,7 +193,7 @@ def _square_sums(rows: Ensemble, W: sp.csr_array) -> NDArray[np.float64]:
     T = W.shape[0]
     if rows.is_soft or T > _TABLE:
         return quadratic_forms(rows.indicator, W)
-    # Of each pair of clusters of a row one entry; noise is in none.
+    # One entry for each pair of clusters of a row; noise is in none.
     table = np.zeros((T + 1, T + 1))
     table[:T, :T] = W.toarray()
     clusters = rows.codes + rows.offsets[:-1]

@@ -69,7 +69,7 @@ class Constraints:
 
 
 def coloured(n: int, apart: NDArray[np.int64], n_colours: int) -> NDArray[np.int64] | None:
-    """Colour n units so that no pair that is kept apart has one colour; None if none is found.
+    """Colour n units so that separated pairs have different colours; None if no colouring is found.
 
     The unit whose neighbours have the most colours is next, of equals that with the most neighbours (DSATUR). It
     gets the first colour that is free. Units without a pair get -1.

@@ -33,7 +33,7 @@ __all__ = [
     "trusted",
 ]
 
-# A label that no object of a cluster has must have a high but finite cost.
+# A label that occurs in no object of a cluster must have a high but finite cost.
 SMALL = 1e-10
 
 Spread: TypeAlias = Literal["quadratic", "entropic", "norm", "cut"]  # in the order of the kernel
@@ -114,7 +114,7 @@ class RowMoves:
     def finish(
         self, found: RowClusters, rows: DistinctRows, kept: NDArray[np.int64]
     ) -> RowClusters:
-        """Place the other rows, and refine all."""
+        """Place the other rows, and refine the whole."""
         labels = np.full(len(rows), -1, dtype=np.int64)
         labels[kept] = found.labels
         return self._refined(rows, labels)
@@ -225,7 +225,7 @@ class Centroids:
             The first label of each partition.
         """
         none = present == 0
-        # A partition without observations here (of a part of the objects) cannot separate clusters.
+        # A partition without observations among these objects cannot separate clusters.
         in_all = np.maximum(present.sum(axis=1, keepdims=True), 1)
         filled = sums + over_clusters(none, offsets) * sums.sum(axis=1, keepdims=True)
         noise = noise + none * noise.sum(axis=1, keepdims=True)

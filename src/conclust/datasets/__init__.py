@@ -145,7 +145,7 @@ def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
 
 
 def _bundled(name: str) -> Dataset:
-    # Here and not above: the generators need no scikit-learn, and its data sets load much.
+    # Imported here, because the generators do not need scikit-learn, whose data sets import many modules.
     from sklearn import datasets
 
     bunch: Any = getattr(datasets, f"load_{name}")()

@@ -30,7 +30,7 @@ from conclust.exceptions import DatasetNotFoundError, FileFormatError
 __all__ = ["VARIABLE", "is_there", "read"]
 
 VARIABLE = "CONCLUST_DATA"
-ROWS = 16_384  # number of rows read at a time: words take far more memory than numbers
+ROWS = 16_384  # number of rows read at a time: text takes far more memory than numbers
 MAX_FILE = 2**28  # maximum size in bytes of a file in the folder
 
 
@@ -243,7 +243,7 @@ def _part(found: dict[str, Any], name: str, ndim: int, kinds: str, path: Path) -
 
 
 def _classes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Return codes and names of the classes: in order of number, else of the alphabet."""
+    """Return codes and names of the classes, in numerical or else alphabetical order."""
     names, codes = np.unique(labels, return_inverse=True)
     if all(re.fullmatch("-?[0-9]{1,18}", name) for name in names.tolist()):
         order = np.argsort(names.astype(np.int64), kind="stable")

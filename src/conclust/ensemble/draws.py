@@ -113,7 +113,7 @@ def _length(length: int) -> str:
 
 
 def _variable(draws: Any, variable: str | None) -> Any:
-    """Return the variable with the labels: of an ArviZ object, of a data set of xarray, or as it is."""
+    """Return the variable with the labels: from an ArviZ object, from a data set of xarray, or unchanged."""
     group = getattr(draws, "posterior", None)
     if group is not None:
         draws = group

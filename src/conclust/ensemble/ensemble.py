@@ -273,7 +273,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
 
     @once
     def _equal_rows(self) -> EqualRows:
-        # Kept without the ensemble: a reference to itself would keep it in memory.
+        # Stored without the ensemble: a reference to itself would keep it in memory.
         return EqualRows.of(self.codes if self._soft is None else self._soft.toarray())
 
     # -- other ensembles from this one
@@ -308,7 +308,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             dense = self._soft[rows].toarray()
             blocks = [dense[:, self.offsets[u] : self.offsets[u + 1]] for u in columns]
             return Ensemble.from_memberships(blocks, weights=weights)
-        if samples is None and columns.size:  # all clusters stay as they are
+        if samples is None and columns.size:  # the clusters are unchanged
             counts = self.cluster_counts[columns]
             codes = recoded(self.codes[:, columns], code_type(int(counts.max())))
             kept = CodedLabels(
@@ -332,7 +332,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         rows = self.observed
         if rows.all():
             return self
-        # Rows that are missing everywhere hold no first appearance: the codes stay canonical.
+        # Rows that are missing everywhere contain no first appearance, so the codes stay canonical.
         coded = CodedLabels(
             self.codes[rows],
             self.cluster_counts,
@@ -343,7 +343,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         return Ensemble._make(coded, self.weights, None if self._soft is None else self._soft[rows])
 
     def part(self, objects: NDArray[np.int64]) -> Ensemble:
-        """Return some objects with the clusters numbered as here, empty ones included.
+        """Return some objects with the same cluster numbers, including empty clusters.
 
         For methods that work on a part of the objects first: sums per cluster stay comparable, and
         labels mean the same. A partition may have observed none of the part. `subset` makes an ensemble
@@ -476,7 +476,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         return encode_labels(read, self.names, self.codes.dtype, missing=missing)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the labels (n_samples, n_partitions), -1 missing and -2 noise: what ``np.asarray`` makes."""
+        """Return the labels (n_samples, n_partitions), -1 missing and -2 noise, for ``np.asarray``."""
         return labels_as_array(self, dtype, copy)
 
     def __eq__(self, other: object) -> bool:
@@ -586,7 +586,7 @@ class DistinctRows(EqualRows):
 
     @property
     def n_objects(self) -> int:
-        """How many objects the rows stand for."""
+        """Number of objects that the rows represent."""
         return len(self.inverse)
 
     @property
@@ -596,13 +596,13 @@ class DistinctRows(EqualRows):
 
     @cached_property
     def ensemble(self) -> Ensemble:
-        """One object with each row, with the clusters numbered as in the whole ensemble."""
+        """One object for each row, with clusters numbered as in the whole ensemble."""
         everything = np.array_equal(self.first, np.arange(self.whole.n_samples))
         return self.whole if everything else self.whole.part(self.first)
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
-        """Co-association of each row with all objects, itself included, summed."""
+        """Sum of the co-associations of each row with all objects, including itself."""
         ensemble = self.ensemble
         sizes = ensemble.indicator.T @ self.masses
         degrees = ensemble.indicator @ (ensemble.column_weights * sizes)

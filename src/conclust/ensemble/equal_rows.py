@@ -1,4 +1,4 @@
-"""Groups of equal rows of a matrix, so that each distinct row is processed once."""
+"""Groups equal rows of a matrix, so that each distinct row is processed once."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class EqualRows:
         return self.counts.astype(np.float64)
 
     def apart(self, alone: NDArray[np.bool_]) -> Self:
-        """Return the groups with the rows of some of them set apart, each in a group of its own.
+        """Return the groups with some of them split into single rows.
 
         alone (n_groups,): mask of these groups.
         """

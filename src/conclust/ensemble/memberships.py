@@ -1,4 +1,4 @@
-"""Soft partitions to codes and a sparse matrix of posteriors."""
+"""Converts soft partitions to codes and a sparse matrix of posteriors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from conclust.exceptions import InputError
 __all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
 
 ROW_SUM_TOLERANCE = 1e-6
-# Posteriors below are 0: one over such a number is infinite.
+# Posteriors below this are 0, because their reciprocal is infinite.
 _SMALLEST = np.finfo(np.float64).tiny
 
 
@@ -36,7 +36,7 @@ def _as_numbers(P: Any, u: int) -> NDArray[np.float64]:
     if hasattr(P, "toarray"):
         raise InputError(f"{what} Got a sparse matrix instead: pass its toarray().")
     try:
-        given = np.asanyarray(P)  # keeps a mask
+        given = np.asanyarray(P)  # preserves a mask
         array = (
             np.asarray(given) if given.dtype.kind == "c" else np.asarray(given, dtype=np.float64)
         )

@@ -55,7 +55,7 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
 
 
 def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights that a method learned as `read_weights` takes them.
+    """Return learned weights in the range that `read_weights` accepts.
 
     Those that are negligible become 0; all are scaled only where the largest is out of range.
     """

@@ -1,4 +1,4 @@
-"""Labels in tables of users to a label matrix: tables joined by identifiers, and tables in long form."""
+"""Converts users' tables to a label matrix: tables joined by identifiers, and tables in long form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TablesReader"]
 
 
 class TablesReader:
-    """What makes an Ensemble of tables; a part of :class:`conclust.Ensemble`."""
+    """Constructors of ensembles from tables; a part of :class:`conclust.Ensemble`."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class TablesReader:
         weights: ArrayLike | None = None,
         missing: Missing = "unobserved",
     ) -> Self:
-        """Make an ensemble of tables from several places that share identifiers of objects.
+        """Make an ensemble from tables that share identifiers of objects.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class TablesReader:
         weights: ArrayLike | None = None,
         missing: Missing = "unobserved",
     ) -> Self:
-        """Make an ensemble of a table in long form: a row says who put which object into which cluster.
+        """Make an ensemble from a table in long form, with a partition, an object and a cluster in each row.
 
         So come the answers of crowds, card sorts, and results of many tools in a data base.
 
@@ -182,7 +182,7 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
     values = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
     if values.dtype.kind in "US" and isinstance(
         given, list | tuple
-    ):  # numbers among them stay numbers
+    ):  # numbers in mixed columns stay numbers
         values = np.array([*given, None], dtype=object)[:-1]
     if values.ndim != 1:
         raise InputError(
@@ -218,7 +218,7 @@ def _check_present(values: Sequence[Any], where: str, name: str) -> None:
 
 
 def _places(used: list[list[Any]], given: Iterable[Hashable] | None, name: str) -> dict[Any, int]:
-    """Return the place of each identifier, in the order given or sorted."""
+    """Return the index of each identifier, in the given or sorted order."""
     every: set[Any] = set().union(*used)
     if given is None:
         try:
@@ -261,7 +261,7 @@ def _matrix(
     shape: tuple[int, int],
     missing: Missing,
 ) -> NDArray[Any]:
-    """Return the labels of all cells; numbers where all are, else objects, absent: missing."""
+    """Return the labels of all cells, as numbers if all are, or else as objects; absent cells are missing."""
     if all(values.dtype.kind == "i" for _, _, values in cells):
         matrix = np.full(shape, MISSING, dtype=np.int64)
         for at, columns, values in cells:

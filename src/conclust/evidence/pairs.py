@@ -1,4 +1,4 @@
-"""Evidence of chosen or uniformly sampled pairs of objects, where n x n would be too large."""
+"""Evidence of chosen or uniformly sampled pairs of objects, for when n x n is too large."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class SparseEvidence:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Entries that the row of each object holds."""
+        """Number of entries in the row of each object."""
         return np.diff(self.indptr)
 
     def matrices(self) -> tuple[sp.csr_array, sp.csr_array]:

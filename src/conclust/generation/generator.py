@@ -1,4 +1,4 @@
-"""EnsembleGenerator: points in, many partitions of them out."""
+"""EnsembleGenerator: makes many partitions of points."""
 
 from __future__ import annotations
 
@@ -463,7 +463,7 @@ class EnsembleGenerator(StoredGenerator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []  # labels are whole numbers, whatever X is
+        tags.transformer_tags.preserves_dtype = []  # labels are integers for any X
         return tags
 
     @property
@@ -565,7 +565,7 @@ class EnsembleGenerator(StoredGenerator):
 
     def _keep_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
-        if not watched():  # the shell names the columns
+        if not watched():  # named by the shell
             say(self.scale_reason_)
 
     def _run(
@@ -597,7 +597,7 @@ class EnsembleGenerator(StoredGenerator):
         return labelling_of(some, self.n_features_in_, self._dtype, self.scaler_)
 
     def _refuse_others(self, raw: NDArray[np.float64] | None) -> None:
-        """Refuse points that some members cannot label: all but those of ``fit``."""
+        """Refuse points that some members cannot label: any except those of ``fit``."""
         if not self._seen or (raw is not None and points_digest(raw) == self._seen_digest):
             return
         names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
@@ -626,7 +626,7 @@ class EnsembleGenerator(StoredGenerator):
         short = sum(
             requested is not None and self.members_[u].n_clusters < requested
             for task in plan.tasks
-            if not isinstance(task.recipe, NeighbourRecipe)  # its number is approximate
+            if not isinstance(task.recipe, NeighbourRecipe)  # the number is approximate
             for u, requested in zip(task.columns, task.n_clusters, strict=True)
         )
         if short:

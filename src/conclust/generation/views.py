@@ -186,7 +186,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
 
 
 def _evenly(count: int, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
-    """Divide a number among keys; the first have one more."""
+    """Divide a number among keys; the first ones get one more."""
     each, more = divmod(count, max(1, len(keys)))
     return {key: each + (i < more) for i, key in enumerate(keys)}
 

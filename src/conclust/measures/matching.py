@@ -111,7 +111,7 @@ def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.
         table.counts[worth_matching],
     )
     used, position = np.unique(rows, return_inverse=True)
-    # The sparse solver matches every row, so each row gets a column of its own that stands for "none".
+    # The sparse solver matches every row, so each row gets its own column that means "none".
     # Weights must not be zero, so they are shifted by one.
     own = np.arange(used.size)
     weights = csr_array(
@@ -121,7 +121,7 @@ def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.
         ),
         shape=(used.size, n_columns + used.size),
     )
-    # SciPy 1.13 takes 32-bit indices only, and does not narrow wider ones itself.
+    # SciPy 1.13 accepts only 32-bit indices, and does not convert wider ones.
     weights.indptr, weights.indices = (
         weights.indptr.astype(np.int32),
         weights.indices.astype(np.int32),
@@ -241,7 +241,7 @@ def labels_like(
     previous_ids: ArrayLike | None = None,
     first_new: int | None = None,
 ) -> NDArray[np.int64]:
-    """Give clusters the numbers that they had before; new clusters get new numbers.
+    """Restore the previous numbers of clusters; new clusters get new numbers.
 
     For a clustering that is repeated while objects come and go. A cluster keeps the number of
     the previous cluster with which it shares most, one to one (the assignment problem); they must share at least
@@ -454,7 +454,7 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
 
 
 def _numbered(table: NDArray[np.int64], texts: list[str], clusters: list[str]) -> tuple[str, ...]:
-    """Return the class of each row with the largest count, numbered where several rows have the same."""
+    """Return the class with the largest count for each row, numbered if several rows have the same class."""
     best, most = table.argmax(axis=1), table.max(axis=1)
     names = [f"cluster {cluster}" for cluster in clusters]
     used = {texts[c] for c in best[most > 0]}
@@ -477,7 +477,7 @@ def _without_noise(table: Contingency) -> Contingency:
     column_noise = np.array([name == NOISE for name in table.column_labels])
     if not (row_noise.any() or column_noise.any()):
         return table
-    # Noise stands behind all clusters (contingency), so that dropping it moves no position.
+    # Noise comes after all clusters (contingency), so that dropping it shifts no index.
     n_rows, n_columns = int((~row_noise).sum()), int((~column_noise).sum())
     not_noise = (table.rows < n_rows) & (table.columns < n_columns)
     return Contingency(

@@ -33,7 +33,7 @@ _OWNER = "GraphConsensus"
 _RUNS = {"ecg": 16}
 _FEW_RUNS = 10
 _RESOLUTION = {"modularity": 1.0, "cpm": 0.01}
-# A share of weighted runs that is 1 but for rounding is 1.
+# A share of weighted runs that is 1 up to rounding is set to 1.
 _ROUNDING = 1e-12
 
 
@@ -234,7 +234,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def to_communities(self) -> list[set[Any]]:
-        """Return the clusters as sets of nodes, by label, as networkx has communities."""
+        """Return the clusters as sets of nodes, by label, like communities in networkx."""
         check_is_fitted(self)
         return to_communities(self.labels_, self.nodes_)
 
@@ -265,7 +265,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _ensemble(self, network: Network, seeds: list[int], threads: int) -> Ensemble:
-        """Make the runs."""
+        """Run the community detection."""
         graph = self._quality(network)
         labels = np.empty((network.n_nodes, len(seeds)), dtype=np.int32)
         rounds = 0 if self.kind == "ecg" else None

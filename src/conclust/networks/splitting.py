@@ -1,4 +1,4 @@
-"""Communities that are several: each is clustered again on its own, and split if that describes its edges better."""
+"""Splits merged communities: each is clustered again separately, and split if that describes its edges better."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from conclust.networks.reading import Network
 
 __all__ = ["Split", "split_communities", "weigh_splits"]
 
-# Maximum share of the edges of a community between its parts. Random groups that modularity has merged are tied by a few
-# edges; the pieces of an even cloud of points, by a quarter of them or more.
+# Maximum share of the edges of a community between its parts. Random groups merged by modularity
+# share few edges; the pieces of a uniform cloud of points share a quarter of them or more.
 _LARGEST_CUT = 0.15
 _LEVELS = 64
 # Shares and thresholds are compared with this tolerance.
@@ -29,7 +29,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What splitting each community brings.
+    """The gain by splitting each community.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def split_communities(
     root: np.random.SeedSequence,
     n_threads: int,
 ) -> NDArray[np.int64]:
-    """Split the communities that are several, and their parts, until none is.
+    """Split merged communities, and their parts, until none can be split.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def split_communities(
 
 
 def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
-    """Measure what it brings to describe each community as several parts.
+    """Measure the gain by describing each community as several parts.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.
     """
     upper = network.sources < network.ends
     weights = network.weights[upper]
-    # Equal weights are 1 exactly.
+    # Equal weights become exactly 1.
     even = len(weights) == 0 or bool((weights == weights[0]).all())
     unit = 1.0 if even else float(np.square(weights).sum() / weights.sum())
     edges = np.ones(len(weights)) if even else weights / unit
@@ -166,7 +166,7 @@ def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.
 def _placed(
     within: NDArray[np.float64], degrees: NDArray[np.float64], sizes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the nats of the ends of the edges of groups: of edges within, sums of degrees, and sizes."""
+    """Return the description length, in nats, of the ends of the edges of groups, from their inner edges, sums of degrees, and sizes."""
     paired = within * np.log(2.0) + gammaln(within + 1.0)
     placed: NDArray[np.float64] = gammaln(degrees + 1.0) - paired + _log_multisets(sizes, degrees)
     return placed
@@ -185,7 +185,7 @@ def _parts(
     seeds: list[int],
     n_threads: int,
 ) -> NDArray[np.int64]:
-    """Return a consensus inside each community, of runs that know its own degrees only."""
+    """Return a consensus inside each community, from runs that use only the degrees within it."""
     *runs, last = seeds
     find = _communities(network, labels)
     made = np.empty((network.n_nodes, len(runs)), dtype=np.int32)
@@ -202,7 +202,7 @@ def _parts(
 
 
 def _communities(network: Network, labels: NDArray[np.int64]) -> Callable[[int], NDArray[np.int32]]:
-    """Return the search for communities by modularity in the own graph of each community."""
+    """Return the search for communities by modularity in the subgraph of each community."""
     degrees = np.bincount(network.sources, network.weights, network.n_nodes)
     volumes = np.bincount(labels, degrees)[labels]
     loads = np.divide(degrees, np.sqrt(volumes), out=np.zeros(len(degrees)), where=volumes > 0)

@@ -85,7 +85,7 @@ class _Clustered:
 
 
 def run_cluster(arguments: argparse.Namespace) -> None:
-    """Points in, consensus out."""
+    """Cluster points and write the consensus."""
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
@@ -201,7 +201,7 @@ def _clustered(
 
 
 def source_of(path: Path, points: Points, filled: Filled) -> Source:
-    """Return what was read of points, for the record."""
+    """Describe the points that were read, for the record."""
     cells = tuple(filled.cells.sum(axis=0).tolist())
     names = tuple(points.names), tuple(points.category_names)
     return Source(plain(path), len(points.X), *names, cells)
@@ -237,7 +237,7 @@ def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Fill
 
 @contextmanager
 def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int) -> Iterator[None]:
-    """Print what is combined, and progress from time to time."""
+    """Print what is combined, and periodically the progress."""
     name = choice.method.estimator
     talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
     talk.detail(f"  time of {name}: {choice.method.cost}")
@@ -246,7 +246,7 @@ def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int
 
 
 def run_combine(arguments: argparse.Namespace) -> None:
-    """Label matrix in, consensus out."""
+    """Combine a label matrix and write the consensus."""
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
@@ -428,7 +428,7 @@ def _finish(
 def _write_points(
     folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
 ) -> ClusterGaps | None:
-    """Write what labels new points, and what distinguishes the clusters; return the gaps between these."""
+    """Write the model that labels new points and the features that distinguish the clusters; return the gaps between clusters."""
     points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
     consensus = clustered.pipeline.consensus_
     if refusal_to_save(made) is None:
@@ -459,7 +459,7 @@ def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Names
 
 
 def _members(ensemble: Ensemble, n_categories: int) -> str:
-    """Return how many clusterings there are, and how many columns of categories among the partitions."""
+    """Return the number of clusterings, and of columns of categories among the partitions."""
     made = count(ensemble.n_partitions - n_categories, "clustering")
     return f"{made} and {count(n_categories, 'column')} of categories" if n_categories else made
 
@@ -514,7 +514,7 @@ def _summary(
         )
     reason = getattr(model, "reason_", "")
     if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
-        # Five figures of the partitions: with -v only.
+        # Five statistics of the partitions, only with -v.
         by_partitions = model.n_clusters is None and model.number_by_ != "points"
         if arguments.verbose or not by_partitions or model.n_clusters_ == 1:
             lines.append(reason)

@@ -233,7 +233,7 @@ def _measure(
         for method, (allowed, fit) in _models(arguments, n_classes).items():
             begin = time.perf_counter()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EnsembleWarning)  # the page says the same
+                warnings.simplefilter("ignore", EnsembleWarning)  # the output says the same
                 model = fitted[method] = fit(ensemble)
             seconds = time.perf_counter() - begin
             counts = (allowed, _clusters_used(model), int(model.n_clusters_))
@@ -438,7 +438,7 @@ def _gain(rows: list[_Row]) -> str:
 
 
 def _failures(rows: list[_Row]) -> list[str]:
-    """Return a text on where PCC of the mixed clusterings fails, and what to do then."""
+    """Describe where PCC of the mixed clusterings fails, and suggest a remedy."""
     plain, weighted, auto = (
         _accuracies(rows, "mixed", method) for method in ("PCC", _WEIGHTED, "AutoConsensus")
     )

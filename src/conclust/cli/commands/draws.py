@@ -1,4 +1,4 @@
-"""``conclust combine --rows draws``: clusterings that are the rows of a file, as samplers write them."""
+"""``conclust combine --rows draws``: clusterings in the rows of a file, as written by samplers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conclust.exceptions import InputError
 
 __all__ = ["read_draws"]
 
-# What arrays of an NPZ or MAT file are usually called.
+# Usual names of the arrays in an NPZ or MAT file.
 _USUAL = ("draws", "labels", "cls", "z")
 
 

@@ -1,4 +1,4 @@
-"""``conclust predict``: new objects into the clusters of an earlier result.
+"""``conclust predict``: assigns new objects to the clusters of an earlier result.
 
 A result folder holds no pickle, so that reading it runs nothing: the members are kept in ``generator.npz``, the default
 consensus of points in ``placing.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives the same result to the bit.
@@ -57,7 +57,7 @@ class _Result:
 
     @property
     def of_labels(self) -> bool:
-        """Whether it was made of labels, not of points."""
+        """Whether it was made from labels instead of points."""
         return self.record.command == "combine"
 
 
@@ -218,7 +218,7 @@ def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _
 
 
 def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
-    """Return what labels new points, and what places them by their labels."""
+    """Return the model that labels new points, and the one that places them by their labels."""
     path, ensemble, source = result.folder / "generator.npz", result.ensemble, result.record.source
     if not path.exists():
         raise InputError(
@@ -269,7 +269,7 @@ def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -
 
 
 def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
-    """Choose the columns of the result by name where the file names its columns, else all."""
+    """Select the columns of the result by name if the file names its columns, or else all."""
     if not table.named:
         return how
     lacking = [name for name in (*columns, *how.categories) if name not in table.names]
@@ -291,7 +291,7 @@ def _check_width(table: Table, found: int, wanted: int) -> None:
 
 
 def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
-    """Write labels as the ensemble has them: a column that held names may now hold digits only."""
+    """Convert labels to the types of the ensemble: a column of names may now hold digits only."""
     worded = [any(isinstance(name, str) for name in names) for names in ensemble.names]
     if labels.dtype.kind != "O" and not any(worded):
         return labels
@@ -304,7 +304,7 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
             elif not has_words and isinstance(label, str):
                 spelled[
                     i, u
-                ] = -2  # a name where there were numbers: observed, and apart from all others
+                ] = -2  # a name in a column of numbers: observed, and separate from all others
     return spelled
 
 
@@ -347,7 +347,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
             talk.during(f"computing the consensus again ({method.estimator})"),
             warnings.catch_warnings(),
         ):
-            warnings.simplefilter("ignore")  # said when the result was made
+            warnings.simplefilter("ignore")  # printed when the result was made
             model.fit(result.ensemble)
     if not np.array_equal(model.labels_, result.labels):
         raise InputError(
@@ -358,14 +358,14 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     membership = None
     if hasattr(model, "predict_proba"):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the same as of predict
+            warnings.simplefilter("ignore")  # the same as that of predict
             membership = model.predict_proba(new)
     sure = _company(result, new, labels) if membership is None else membership.max(axis=1)
     return _Placed(labels, membership, sure, f"by {method.estimator}")
 
 
 def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the confidence of labels without probabilities, as `conclust.confidence` has it.
+    """Return the confidence of labels without probabilities, as in `conclust.confidence`.
 
     An object without known labels gets, as everywhere, equal shares of all clusters.
     """

@@ -1,4 +1,4 @@
-"""``conclust select``: how many clusters the points of a file have."""
+"""``conclust select``: estimates the number of clusters of points."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _scaled(X: NDArray[np.float64], found: Selection) -> NDArray[np.float64]:
 def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
     X = filled.X
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SelectionWarning)  # told with the result
+        warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
         return choose(
             X,
             arguments.k,

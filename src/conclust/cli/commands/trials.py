@@ -1,4 +1,4 @@
-"""``conclust compare-methods``: several consensus methods on one label matrix, side by side."""
+"""``conclust compare-methods``: compares several consensus methods on one label matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points, label matrices and single labellings from the files that users have."""
+"""Reads points, label matrices and single labellings from users' files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Points:
-    """Objects described by numbers, and perhaps by categories.
+    """Objects described by numbers, and optionally by categories.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def _check_categories(table: Table, j: int, texts: list[str]) -> None:
 def classes_of(
     table: Table, j: int | None, read: Mapping[int | None, list[str]]
 ) -> list[str] | None:
-    """Return the known classes of the objects, empty where there is none, from the texts read."""
+    """Return the known classes of the objects from the texts read; empty if there are none."""
     if j is None:
         return None
     classes = ["" if is_missing(text) else text.strip() for text in read[j]]
@@ -235,7 +235,7 @@ def labels_of(
 
 
 def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
-    """Refuse columns that name the objects: as clusterings they would be the most expensive, and useless."""
+    """Refuse columns that name the objects: as clusterings they would be expensive and useless."""
     observed = ensemble.present.sum(axis=0)
     for j, n_clusters, n_observed in zip(columns, ensemble.cluster_counts, observed, strict=True):
         if names_objects(int(n_clusters), int(n_observed)):
@@ -301,7 +301,7 @@ def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDA
     refuse_columns(source, how)
     column = wanted[0] if wanted else None
     array = read_array(source, how, ("labels", "label", "y", "gt"))
-    if array.ndim == 2 and len(array) == 1:  # a row, as MATLAB writes a vector
+    if array.ndim == 2 and len(array) == 1:  # a row, which is how MATLAB writes vectors
         array = array.T
     if array.ndim == 2:
         position = int(column) - 1 if column and column.isdigit() else 0

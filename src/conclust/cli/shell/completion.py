@@ -1,4 +1,4 @@
-"""``conclust completion``: what a shell needs to complete the command line, written from the parser."""
+"""``conclust completion``: scripts that complete the command line, generated from the parser."""
 
 from __future__ import annotations
 

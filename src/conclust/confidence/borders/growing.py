@@ -1,4 +1,4 @@
-"""The consensus tree of an ensemble, and p-values of its splits by trees of parts of the points."""
+"""The consensus tree of an ensemble, and p-values of its splits from trees of parts of the points."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def _tested(
 def _siblings(
     splits: list[tuple[int, int, int]], t: int, leaves: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Cut a tree just below a split: its parts are 0 and 1, all other clusters 2 and more."""
+    """Cut a tree just below a split: its parts are 0 and 1, the other clusters 2, 3, ..."""
     cluster = {0: 0}
     for u, (node, left, right) in enumerate(splits):
         cluster[left] = left if u <= t else cluster[node]

@@ -112,7 +112,7 @@ def matched(
     first: NDArray[np.bool_],
     clusters: NDArray[np.int64],
 ) -> tuple[Part, float]:
-    """Number the clusters of a part as those of the whole, and measure their agreement.
+    """Match the clusters of a part with those of all points, and measure their agreement.
 
     Parameters
     ----------

@@ -225,7 +225,7 @@ class ConsensusTree:
         for leaf, count in zip(leaves.tolist(), counts.tolist(), strict=True):
             sizes[cluster[leaf]] = sizes.get(cluster[leaf], 0) + count
         inside = self._inside()
-        # From the bottom up: the cluster that a sliver joins contains no other sliver.
+        # From the bottom up, so that the cluster that a sliver joins contains no other sliver.
         for sliver, beside in list(joined.items())[::-1]:
             there = {cluster[node] for node in inside[beside]} & set(sizes)
             largest = max(there, key=lambda c: (sizes[c], -c))

@@ -16,7 +16,7 @@ from conclust.measures.losses import hard_draws
 
 __all__ = ["CorePartition", "core_partition"]
 
-# Position of an object in a draw: a cluster of the core from 0 on, a new one, or unknown.
+# Position of an object in a draw: a cluster of the core (0, 1, ...), a new one, or unknown.
 _NEW, _NOTHING = -1, -2
 _ROUNDING = 1e-9
 
@@ -177,7 +177,7 @@ class _Search:
         self._add(np.arange(m), 1.0)
 
     def run(self, first: int) -> _Run:
-        """Return how the objects join."""
+        """Return the order in which the objects join."""
         n = len(self.labels)
         left = np.ones(n, dtype=np.bool_)
         order: list[int] = []
@@ -252,7 +252,7 @@ class _Search:
         """Read some draws again after more of their clusters have become known."""
         self._add(draws, -1.0)
         labels, known = self.labels[:, draws], self.known[draws]
-        # An object may be new, or of a cluster of which the draw observed no object.
+        # An object may be new, or belong to a cluster of which the draw observed no object.
         other = np.where((known == _NOTHING).any(axis=1), _NOTHING, _NEW)
         chosen = np.where(labels == MISSING, _NOTHING, other)
         for k in range(known.shape[1]):

@@ -198,7 +198,7 @@ class AutoConsensus(PlacingClusterer):
             return self._place(ensemble.codes)
         objects = self._objects(ensemble)
         self.tree_objects_ = np.flatnonzero(observed)[objects]
-        if not len(objects):  # all is noise: no two objects are together
+        if not len(objects):  # all objects are noise: no two share a cluster
             self.n_clusters_cut_, self._reason = 1, reason_of(None, 1, [])
             self.number_by_, self.alternatives_ = "partitions", ()
             self.linkage_matrix_ = np.empty((0, 4))
@@ -235,7 +235,7 @@ class AutoConsensus(PlacingClusterer):
         return True
 
     def _number_of(self, trees: GrownTrees) -> ChosenNumber:
-        """Return the number of clusters: the one given, chosen by the points, or shown by the partitions."""
+        """Return the number of clusters: the given one, or the choice of the points or the partitions."""
         shown, supports = trees.n_clusters_shown, trees.supports
         if self.n_clusters is not None and trees.possible(self.n_clusters) != self.n_clusters:
             fewer = self.n_clusters < trees.smallest
@@ -269,7 +269,7 @@ class AutoConsensus(PlacingClusterer):
         return ChosenNumber(shown, reason, "partitions", others)
 
     def _grow(self, ensemble: Ensemble, objects: NDArray[np.int64]) -> GrownTrees:
-        """Grow the trees of some objects, and read the number of clusters that they show."""
+        """Grow the trees of some objects, and determine the number of clusters from them."""
         part = part_of(ensemble, objects)
         weighted, certainty = certain_clusters(ensemble, objects)
         counting = weighted.column_weights * certainty
@@ -316,7 +316,7 @@ class AutoConsensus(PlacingClusterer):
         matrices: dict[str, NDArray[np.float64]],
         counting: NDArray[np.float64],
     ) -> GrownTrees:
-        """Return the trees with the number of clusters that they show."""
+        """Return the trees with the number of clusters that they indicate."""
         stage("number of clusters")
         fine = fine_partitions(part)
         shown, supports = best_number(part, list(matrices.values()), fine, self.max_clusters)
@@ -335,7 +335,7 @@ class AutoConsensus(PlacingClusterer):
 
     @contextmanager
     def number_chosen_by(self, chooser: NumberChooser) -> Iterator[None]:
-        """Let a function choose the number of clusters in ``fit``, or the cut into `n_clusters` where that is given.
+        """Let a function choose the number of clusters in ``fit``, or the cut into a given `n_clusters`.
 
         Parameters
         ----------
@@ -413,7 +413,7 @@ class AutoConsensus(PlacingClusterer):
         return clustered
 
     def _few_rows(self, ensemble: Ensemble) -> bool:
-        """Return whether so few distinct rows of labels exist that trees of all objects cost no more."""
+        """Return whether there are so few distinct rows of labels that trees of all objects cost no more."""
         few_objects = ensemble.n_samples <= _EQUAL_ROWS * self.max_samples
         return few_objects and len(starting_clusters(ensemble)) <= self.max_samples
 
@@ -456,7 +456,7 @@ def _possible_number(trees: GrownTrees) -> int:
 def _keep_constraints(
     rows: NDArray[np.float64], held: NDArray[np.int64], constraints: Constraints
 ) -> None:
-    """Give objects with constraints the cluster that they have in the tree: the mean row of all that are together.
+    """Assign objects with constraints to their cluster in the tree, with the mean row of all objects of its group.
 
     Where the largest share of it is another cluster, the membership is that of the tree alone.
     """
@@ -473,5 +473,5 @@ def _keep_constraints(
 
 
 def _taken(across: dict[str, float]) -> str:
-    """Choose a tree by how far clusters lie across its borders."""
+    """Choose the tree whose borders are straddled less."""
     return _ALIKE if across[_ALIKE] < across[_CERTAIN] - _CLEARLY else _CERTAIN

@@ -1,4 +1,4 @@
-"""The number of clusters that an ensemble shows: a long lifetime in the tree, borders not straddled, even clusters.
+"""The number of clusters that an ensemble supports: a long lifetime in the tree, few straddled borders, even clusters.
 
 Where all partitions have the same number of clusters, none is finer than the clusters to be found, so borders that
 the partitions straddle are no evidence for one cluster: the number is then at most theirs, and it is theirs where no
@@ -88,7 +88,7 @@ def best_number(
     if most is None:
         most = min(_MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
     common = common_number(ensemble)
-    if common is None or common > most:  # none, or larger than what is allowed
+    if common is None or common > most:  # no such number, or one above the maximum
         without_support = 1
     else:
         without_support = most = common
@@ -98,7 +98,7 @@ def best_number(
     best, number = 0.0, 1
     for at in np.argsort(-lives, kind="stable"):
         life, K = float(lives[at]), int(at) + 2
-        if life <= max(best, _NOTHING):  # no number that follows can have more than its lifetime
+        if life <= max(best, _NOTHING):  # the support of later numbers is at most their lifetime
             break
         cuts = [cut(tree, K) for tree in trees]
         straddled = [straddling(ensemble, labels, fine) for labels in cuts]

@@ -23,7 +23,7 @@ from conclust.trees.agglomeration import starting_clusters
 __all__ = ["CSPA"]
 
 
-# A graph with fewer edges than this share of all pairs is cut as a sparse one: the cut is the same.
+# A graph with fewer edges than this share of all pairs is cut in sparse form, with the same result.
 _SPARSE = 0.5
 # Number of partners per row in the graph of nearest pairs, and its maximum with ties.
 _NEAREST, _WITH_TIES = 20, 40
@@ -213,7 +213,7 @@ class CSPA(ConsensusClusterer):
         return (sp.csr_array(p) if few else p), sizes, same.inverse
 
     def _nearest(self, same: DistinctRows) -> sp.csr_array:
-        """Return the graph of each row and those nearest to it, weighed by their objects."""
+        """Return the graph of each row and its nearest ones, weighted by their objects."""
         n = len(same)
         if same.ensemble.is_soft:
             raise DenseLimitError(

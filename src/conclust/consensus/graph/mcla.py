@@ -169,7 +169,7 @@ class MCLA(PlacingClusterer):
     def _group_clusters(
         self, ensemble: Ensemble | LabelBlocks, random_state: RandomStateLike
     ) -> NDArray[np.float64]:
-        """Divide the clusters; return the weight of each in its meta-cluster (T, k)."""
+        """Partition the clusters; return the weight of each in its meta-cluster (T, k)."""
         of_cluster = ensemble.column_weights
         T = len(of_cluster)
         nonempty = np.flatnonzero(of_cluster > 0)

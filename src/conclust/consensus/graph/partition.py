@@ -1,4 +1,4 @@
-"""The common interface to partitioners: a graph or hypergraph in, k balanced parts and their cut out."""
+"""The common interface to partitioners, which cut a graph or hypergraph into k balanced parts."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ _MAX_PASSES = 50
 # Relaxed capacities, in mean parts, tried when parts are full; on at most _ROOMS_UP_TO vertices.
 _ROOMS = (1.3, 1.2, 1.1)
 _ROOMS_UP_TO = 5000
-# A sparse graph of at most _WHOLE_UP_TO vertices is refined as a dense one if it has the share _WHOLE of all
-# edges. Both refine alike; the dense form looks through the gains, the sparse one keeps heaps.
+# A sparse graph of at most _WHOLE_UP_TO vertices is refined as a dense one if it has the share
+# _WHOLE of all edges. Both make the same moves; the dense form scans the gains, the sparse one
+# keeps heaps.
 _WHOLE_UP_TO, _WHOLE = 5000, 0.1
 
 
@@ -359,7 +360,7 @@ def _fill(
 
 
 class _Refinement:
-    """Refines starts of one graph. Starts often lead to the same parts: these are refined and weighed once."""
+    """Refines starts of one graph. Starts often lead to the same parts, which are refined and evaluated once."""
 
     def __init__(self, W: Any, k: int, mass: NDArray[np.float64], capacity: float) -> None:
         self._W, self._k, self._mass, self._capacity = W, k, mass, capacity
@@ -447,7 +448,7 @@ def _refiner(
 
 
 def _present(mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights for k-means: vertices without weight in the balance still have a place."""
+    """Return the weights for k-means, in which vertices without weight in the balance still count a little."""
     return np.maximum(mass, 1e-3 * mass.max()) if mass.any() else np.ones(len(mass))
 
 

@@ -42,7 +42,7 @@ _FAR = 8
 
 @dataclass(frozen=True)
 class _Cut:
-    """The rule that divides objects, apart from the nearest center in a component, which the blocks keep.
+    """The rule that partitions objects, apart from the nearest center in a component, which the blocks keep.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ def transfer_cut_blocks(
             f"{owner} on labels in blocks makes a matrix of all clusters, of at most {_HELD:,}. The "
             f"partitions have {T:,}: use fewer or coarser ones."
         )
-    if not (weights * labels.cluster_sizes).any():  # noise only: no two objects are together
+    if not (weights * labels.cluster_sizes).any():  # noise only: no two objects share a cluster
         return Answer(_together), np.empty(0), 0.0
     with one_library_thread():
         (inner,) = labels.total("the graph of the clusters", _inner, weights)
@@ -247,7 +247,7 @@ def _sizes(
 
 @dataclass(frozen=True)
 class _Component:
-    """A component of the graph: which, how its objects are embedded, and its clusters as points."""
+    """A component of the graph: its number, the embedding of its objects, and its clusters as points."""
 
     weights: NDArray[np.float64]
     components: NDArray[np.int64]
@@ -264,7 +264,7 @@ def _kmeans(
     n_init: int,
     sizes: NDArray[np.int64],
 ) -> _Centers:
-    """Run k-means on the objects of a component: starts on some of them, the best goes on with all.
+    """Run k-means on the objects of a component: starts run on some of them, the best continues with all.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def _next(nearest: _Nearest, part: _Component, state: _Centers) -> _Centers:
     centers[filled] = state.sums[filled] / state.totals[filled, None]
     lacking = np.flatnonzero(~filled)
     if lacking.size:
-        # A center that is the nearest of no row goes to the row farthest from its center.
+        # A center without rows moves to the row farthest from its own center.
         far_objects = list(nearest.labels.each("far objects", _farthest, part, state.centers))
         distances = np.concatenate([far for far, _ in far_objects])
         rows = np.concatenate([rows for _, rows in far_objects])
@@ -362,7 +362,7 @@ def _objects_of(found: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.fl
     return found.totals - _sums(clusters, found.centers)[2]
 
 
-# -- what blocks do
+# -- tasks of blocks
 
 
 def _together(part: Part, own: None) -> NDArray[np.int64]:
@@ -410,7 +410,7 @@ def _members(
 def _blocks_of(
     part: Part, component: _Component
 ) -> Iterator[tuple[NDArray[np.bool_], slice, NDArray[np.float64]]]:
-    """Yield some objects at a time: which are of the component, the slice of all, rows of those that are."""
+    """Yield chunks of objects: a mask of those in the component, their slice, and their rows."""
     edges = LabelEdges(part.ensemble, component.weights)
     component_of = _component_of(part, component.weights, component.components)
     mine = component_of == component.number

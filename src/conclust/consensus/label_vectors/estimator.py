@@ -58,7 +58,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         """Return the loss that is minimised."""
 
     def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
-        """Return the weights of the partitions used instead of their own; None: their own."""
+        """Return weights that replace those of the partitions; None: no change."""
         return None
 
     def _describe(

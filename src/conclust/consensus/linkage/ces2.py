@@ -155,7 +155,7 @@ class CEs2(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         if ensemble.weights is not None and not ensemble.weights.all():
-            # Partitions that do not count do not make rows different.
+            # Partitions without weight do not distinguish rows.
             ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
         counted = ensemble.observed
         start = (ensemble if counted.all() else ensemble.observed_only()).distinct_rows(
@@ -236,7 +236,7 @@ class _Pairs:
 
     @cached_property
     def unobserved(self) -> int:
-        """How many pairs of objects no partition observed both of."""
+        """Number of pairs of objects that no partition observed together."""
         pairs = sum(
             self.masses[i] * self.masses[row < 0].sum() for i, row in enumerate(self.levels)
         )
@@ -267,7 +267,7 @@ def _pieces(pairs: _Pairs, core: NDArray[np.int64], k: int) -> NDArray[np.int64]
     if n == 1:
         return np.zeros(1, dtype=np.int64)
     odd = inconsistency(tree)
-    odd[heights <= _SAME] = -1.0  # at distance 0 there is nothing to cut
+    odd[heights <= _SAME] = -1.0  # links at distance 0 are never cut
     highest = heights[np.argmax(odd >= odd.max() - _SAME)] if odd.max() >= 0.0 else np.inf
     if k > 1:
         highest = min(highest, heights[n - k])
@@ -317,7 +317,7 @@ def inconsistency(tree: NDArray[np.float64], depth: int = _DEPTH) -> NDArray[np.
 
 
 def _upwards(link: int, upper: dict[int, int], count: int) -> list[int]:
-    """Return a link and those above it, `count` in all."""
+    """Return a link and the links above it, `count` in total."""
     found: list[int] = []
     while link >= 0 and len(found) < count:
         found.append(link)

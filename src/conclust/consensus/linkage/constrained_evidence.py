@@ -1,4 +1,4 @@
-"""Constrained trees of an ensemble: on the shares of partitions, and with clusters counted by their certainty."""
+"""Constrained trees of an ensemble, from shares of partitions or with clusters weighted by their certainty."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def constrained_certain_tree(
     limit: DenseLimit,
     n_jobs: int | None = None,
 ) -> ConstrainedTree:
-    """Grow a tree on 1 - S, clusters counted by their certainty, that keeps the constraints.
+    """Grow a tree on 1 - S, with clusters weighted by their certainty, that keeps the constraints.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def constrained_certain_tree(
             "AutoConsensus, which grows its trees on a part of the objects."
         )
     own = pairs_of(ensemble, sp.csr_array(sp.diags_array(certainty))).own
-    if normalized:  # by the largest entry of S, which is on the diagonal
+    if normalized:  # divided by the largest entry of S, which is on the diagonal
         certainty, own = certainty / (float(own.max()) or 1.0), own / (float(own.max()) or 1.0)
     with one_library_thread():
         D, _ = cluster_dissimilarities(ensemble, certainty, None, start, n_jobs=n_jobs)

@@ -229,7 +229,7 @@ class EAC(ConsensusClusterer):
     def _tree(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], str]:
-        """Return the linkage matrix, and a sentence on pairs without evidence, or ""."""
+        """Return the linkage matrix, and a sentence about pairs without evidence ("" if there are none)."""
         if ensemble.n_samples == 1:
             return np.empty((0, 4)), ""
         given = read_pairs(

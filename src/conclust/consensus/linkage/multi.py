@@ -70,7 +70,7 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
     stability = np.ones(len(partition_of))
     for block in gram_blocks(ensemble):
         gram, own = block.gram, partition_of[block.rows]
-        # Objects of these clusters that each partition observed, and of each that these partitions observed.
+        # Numbers of objects of these clusters observed by each partition, and of each cluster observed by these partitions.
         observed = np.asarray(clusters[block.rows] @ present)
         turned = np.asarray(clusters @ present[:, block.partitions])
         rows = np.repeat(np.arange(len(own)), np.diff(gram.indptr))
@@ -238,7 +238,7 @@ class MultiEAC(ConsensusClusterer):
     def _by_rows(
         self, ensemble: Ensemble, given: NDArray[np.float64], start: DistinctRows
     ) -> tuple[NDArray[np.float64], str]:
-        """Return the tree of single linkage without a matrix of all pairs, and which pairs to warn of.
+        """Return the single-linkage tree without a matrix of all pairs, and the pairs to warn about.
 
         p = b_i' W b_j / z_i' z_j with the weights of clusters W and z the roots of those of partitions. A
         mean of such ratios is not a ratio of sums, which is all that average linkage by rows can find.
@@ -421,7 +421,7 @@ class WeightedEAC(ConsensusClusterer):
             if not weights.any():
                 weights = ensemble.weights
         self.weights_ = np.array(weights)
-        # The number is chosen below, from the partitions as they were given.
+        # The number is chosen below, from the original partitions.
         tree = EAC(
             self.n_clusters or 1, linkage=self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
         ).fit(ensemble.reweighted(within_range(weights)))

@@ -198,11 +198,11 @@ class ECPCS(ConsensusClusterer):
     def _group_clusters(
         self, ensemble: Ensemble | LabelBlocks, R: NDArray[np.float64], seed: np.random.SeedSequence
     ) -> NDArray[np.float64]:
-        """Divide the clusters; return the weight of each in its meta-cluster, (T, parts found)."""
+        """Partition the clusters; return the weight of each in its meta-cluster, (T, n_parts)."""
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
         weighted = np.flatnonzero(weights > 0)
-        if len(weighted) == 0:  # noise only: no two objects are together
+        if len(weighted) == 0:  # noise only: no two objects share a cluster
             return np.zeros((len(weights), 0))
         parts = _normalized_cut(
             R[np.ix_(weighted, weighted)], weights[weighted], self.n_clusters, seed, self.n_init
@@ -229,7 +229,7 @@ def _normalized_cut(
     seed: np.random.SeedSequence,
     n_init: int,
 ) -> NDArray[np.int64]:
-    """Divide clusters by their similarities; one of weight 2 counts as two of weight 1."""
+    """Partition clusters by their similarities; one of weight 2 counts as two of weight 1."""
     mass = weights / weights.mean()
     embedding, starts = spawn_sequences(seed, 2)
     k = min(k, len(R))

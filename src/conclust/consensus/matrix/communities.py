@@ -218,7 +218,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Evidence:
-    """Products with w_ij s_ij and w_ij, none of which is formed, for distinct rows of labels.
+    """Products with the matrices w_ij s_ij and w_ij, which are never formed, for distinct rows of labels.
 
     w_ij s_ij is AA', with `lift` added for an object with itself. w_ij is the sum over groups of
     partitions that observed the same objects of presence_ig presence_jg; `counts` is the number of objects of each

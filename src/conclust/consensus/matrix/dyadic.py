@@ -1,4 +1,4 @@
-"""DyadicAspect: pairs that fall together as draws from a mixture of distributions over objects."""
+"""DyadicAspect: co-associated pairs as draws from a mixture of distributions over objects."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class DyadicAspect(SoftConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Dyads:
-    """Pairs of rows of labels that fall together, each once.
+    """Pairs of rows of labels that share a cluster, each once.
 
     ``weights`` is p_ab times the number of pairs of their objects (ordered ones within a row). A
     membership is held as alpha_r beta_ri times the sum of all p_ij, of one object of each row: its
@@ -261,7 +261,7 @@ class _Dyads:
 
 
 def _shares(rows: DistinctRows) -> Iterator[tuple[range, NDArray[np.float64]]]:
-    """Yield p_ab of some rows with all, of two objects with the same labels too."""
+    """Yield p_ab of some rows with all rows, including pairs of objects with the same labels."""
     ensemble = rows.ensemble
     B = ensemble.indicator
     alike = B.multiply(B) @ ensemble.column_weights

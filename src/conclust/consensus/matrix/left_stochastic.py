@@ -29,7 +29,7 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 __all__ = ["LeftStochastic"]
 
-# Maximum number of clusters of all partitions for which B'B is decomposed whole.
+# Maximum total number of clusters for which B'B is decomposed completely.
 _DENSE = 3000
 # Singular values below this share of the first are rounding errors.
 _RANK = 1e-9
@@ -212,7 +212,7 @@ def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> NDArray[np.float64]
     if T <= _DENSE or (A.shape[0] >= T and k >= T - 1):
         values, vectors = np.linalg.eigh(normalized_gram(ensemble).toarray())
         values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
-    elif k >= A.shape[0] - 1:  # hardly more objects than directions, so AA' is the smaller matrix
+    elif k >= A.shape[0] - 1:  # few more objects than directions, so AA' is the smaller matrix
         values, left = np.linalg.eigh((A @ A.T).toarray())
         values, left = values[::-1][:k], left[:, ::-1][:, :k]
         length = np.sqrt(np.maximum(values, 0.0))
@@ -246,7 +246,7 @@ class Plane:
     def through(cls, gram: NDArray[np.float64], sums: NDArray[np.float64]) -> Plane:
         """Return the plane m'x = 1 closest to the rows, given M'M (of full rank) and M'1."""
         k = len(sums)
-        if k == 0:  # no two objects are together
+        if k == 0:  # no two objects share a cluster
             return cls(1.0, np.zeros((0, 0)))
         normal = np.linalg.solve(gram, sums)
         scale = (
@@ -318,7 +318,7 @@ class _Search:
     limits: LeftStochastic
 
     def begin(self, rows: DistinctRows, start: int, seed: int) -> Rotated:
-        """Rotate the most extreme points to the corners at first, then rotate at random."""
+        """Rotate the most extreme points to the corners in the first start, and randomly in the others."""
         points = self.points(rows)
         first = corners(points) if start == 0 else _random(points.shape[1], seed)
         limits = self.limits

@@ -44,8 +44,8 @@ _PART = 1_000
 _TREE = 3_000
 # Number of labels compared to find the best draw: more draws are thinned evenly.
 _COMPARED = 2_500_000_000
-# Starts that are carried on by rebuilding clusters, and rounds of rebuilding that change nothing before it ends: at
-# least so many, and more where there are few labels.
+# Number of starts continued by rebuilding clusters, and number of rounds without a change that end
+# it: minimum values, which are larger if there are few labels.
 _CARRIED_ON, _FRUITLESS = 3, 2
 _MOST_FRUITLESS = 6
 _CHEAP = 200_000
@@ -172,7 +172,7 @@ def tree_cuts(ensemble: Ensemble, most: int, threads: int) -> NDArray[np.int64]:
 
 
 def _chosen(units: DistinctRows, n_draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return the units on which starts run: those of random objects."""
+    """Return the units on which starts run: the units of random objects."""
     size = max(_PART, _CELLS // n_draws)
     if len(units) <= size:
         return np.arange(len(units))
@@ -311,7 +311,7 @@ def _best_of_starts(
     ends = _mapped(
         lambda i: part.descended(wanted.loss, starts[i], seeds[i]), len(starts), threads, "starts"
     )
-    ends.sort(key=lambda found: found.loss)  # stable: the first one if tied
+    ends.sort(key=lambda found: found.loss)  # stable sort: the first one if tied
     carried = ends[:1]
     size = part.ensemble.codes.size
     most = max(_CARRIED_ON if size <= _FEW else 1, min(len(ends), _CHEAP // size))

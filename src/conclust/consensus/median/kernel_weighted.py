@@ -245,7 +245,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         return np.asarray(weights / weights.sum())
 
     def _search(self, ensemble: Ensemble, units: DistinctRows) -> NDArray[np.int64]:
-        """Anneal on a part of the units, finish the best on all; return the labels of the units."""
+        """Anneal on a part of the units, refine the best result on all; return the labels of the units."""
         root = seed_sequence(self.random_state, "KernelWeightedPartition")
         draw = spawn_generators(root, 1)[0]
         seeds = spawn_seeds(root, self.n_init + 1)[1:]
@@ -338,7 +338,7 @@ class _Evidence:
 
 
 def _free_indices(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return two validity indices of the partitions that need no data, (2, N)."""
+    """Return two validity indices of the partitions that do not need the points, (2, N)."""
     agreement = similarities(ensemble, "nmi", "KernelWeightedPartition") @ weights
     observed = ensemble.observed_counts
     shares = ensemble.cluster_sizes / over_clusters(observed, ensemble.offsets)
@@ -352,7 +352,7 @@ def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) ->
     """Return the best partition at the end of a level of annealing, the start among them."""
     n = len(start)
     search.set(start, int(start.max()) + 1)
-    search.transfer(np.flatnonzero(start < 0))  # also places units in no cluster
+    search.transfer(np.flatnonzero(start < 0))  # also assigns units without a cluster
     best, value = np.empty(n, dtype=np.int64), search.objective()
     search.read(best)
     proposals = max(n, _PROPOSALS)

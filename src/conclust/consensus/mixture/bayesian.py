@@ -367,7 +367,7 @@ class _Model:
         return smoothing * float(self.weights @ per_partition)
 
     def first_mass(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the mass of objects each of which is of one cluster, not known which."""
+        """Return the mass of objects that each belong to a single unknown cluster."""
         B = indicator_of(codes, self.offsets)
         columns = over_clusters(self.weights, self.offsets)
         z = B @ (columns[:, None] * np.log(self.beta)) + np.log(self.alpha / self.alpha.sum())

@@ -145,7 +145,7 @@ class Chain:
         reference: NDArray[np.float64],
         rng: np.random.Generator,
     ) -> Posterior:
-        """Draw, and keep the last draws.
+        """Draw samples, and keep the last ones.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Chain:
                 if n_kept < 0:
                     continue
                 theta = self.theta()
-                order = assign(named.T @ theta)  # which cluster of the draw each column is
+                order = assign(named.T @ theta)  # the cluster of the draw for each column
                 theta = theta[:, order]
                 named += theta
                 draws[:, n_kept] = _drawn_columns(theta, rng)
@@ -182,7 +182,7 @@ class Chain:
 
 
 def _of_some(prior: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum over clusters log Gamma(prior) - log Gamma(prior + size); 0 of a partition of noise alone."""
+    """Sum log Gamma(prior) - log Gamma(prior + size) over clusters; 0 for a partition of noise only."""
     some = prior > 0
     safe = np.where(some, prior, 1.0)
     return np.asarray((some * (gammaln(safe) - gammaln(safe + sizes))).sum(axis=1))

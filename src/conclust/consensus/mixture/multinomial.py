@@ -366,11 +366,11 @@ def _components_of(
     mixing: NDArray[np.float64],
     smoothing: float,
 ) -> _Components:
-    """Return the components from the number of objects of each with each label, and in total."""
-    # Weights are the same for all labels of a partition: they would cancel.
+    """Return the components from their numbers of objects with each label, and in total."""
+    # All labels of a partition have the same weight, which would cancel.
     theta: NDArray[np.float64] = counts + smoothing
     sums = over_partitions(theta, ensemble.offsets)
-    # Without smoothing, a component without any label of a partition gives it no information.
+    # Without smoothing, a component that has no label of a partition carries no information about it.
     empty = over_clusters(sums <= 0, ensemble.offsets)
     theta[empty] = 1.0
     sums = over_partitions(theta, ensemble.offsets)
@@ -410,7 +410,7 @@ class _Climb:
 
 
 def _climbed(labels: LabelBlocks, climb: _Climb, search: _Search) -> _Climb:
-    """Make an iteration."""
+    """Run one iteration."""
     components = _components_of(labels, climb.counts, climb.masses, search.smoothing)
     next_climb = _looked(labels, components, climb.trace, search.smoothing)
     gain = next_climb.trace[-1] - next_climb.trace[-2]

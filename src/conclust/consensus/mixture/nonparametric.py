@@ -193,10 +193,10 @@ def _drawn_concentration(
 def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return for each draw the squared distance, over pairs, to the mean of all of them."""
     S = draws.shape[1]
-    if len(draws) == 1:  # there is no pair
+    if len(draws) == 1:  # there are no pairs
         return np.zeros(S)
     ensemble = Ensemble(draws)
-    # Ordered pairs of objects that are together in s and in t, an object with itself included.
+    # Ordered pairs of objects that share a cluster in both s and t, including each object with itself.
     both = np.empty((S, S))
     groups = np.array_split(np.arange(S), -(-S // _DRAWS))
     for i, group in enumerate(groups):

@@ -35,16 +35,16 @@ _AT_ONCE = 1 << 25
 _MANY = 1000
 _SLOTS = 32
 _RUN = 8
-# With fewer entries of evidence a sweep takes a few milliseconds: on a busy machine threads that wait for
-# each other then cost more than they bring.
+# With fewer entries of evidence a sweep takes a few milliseconds; on a busy machine, threads that
+# wait for each other then cost more time than they save.
 _FEW_ENTRIES = 1 << 20
 # f may seem to rise by this share, through rounding.
 _ROUNDING = 1e-12
 # After the sweeps, objects whose gap exceeds this multiple of the median are finished one by one.
 _STUCK = 20.0
 _FINISHES = 5
-# After every fourth sweep a longer step in the direction of the last one is tried. Its length is the sum of
-# all later steps if each shrinks by the same factor, taken as at most _MOST_SHRINK.
+# After every fourth sweep a longer step in the direction of the last one is tried. Its length is
+# the sum of all later steps if each shrinks by the same factor, which is limited to _MOST_SHRINK.
 _LEAP_EVERY = 4
 _MOST_SHRINK = 0.95
 # Overhead of a call of the kernel, in multiplications and additions: most of the cost for few objects.
@@ -88,7 +88,7 @@ def descend(
     work = _Work(evidence, Y0, divergence, threads)
     f = work.objective()
     trace = [(f, np.nan)]
-    known, known_at = f, work.Y.copy()  # at the same sweeps for every divergence
+    known, known_at = f, work.Y.copy()  # after the same sweeps for every divergence
     converged, n_iter, last = False, 0, np.inf
     while n_iter < max_iter and not converged:
         n_iter += 1
@@ -146,7 +146,7 @@ def objective(
 
 
 class _Work:
-    """The kernel with its membership, called in parts between which Ctrl-C takes effect."""
+    """The kernel with its membership, called in portions between which Ctrl-C takes effect."""
 
     def __init__(
         self,

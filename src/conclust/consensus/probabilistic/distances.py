@@ -251,7 +251,7 @@ def distances_of(
     self_pairs: tuple[NDArray[np.float64], NDArray[np.float64]],
     pairs_together: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return d_u / s_u of all pairs from S and G in a model, and what the pairs i = j have in them."""
+    """Return d_u / s_u of all pairs from S and G in a model, and the contribution of the pairs i = j to them."""
     fourths, own = self_pairs
     grams = (model.grams**2).sum(axis=(1, 2))[model.group_of]
     sums = _per_partition(ensemble, (model.sums**2).sum(axis=1))

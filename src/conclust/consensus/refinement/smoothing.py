@@ -41,8 +41,8 @@ from conclust.consensus.refinement.confident import ConfidentGraph
 
 __all__ = ["smoothed"]
 
-# A residual of this share of the penalty is an error of at most as much in C; smaller ones than the rounding
-# of the largest diagonal entry are not reached.
+# A residual of this share of the penalty is an error of at most the same size in C; residuals below
+# the rounding error of the largest diagonal entry cannot be reached.
 _TOLERANCE = 1e-8
 _ROUNDING = 1e-14
 _MOST_STEPS = 5_000
@@ -153,7 +153,7 @@ def _shifted_solutions(
     at = np.floor(np.log(shifts) / _NEAR).astype(np.int64)
     for place in np.unique(at):
         mine = np.flatnonzero(at == place)
-        # Without corrections where all are equal.
+        # Without corrections if all shifts are equal.
         center = 0.5 * (float(shifts[mine].min()) + float(shifts[mine].max()))
         factors = splu(
             sp.csc_matrix(L + center * sp.eye_array(L.shape[0])),
@@ -249,7 +249,7 @@ class _Equations:
         if free_of_A is not None:
             inverse[free_of_A] -= self.penalty
             residual[free_of_A] = 0.0
-            # Objects joined to none, and not observed together: nothing moves them.
+            # Objects that are joined to no other and never observed together do not change.
             inverse[inverse <= 0.0] = 1.0
         np.divide(1.0, inverse, out=inverse)
         moved, work = np.empty((n, n)), np.empty((n, n))

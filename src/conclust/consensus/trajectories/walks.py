@@ -39,7 +39,7 @@ _FEWEST_ROWS = 16
 _MOST = 20
 # A cosine below this is the rounding error of trajectories that never meet.
 _NEVER = 1e-12
-# Doubles of all steps of the columns that are walked with at once: 256 MB.
+# Number of doubles for all steps of the columns processed at once: 256 MB.
 _STEPS_HELD = 1 << 25
 # Number of random sign vectors from which the norms of trajectories are estimated.
 _SIGNS = 64
@@ -250,7 +250,7 @@ def _bipartite(P: sp.csr_array) -> NDArray[np.bool_]:
     n = P.shape[0]
     number = connected_components(P, directed=False)[1]
     _, first = np.unique(number, return_index=True)
-    # A vertex more, from which one of each component is reached first.
+    # An extra vertex, from which one vertex of each component is reached first.
     starts = np.append(P.indptr, P.nnz + len(first))
     ends = np.concatenate([P.indices, first.astype(P.indices.dtype)])
     rooted = sp.csr_array((np.ones(len(ends)), ends, starts), shape=(n + 1, n + 1))

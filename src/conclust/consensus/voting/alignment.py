@@ -31,7 +31,7 @@ from conclust.spectra.gram import is_held
 
 __all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_distance"]
 
-# Clusters of all partitions up to which G is a dense matrix (134 MB).
+# Maximum total number of clusters for which G is a dense matrix (134 MB).
 _DENSE = 4096
 # A gain below this share of the total is rounding.
 _ROUNDING = 1e-12
@@ -80,7 +80,7 @@ class _Table:
             self.squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
         self.overlaps: Any = None
         self.gram: Any = None
-        # Where B'B is large its products are taken with B and B', one after the other.
+        # If B'B is large, its products are computed with B and B', one after the other.
         self.held, self.soft = is_held(ensemble), ensemble.is_soft
         if not self.held:
             self.B = ensemble.indicator
@@ -199,7 +199,7 @@ def align(
     """
     table = _Table(ensemble, n_clusters)
     m = ensemble.n_partitions
-    # Drawn at random, whatever the weights; but a partition of weight 0 is not a start.
+    # Drawn at random regardless of the weights, but a partition of weight 0 is never a start.
     candidates = generators[0].permutation(np.flatnonzero(table.weights))
     alignments = []
     for start in tracked(range(n_init), "starts"):
@@ -242,7 +242,7 @@ def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> NDArray[np
 
 
 def _matched(columns: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """Return a 1 for each cluster in the column of its match; -1: unmatched."""
+    """Return a matrix with a 1 for each cluster in the column of its match; -1: unmatched."""
     chosen = np.zeros((len(columns), k))
     rows = np.flatnonzero(columns >= 0)
     chosen[rows, columns[rows]] = 1.0

@@ -181,7 +181,7 @@ class Count:
             np.divide(
                 partition_votes, counted[:, None], out=partition_votes, where=counted[:, None] > 0
             )
-        # A fixed reference has a place for objects that it observed, whatever its weight.
+        # A fixed reference includes the objects that it observed, whatever its weight.
         self._first = (
             (partition_votes.copy(), counted) if self.fixed else (partition_votes, counted)
         )

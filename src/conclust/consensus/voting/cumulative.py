@@ -243,7 +243,7 @@ def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> NDArray
     order = np.lexsort(
         (-entropy, (few & ~few.all()) | many, empty, ensemble.partition_weights == 0)
     )
-    # Only the reference needs enough clusters: the others follow by entropy alone.
+    # Only the reference needs enough clusters; the others are ordered by entropy alone.
     rest = np.lexsort((-entropy, ensemble.partition_weights == 0))
     return np.concatenate([order[:1], rest[rest != order[0]]]).astype(np.int64)
 

@@ -183,7 +183,7 @@ def _next(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
 
 
 def _again(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
-    """Let all partitions vote for the mean vote of all; one more than all have voted then."""
+    """Let all partitions vote for the mean vote of all; afterwards the count is one above the number of partitions."""
     results = labels.visit(
         "votes, again", _shared_with_mean, kept, poll.step + 1, shared=(poll.votes, how)
     )
@@ -216,7 +216,7 @@ def _merged(labels: LabelBlocks, kept: Kept, step: int, n_clusters: int, how: Ho
     return merging
 
 
-# -- what blocks do
+# -- tasks of blocks
 
 
 def _shared_with_reference(
@@ -236,7 +236,7 @@ def _shared_with_reference(
 def _shared_so_far(
     part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: How
 ) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
-    """Count the votes of the partition that voted last; return what the next shares with the mean."""
+    """Count the votes of the last partition; return the overlaps of the next one with the mean."""
     count = _resumed(part, own, votes, voted, how)
     state = np.column_stack([count.means, count.weight])
     return state, count.shared(how.order[voted])
@@ -245,7 +245,7 @@ def _shared_so_far(
 def _shared_with_mean(
     part: Part, own: Any, votes: NDArray[np.float64], how: How
 ) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
-    """Count the votes of the last partition; return what all clusters share with the mean."""
+    """Count the votes of the last partition; return the overlaps of all clusters with the mean."""
     count = _resumed(part, own, votes, len(how.order), how)
     shared, known, sizes = np.zeros_like(votes), np.zeros(len(votes)), np.zeros(how.k)
     for u in how.order:
@@ -295,7 +295,7 @@ def _pairs(part: Part, own: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
 def _with_one(
     part: Part, own: NDArray[np.float64], group: NDArray[np.int64], q: int
 ) -> tuple[NDArray[np.float64]]:
-    """Return what the group of column q has in common with each other group in a block."""
+    """Return the overlap of the group of column q with each other group in a block."""
     numbers = np.unique(group, return_inverse=True)[1]
     firsts = np.unique(group)
     columns = np.ascontiguousarray(merge_columns(own, numbers, len(firsts)).T)

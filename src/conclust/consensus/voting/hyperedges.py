@@ -137,7 +137,7 @@ class CEHM(VotingClusterer):
         weights = ensemble.column_weights / ensemble.partition_weights.sum()
         with one_library_thread():
             self.medoids_ = medoids(jaccard_of_others(ensemble), weights, self.n_clusters)
-            # The surest clusters are the smallest ones: they vote, and stand for few others.
+            # Clusters of high certainty are the smallest ones: they vote, but represent few others.
             if self.theta is not None:
                 weights = weights * cluster_certainty(ensemble, self.theta)
             if not len(self.medoids_):  # noise everywhere
@@ -263,7 +263,7 @@ class _Election:
         total = own.sum(axis=1)
         sure = own.max(axis=1) > (0.5 + _EQUAL) * total
         labels = np.where(sure, own.argmax(axis=1), -1)
-        # Smaller ones first: what is left of larger ones are still seeds of these.
+        # Smaller ones first: the remaining objects of larger ones are still their seeds.
         without = np.flatnonzero(np.bincount(labels[sure], minlength=len(chosen)) == 0)
         for k in without[np.argsort(self.sizes[chosen[without]], kind="stable")]:
             labels[(labels < 0) & (own[:, k] > 0)] = k
@@ -297,6 +297,6 @@ class _Election:
 
 
 def _first_best(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the best column of each row, the first of equals."""
+    """Return the best column of each row, the first one if tied."""
     best: NDArray[np.int64] = (scores >= scores.max(axis=1, keepdims=True) - _EQUAL).argmax(axis=1)
     return best

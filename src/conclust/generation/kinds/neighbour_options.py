@@ -28,7 +28,7 @@ _DEFAULTS = {
     "metric": "euclidean",
 }
 _OF_DENSITY = ("metric",)
-# Weights of a tie in both directions may differ by rounding.
+# Weights of the two directions of a tie may differ by rounding.
 _ROUNDING = 1e-5
 
 
@@ -105,7 +105,7 @@ def neighbour_recipes(
 
 
 def read_graph(graph: Any, n: int) -> GivenGraph:
-    """Return a graph of the user's, checked; ties of objects with themselves are left out."""
+    """Return the user's graph after checks, without self-loops."""
     shape = getattr(graph, "shape", None)
     if not sp.issparse(graph) or shape != (n, n):
         got = f"a {type(graph).__name__}"

@@ -1,4 +1,4 @@
-"""The nearest centre of each point: of one set of centres, or of those of many members in one pass."""
+"""Finds the nearest centre of each point, for one set of centres or for those of many members in one pass."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class CenterSets:
 
 
 def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the nearest centre of each point, the first one of a tie (`CenterSets`)."""
+    """Return the nearest centre of each point, the first one if tied (`CenterSets`)."""
     labels = np.empty((len(points), 1), dtype=np.int32)
     every = np.arange(points.shape[1])
     CenterSets([centers], [every], [0]).label(np.ascontiguousarray(points), labels)

@@ -184,7 +184,7 @@ def _pool(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     inverse = inverse.ravel()
     if len(rows) <= most:
         return inverse.astype(np.int64)
-    # Repeatedly the row farthest from those chosen, then Lloyd's steps.
+    # Repeatedly choose the row farthest from those chosen so far, then make Lloyd's steps.
     weights = np.bincount(inverse).astype(np.float64)
     norms = (rows**2).sum(axis=1)
 

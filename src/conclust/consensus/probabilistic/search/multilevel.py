@@ -1,4 +1,4 @@
-"""The multilevel scheme: the pairwise solver on a part of the objects gives the start for all.
+"""The multilevel scheme: the pairwise solver on a part of the objects provides the start for all.
 
 A sweep over all pairs of n objects costs n^2. With more than 1,000 objects a quarter of them is solved
 first, in the same way, and the others are placed against that solution: few sweeps over all are then

@@ -22,17 +22,18 @@ from conclust.consensus.probabilistic.search.starts import inside, random_starts
 
 __all__ = ["better_of_tries", "holding"]
 
-# The work that the tries of five starts may take: multiplications and additions, about (`Solution.spent`).
-# Random starts take at most half of it. It is some tenths of a second.
+# Budget of the tries for five starts, in approximate multiplications and additions
+# (`Solution.spent`). Random starts use at most half of it. It takes some tenths of a second.
 BUDGET = 1_000_000_000
 # Escapes end when this number, times the number of clusters that are not empty, failed in a row.
 PATIENCE = 3
-# A try descends until a sweep lowers the objective by less than this share; then on only if it is
-# within another share of the best. An escape must lower the best by a third one to be kept.
+# A try descends until a sweep lowers the objective by less than this share; it continues only if it
+# is within the second share of the best. An escape must lower the best by the third share to be
+# kept.
 _ROUGH = 1e-3
 _NEAR = 5e-3
 _GAIN = 1e-4
-# An objective below this share of the sum of N is 0 but for rounding.
+# An objective below this share of the sum of N is 0 up to rounding.
 _ROUNDING = 1e-10
 # A cluster with less than this share of an object counts as empty.
 _EMPTY = 0.01
@@ -114,7 +115,7 @@ class _Tries:
 
 
 def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the columns of Y that hold anything, and an empty one if any is empty.
+    """Return the non-empty columns of Y, and one empty column if there is any.
 
     All empty clusters are equivalent for a descent from there, so one of them is enough.
     """
@@ -122,7 +123,7 @@ def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
     if held.all():
         return Y
     columns = np.pad(Y[:, held], ((0, 0), (0, 1)))
-    # Objects that were in the dropped clusters only.
+    # Objects that were only in dropped clusters.
     columns[~columns.any(axis=1)] = 1.0 / columns.shape[1]
     columns /= columns.sum(axis=1, keepdims=True)
     return columns

@@ -33,8 +33,9 @@ SOLVERS: dict[str, Solver] = {
     "landmark": Landmark(),
 }
 
-# All pairs are formed up to DENSE_LIMIT objects if n^2 K is at most DENSE_WORK: some seconds. Beyond,
-# landmarks take less; they come within half a per cent of the objective of all pairs (K = 8).
+# All pairs are formed up to DENSE_LIMIT objects if n^2 K is at most DENSE_WORK: some seconds. Beyond
+# that, landmarks are cheaper; they come within half a per cent of the objective of all pairs (K =
+# 8).
 DENSE_LIMIT = 8000
 DENSE_WORK = 125_000_000
 

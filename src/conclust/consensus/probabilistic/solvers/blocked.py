@@ -189,7 +189,7 @@ class Descent:
         return state
 
     def again(self, before: State, squares: float, fourths: float) -> State:
-        """Return the state from which descents with other weights continue: the end of another one."""
+        """Return the state from which descents with other weights continue: the end of an earlier descent."""
         state = State(
             before.sums, before.grams, before.sizes, squares, fourths, 0.0, 1.0, 0.0, 0.0, 0.0, False,
             0, 0, before.step, False, np.empty((0, 2)),
@@ -307,7 +307,7 @@ class Descent:
         gain, visible = -state.change, VISIBLE * abs(loss)
         slow = state.relaxation > 1.0 and (state.shortened or gain <= visible)
         relaxation = 1.0 if slow else further(state.relaxation, gain, state.gain, visible)
-        # The gain of over-relaxed steps does not tell how much plain steps would gain.
+        # The gain of over-relaxed steps does not indicate the gain of plain steps.
         done = not slow and (gain <= enough or state.residual <= self.stopping.tol_kkt)
         return replace(
             state,
@@ -333,18 +333,18 @@ class Descent:
         return replace(self.model, sums=state.sums, grams=state.grams, group_sizes=state.sizes)
 
 
-# -- what blocks do
+# -- tasks of blocks
 
 
 def _solver(ensemble: Ensemble, model: FactoredModel, k: int) -> FactoredSolver:
-    """Return the kernel's solver for a whole block."""
+    """Return the kernel's solver for a block."""
     labels = ensemble.label_view.reweighted(model.weights)
     limit = max(1, ensemble.n_samples)
     return FactoredSolver(labels, model.group_of, model.n_groups, k, serial_limit=limit)
 
 
 def _with_sums(ensemble: Ensemble, model: FactoredModel) -> FactoredSolver:
-    """Return it with the sums of all objects."""
+    """Return the kernel's solver with the sums of all objects."""
     k = model.sums.shape[1]
     solver = _solver(ensemble, model, k)
     solver.sums.reshape(-1, factored_stride(k))[:, :k] = model.sums
@@ -375,7 +375,7 @@ def _fold(
 ) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Place the objects of a block against a solution; return their sums, as a state has them."""
     k = model.sums.shape[1]
-    # Scale does not matter: Grams and sums of a sample are smaller alike.
+    # The scale does not matter: Grams and sums of a sample are smaller by the same factor.
     Y = uniform(part.ensemble.n_samples, k)
     _with_sums(part.ensemble, model).assign(Y, _PLACED, 1)
     columns = np.ascontiguousarray(Y[:, :k], dtype=dtype)

@@ -22,7 +22,7 @@ __all__ = ["place_blocks"]
 
 @dataclass(frozen=True)
 class _Solved:
-    """The landmarks: which objects, their solution, how it was reached, and more that the method keeps."""
+    """The landmarks: their objects, their solution, how it was reached, and other state of the method."""
 
     objects: NDArray[np.int64]
     membership: NDArray[np.float64]
@@ -84,7 +84,7 @@ def place_blocks(
     solved = labels.stages.state("landmarks", _Solved, solve)
     model = LandmarkModel.of(part.ensemble, solved.membership, divergence, solver.n_prototypes)
     if labels.facts.n_unobserved:
-        # Landmarks that no partition observed were left out.
+        # Landmarks that no partition observed were dropped.
         objects = np.concatenate(list(labels.each("landmarks", _seen, objects)))
     width = n_clusters * np.dtype(np.float64).itemsize
     memberships = labels.keeping(width, "membership", in_checkpoint=True)
