@@ -86,7 +86,7 @@ def line_diagram(
     ax = axes(ax, (width, max(0.8 + 1.15 * float(y.max() + 1), 0.42 * width)))
     from matplotlib.collections import LineCollection
 
-    apart = 72.0 * width / (widest + 0.5)  # points from one concept to the next
+    apart = 72.0 * width / (widest + 0.5)  # distance in points from one concept to the next
     longest = max(map(len, [*above, *below]))
     font = max(4.0, min(10.0, 1.5 * apart / (longest + 1)))
     size = max(4.0, min(9.0, apart / 6))
@@ -135,7 +135,7 @@ def line_diagram(
 def _diagram_texts(
     lattice: ConceptLattice, labels: str | Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
-    """Return the texts above and below every concept."""
+    """Return the labels above and below every concept."""
     nothing = [""] * len(lattice)
     if labels is None:
         return nothing, nothing
@@ -175,7 +175,7 @@ def _shorten(names: list[str]) -> str:
 
 
 def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return x and y of every concept: levels, ordered so that the squares of the lines are short.
+    """Return x and y of every concept: levels, ordered to minimise the squared lengths of the lines.
 
     The best order of one level, the others held, is an assignment problem; levels take turns until
     none gets better, from a few starts.
@@ -183,7 +183,7 @@ def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArr
     levels, covers = lattice.levels, lattice.covers
     members = [np.flatnonzero(levels == level) for level in range(int(levels.max()) + 1)]
     widest = max(map(len, members))
-    # Narrow levels are drawn a little wider, so that fewer lines run flat.
+    # Narrow levels are drawn a little wider, so that fewer lines are nearly horizontal.
     seats = [
         (widest / len(held)) ** 0.25 * (np.arange(len(held)) - (len(held) - 1) / 2)
         for held in members

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Flow", "Tracking", "flow_diagram", "flow_of", "tracking_of", "tracking_plot"]
 
 _COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
-_FAINT = 0.05  # an edge with less of the cluster that it leads to is left out
+_FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def tracking_of(partitions: Any) -> Tracking:
 
 
 def _recoloured(labels: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give clusters the colours of those before that they share most objects with, else new ones."""
+    """Give clusters the colours of the previous clusters with which they share most objects, or else new ones."""
     mine, theirs = int(labels.max(initial=-1)) + 1, int(before.max(initial=-1)) + 1
     both = (labels >= 0) & (before >= 0)
     table = np.bincount(labels[both] * theirs + before[both], minlength=mine * theirs)
@@ -249,7 +249,7 @@ def _places(
     count: NDArray[np.int64],
     size: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return the positions of the nodes of each level: near their origins, with room by size.
+    """Return the positions of the nodes of each level: near their origins, with space by size.
 
     Levels take turns, downwards and upwards, at standing by the mean place of their neighbours.
     """
@@ -271,7 +271,7 @@ def _places(
 
 
 def _seats(order: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the middle of the room of each cluster, large ones having more of it."""
+    """Return the middle of the interval of each cluster; larger clusters have longer intervals."""
     if not len(size):  # a level where no object is in a cluster
         return np.empty(0)
     room = np.sqrt(size[order]) + 0.35 * np.sqrt(size.sum() / len(size))
@@ -339,7 +339,7 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
         interpolation="nearest",
     )
     borders = np.argwhere(np.diff(colours, axis=1) != 0)
-    if len(borders) <= 60 * rows:  # more would hide the colours
+    if len(borders) <= 60 * rows:  # more edges would hide the colours
         at = (borders[:, 1] + 1) * (n / colours.shape[1])
         lines = np.stack(
             [
@@ -419,7 +419,7 @@ def flow_diagram(
     numbers = np.unique(flow.k)
     y = np.searchsorted(numbers, flow.k).astype(np.float64)
     rows, widest = len(numbers), int(np.bincount(y.astype(int)).max())
-    # Room for two circles in a row: nothing wider than that.
+    # At most the width of two adjacent circles.
     ax = axes(ax, (PAGE if widest > 5 else COLUMN, 0.6 + 0.62 * rows))
     total = float(flow.size[y == 0].sum())
     visible = flow.share >= _FAINT

@@ -126,7 +126,7 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDAr
 
 
 def _places(X: Any, n: int, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the places of some of the n objects, and the variance along either axis."""
+    """Return the coordinates of some of the n objects, and the variance along either axis."""
     if isinstance(X, Ensemble):
         if X.n_samples != n:
             raise InputError(f"X must be of the {n} objects of the labels. Got {X.n_samples}.")
@@ -236,7 +236,7 @@ def embedding(
         drawn = np.sort(generator(random_state, "embedding").permutation(n)[:most])
     places, shares = _places(X, n, drawn)
     picture = Embedding(places, shares, codes[drawn], sure[drawn])
-    # Unsure objects first, so that they cover no others.
+    # Uncertain objects are drawn first, so that they do not cover others.
     shown = np.argsort(picture.confidence, kind="stable")
     K = int(picture.labels.max(initial=-1)) + 1
     words = cluster_words(names, K, "embedding")

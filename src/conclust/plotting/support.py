@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SupportedTree", "consensus_tree", "consensus_tree_of"]
 
-# Room of a leaf beside its share of the objects, so that small ones can be seen.
+# Minimum width of a leaf in addition to its share of the objects, so that small leaves are visible.
 _LEAST = 0.03
 
 

@@ -1,4 +1,4 @@
-"""Several methods on one ensemble: their scores, a line for each."""
+"""Scores of several methods on one ensemble, one line each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TITLES = {
     "anmi": "mean NMI with the members",
     "certainty": "mean certainty",
 }
-_LINE = 0.42 * CM  # inches for a method
+_LINE = 0.42 * CM  # height of a method in inches
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def comparison_of(trials: Comparison, *, score: str | None = None) -> Ranking:
 
 @drawn_in_style
 def comparison(trials: Comparison, *, score: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the score of each method, best on top, with its number of clusters and its CPU time.
+    """Draw the score of each method, best first, with its number of clusters and its CPU time.
 
     Parameters
     ----------

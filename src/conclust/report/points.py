@@ -77,7 +77,7 @@ def _of_frame(X: Any, n: int, feature_names: Sequence[Any] | None) -> ReportedPo
 
 
 def _column(X: Any, j: int) -> NDArray[Any]:
-    """Return a column as numbers (NaN where empty), as objects, or as what it is (times)."""
+    """Return a column as numbers (NaN if empty), as objects, or unchanged (times)."""
     column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
     values: NDArray[Any] = np.asarray(column)
     if values.dtype.kind in "SUT":
@@ -92,7 +92,7 @@ def _column(X: Any, j: int) -> NDArray[Any]:
 
 
 def _names_objects(values: NDArray[np.object_]) -> bool:
-    """Return whether nearly every object has a different value, or none has any."""
+    """Return whether nearly every object has a different value, or all are empty."""
     given = [str(value) for value in values.tolist() if not is_empty(value)]
     return not given or len(set(given)) >= _NAMING * len(given)
 

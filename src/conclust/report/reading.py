@@ -139,7 +139,7 @@ _WRITTEN_OUT = ("clusterer", "random_state")
 
 
 def _call_of(selection: Selection) -> str:
-    """Return the call that chose, with what differs from the default values and the seed."""
+    """Return the call of `choose`, with arguments that differ from the defaults and the seed."""
     settings = selection.settings
     points = "n_resamples" in settings
     call: Any = choose if points else choose_from
@@ -171,7 +171,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     inner = getattr(model, "consensus_", model)
     if isinstance(inner, ConsensusClusterer):
         judged = read_consensus(model, ensemble, "report")
-    else:  # with any numbers: read as labels, clusters by first appearance
+    else:  # labels may be any numbers: clusters are renumbered by first appearance
         members = ensemble if ensemble is not None else getattr(model, "ensemble_", None)
         judged = read_consensus(getattr(model, "labels_", result), members, "report")
     if model is None:
@@ -179,7 +179,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     sure = usual_chance(inner, judged.members)
     requested = [getattr(part, "n_clusters", None) for part in (model, inner)]
     given = next((k for k in requested if isinstance(k, int | np.integer)), None)
-    if requested[0] == "auto":  # given to the consensus by the selection
+    if requested[0] == "auto":  # passed to the consensus by the selection
         given = None
     record = Record(
         method=_method_of(inner),
@@ -231,7 +231,7 @@ def _check_selection(reported: Reported) -> None:
 
 
 def _borders_of(reported: Reported, tests: Any, tree: Any) -> Borders:
-    """Return the borders that were tested, and the tree; refuse those of other clusters."""
+    """Return the tested borders and the tree; refuse those of other clusters."""
     if not isinstance(tests, BorderTests):
         raise InputError(
             "'borders' must be the BorderTests of these clusters, as of conclust.confidence.border_tests; 'tree' goes with "

@@ -119,7 +119,7 @@ def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]
 
 
 def _numbers(labels: NDArray[Any], shown_labels: NDArray[Any], n_columns: int) -> list[int]:
-    """Return the number of each column of a membership: that of its objects, above all of them if it has none."""
+    """Return the number of the cluster of each column of a membership; columns without objects are numbered last."""
     numbers = np.full(n_columns, -1, dtype=np.int64)
     numbers[labels[labels >= 0]] = shown_labels[labels >= 0]
     empty = numbers < 0
@@ -128,7 +128,7 @@ def _numbers(labels: NDArray[Any], shown_labels: NDArray[Any], n_columns: int) -
 
 
 def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
-    """Refuse objects of another number, and frames that have such columns."""
+    """Refuse another number of objects, and frames that already have such columns."""
     if hasattr(index, "collect"):
         raise InputError(
             "to_frame does not accept a lazy frame, whose number of rows is not known. Collect it first."

@@ -1,4 +1,4 @@
-"""What places new points in the clusters of a result, beside its generator: placing.npz, written and read."""
+"""Reads and writes placing.npz: the data, besides the generator, that places new points in the clusters of a result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_CENTERS = {"whitening", "whitenings", "offsets"}
 
 @dataclass(frozen=True, eq=False)
 class Placing:
-    """How new points get into the clusters of a consensus of points.
+    """Places new points in the clusters of a consensus of points.
 
     Attributes
     ----------

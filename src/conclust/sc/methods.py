@@ -1,4 +1,4 @@
-"""From the name of a method to an estimator, and from an estimator to plain text and back."""
+"""Converts names of methods to estimators, and estimators to plain text and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RUNNING = ("n_jobs", "verbose")
 
 
 def estimator_of(method: Any, n_clusters: int | None, random_state: int, n_jobs: int | None) -> Any:
-    """Return the estimator of a method, with the parameters that it has of those given."""
+    """Return the estimator of a method, with those of the given parameters that it has."""
     seed = check_int(random_state, "random_state", _OWNER, low=0)
     given: dict[str, Any] = {}
     if isinstance(method, ConsensusClusterer):
@@ -55,7 +55,7 @@ def _class_name(method: Any) -> str:
 
 
 def recorded(estimator: Any) -> dict[str, str]:
-    """Return an estimator as text that every file format keeps: its class, and its parameters as JSON."""
+    """Return an estimator as text that every file format can store: its class, and its parameters as JSON."""
     name = type(estimator).__name__
     has = estimator.get_params(deep=False)
     values = {key: value for key, value in has.items() if key not in _RUNNING}
@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:
 
 
 def remade(params: Mapping[str, Any], n_jobs: int | None, owner: str) -> Any:
-    """Return the estimator that `recorded` wrote down."""
+    """Undo `recorded`."""
     name = str(params["method"])
     known = {method.estimator for method in methods()}
     values = json.loads(str(params["method_params"]))

@@ -198,7 +198,7 @@ def predict(
     n_jobs: int | None = None,
     copy: bool = False,
 ) -> Any:
-    """Put cells into the clusters that a consensus found for other cells.
+    """Assign cells to the clusters that a consensus found for other cells.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def stability(
     labels = judged.labels[:, 0]
     sure = cluster_confidence(labels, ensemble, max_dense=max_dense, n_jobs=n_jobs)
     adata = adata.copy() if copy else adata
-    # Clusters are numbered by first appearance there; categories without cells are left out.
+    # Clusters are numbered by first appearance there; categories without cells are dropped.
     known = labels[labels >= 0]
     first = np.unique(known, return_index=True)[1]
     names = [judged.names[0][label] for label in known[np.sort(first)]]

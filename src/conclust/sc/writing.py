@@ -108,7 +108,7 @@ def check_parent(adata: Any, parent: str, owner: str) -> None:
 
 
 def inherit_colours(adata: Any, key: str, parent: str) -> None:
-    """Give clusters the colours of the categories that they share most cells with, where they have none.
+    """Give clusters without colours those of the categories with which they share most cells.
 
     Among clusters that share most cells with the same category, the one with the most has its colour; the others
     have new ones, so that no two are alike.

@@ -1,4 +1,4 @@
-"""choose_from: estimates the number of clusters from existing ensembles."""
+"""choose_from: estimates the number of clusters from given ensembles."""
 
 from __future__ import annotations
 

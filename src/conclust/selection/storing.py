@@ -30,7 +30,7 @@ _EXPECTED = OF_ENSEMBLES | {
     "leaf_counts": Expected("i", 1),
     "pairs": Expected("i", 1),
 }
-# Of the fields of a Selection: what is words and single numbers, and of which type.
+# The text and scalar fields of a Selection, with their types.
 _TOLD = {"n_clusters": int, "n_references": int, "reason": str, "settings": dict}
 
 
@@ -172,7 +172,7 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
 
 
 def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
-    """Return whether the leaves are objects, each once, and the tree is one of so many leaves."""
+    """Return whether the leaves are distinct objects, and the tree has that number of leaves."""
     from scipy.cluster.hierarchy import is_valid_linkage
 
     once = (np.diff(leaves) > 0).all() and leaves[0] >= 0 and leaves[-1] < n
@@ -181,7 +181,7 @@ def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
 
 
 def _are_pairs(table: NDArray[np.int64], side: int) -> bool:
-    """Return whether the entries [N, c] are numbers of pairs, with c up to N, of which one is known."""
+    """Return whether the entries [N, c] are valid numbers of pairs, with c at most N, at least one of them known."""
     square = table.reshape(side, side)
     return bool(table.min() >= 0 and not np.triu(square, 1).any() and square[1:].any())
 

@@ -13,7 +13,7 @@ from conclust.similarity.jaccard import check_square, jaccard_of_others, relativ
 
 __all__ = ["approximate_simrank", "averaging_indicator", "quadratic_forms", "simrank"]
 
-# Rows of objects times clusters that are held at once.
+# Number of entries of objects times clusters in memory at once.
 _BLOCK_ENTRIES = 1 << 22
 
 
@@ -176,7 +176,7 @@ def approximate_simrank(
 
 
 def averaging_indicator(ensemble: Ensemble) -> sp.csr_array:
-    """Return the indicator (n, T) with each object's partitions weighed to sum to 1.
+    """Return the indicator (n, T) with each object's partition weights scaled to sum to 1.
 
     b_i' C b_j is then the mean of C over the clusters of i and j. A noise object has no cluster in its
     partition, which makes its mean smaller.

@@ -42,11 +42,11 @@ __all__ = [
     "unit_rows",
 ]
 
-# Matrices up to this size are solved whole; Lanczos finds a few eigenvectors of larger ones.
+# Matrices up to this size are solved densely; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
 # The same for sparse matrices.
 _SMALL = 200
-# Maximum size of matrices solved whole if Lanczos does not converge: 72 MB.
+# Maximum size of matrices solved densely if Lanczos does not converge: 72 MB.
 _WHOLE_AT_LAST = 3_000
 # Maximum number of clusters for which S'S is made for it.
 _HELD = 4_096
@@ -56,7 +56,7 @@ _RANK = 1e-6
 _ONE = 1.0 - 1e-5
 # Relative difference below which numbers are equal up to rounding.
 _DIGITS = 9
-# Blocks of vectors that are multiplied with products, at most, and the error that ends them.
+# Maximum number of blocks of vectors multiplied by products, and the error that ends the iteration.
 _BLOCKS = 8
 _CLOSE = 1e-2
 
@@ -177,7 +177,7 @@ def transfer_cut_of_products(
     k: int,
     components: Callable[[], NDArray[np.int64]],
 ) -> ClusterSide:
-    """Find the same from sums over the objects, which are read in blocks.
+    """Find the same from sums over objects that are read in blocks.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def transfer_cut_of_products(
 def _leading_sparse(
     E: sp.csr_array, k: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the k largest eigenvalues and their vectors; None where solving the whole is as quick, or surer."""
+    """Return the k largest eigenvalues and their vectors; None if a dense solver is as fast or more reliable."""
     n = E.shape[0]
     if n < _SMALL or 4 * k > n:
         return None
@@ -311,7 +311,7 @@ def numbered_components(links: sp.csr_array, weight: NDArray[np.float64]) -> NDA
 def leading_eigenvectors(
     product: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int, k: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the k largest eigenvalues, falling, and their vectors, of a symmetric matrix.
+    """Return the k largest eigenvalues of a symmetric matrix, in decreasing order, and their vectors.
 
     Parameters
     ----------
@@ -389,10 +389,10 @@ def spectrum_of_products(
 def _orthonormal(
     vectors: NDArray[np.float64], others: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Return an orthonormal basis of vectors, less what others span; directions that vanish are left out."""
+    """Return an orthonormal basis of vectors orthogonal to others; vanishing directions are dropped."""
     scale = np.sqrt((vectors**2).sum(axis=0)).max(initial=0.0)
     if others is not None:
-        for _ in range(2):  # once leaves rounding errors
+        for _ in range(2):  # a single pass leaves rounding errors
             vectors = vectors - others @ (others.T @ vectors)
     U, sizes, _ = scipy.linalg.svd(vectors, full_matrices=False)
     return np.ascontiguousarray(U[:, sizes > 1e-10 * max(scale, 1e-300)])
@@ -444,7 +444,7 @@ def is_sparse(W: Any) -> bool:
 
 
 def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the k largest eigenvalues, falling, and their vectors."""
+    """Return the k largest eigenvalues in decreasing order, and their vectors."""
     n = len(E)
     k = min(k, n)
     if n <= _WHOLE or 4 * k > n:
@@ -457,8 +457,8 @@ def _dense(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray
     n = len(E)
     values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
     if len(values) < k:
-        # LAPACK's search for a part of the spectrum can find nothing where many eigenvalues
-        # are equal: a complete graph, blocks that are all but cut apart.
+        # LAPACK's partial spectrum can be empty if many eigenvalues are equal: a complete graph, or
+        # nearly disconnected blocks.
         values, vectors = (part[..., n - k :] for part in scipy.linalg.eigh(E))
     return values[::-1], vectors[:, ::-1]
 
@@ -485,7 +485,7 @@ class _Normalized:
         return sp.csr_array(sp.diags_array(self.x) @ B @ sp.diags_array(self.y))
 
     def part(self, clusters: NDArray[np.int64]) -> _Normalized:
-        """Return the component that these clusters are."""
+        """Return the component formed by these clusters."""
         own = np.zeros(len(self.y))
         own[clusters] = 1.0
         objects = np.flatnonzero(self.edges.times(own) > 0)
@@ -521,13 +521,13 @@ def _leading_of_products(
 def _leading_of_components(
     graph: _Normalized, E: NDArray[np.float64] | None, components: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the k largest eigenvalues of all components, their vectors and whose they are.
+    """Return the k largest eigenvalues of all components, their vectors and their components.
 
     E is S'S, if it is held. The first value of each component is 1. Of equal values those of components
     that come first are taken.
     """
     count = int(components.max()) + 1
-    most = max(1, k - count + 1)  # the other components have their first ones
+    most = max(1, k - count + 1)  # the other components keep their first eigenvalues
     part_values, vectors = [], []
     for c in range(count):
         inside = np.flatnonzero(components == c)
@@ -544,7 +544,7 @@ def _leading_of_components(
     component_of = np.repeat(np.arange(count), [len(values) for values in part_values])
     place = np.concatenate([np.arange(len(values)) for values in part_values])
     eigenvalues = np.concatenate(part_values)
-    # The first ones of components before others that are 1 but for rounding.
+    # The first eigenvalues of components precede others that are 1 up to rounding.
     chosen = np.lexsort((component_of, place > 0, -eigenvalues.round(_DIGITS)))[:k]
     V = np.zeros((len(components), len(chosen)))
     for column, i in enumerate(chosen):
@@ -586,7 +586,7 @@ def _lanczos(
         if n <= _WHOLE_AT_LAST:
             E = np.column_stack([product(unit) for unit in np.eye(n)])
             return _dense(0.5 * (E + E.T), k)
-        # The eigenvectors that converged are an embedding of fewer dimensions.
+        # The converged eigenvectors are an embedding of fewer dimensions.
         values, vectors = error.eigenvalues, error.eigenvectors
         if len(values) == 0:
             raise InputError(

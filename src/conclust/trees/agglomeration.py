@@ -1,4 +1,4 @@
-"""From an ensemble to a dendrogram: dense, by spanning tree, or on the evidence of some pairs."""
+"""Grows dendrograms from an ensemble: dense, by spanning tree, or on the evidence of some pairs."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _KERNELS = {
 }
 _BLOCK_ENTRIES = 1 << 24
 _SOFT_BLOCK_ENTRIES = 1 << 22
-# Dissimilarities that are not integers are rounded to this grid. Values that are equal on paper are then
-# ties in floating point too, in whatever order weights were summed.
+# Dissimilarities that are not integers are rounded to this grid. Values that are equal on paper are
+# then ties in floating point too, whatever the order of summation.
 _GRID = 2.0**40
 # Adding it to a number below 2048 and subtracting it again rounds the number to the grid.
 _SHIFT = 1.5 * 2.0**52 / _GRID
@@ -129,7 +129,7 @@ def linkage_of(matrix: NDArray[np.float64], start: EqualRows, linkage: str) -> N
 def merges_of(
     matrix: NDArray[np.float64], sizes: NDArray[np.float64], linkage: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the merges of `linkage_of`, of clusters that hold `sizes` objects each."""
+    """Return the merges of `linkage_of` for clusters with `sizes` objects."""
     stage("linkage")
     merges = _empty_merges(len(sizes))
     if len(sizes) > 1:
@@ -263,8 +263,8 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
     chosen = start.ensemble
     stage("spanning tree")
     order, heights = spanning_tree(chosen, progress=advance)
-    # Prim's order visits the objects of every single-linkage cluster one after the other. So the path in
-    # this order, with equal heights in its own order, has the dendrogram of the spanning tree.
+    # Prim's order visits the objects of every single-linkage cluster one after the other, so the
+    # path in this order, with ties in the same order, has the dendrogram of the spanning tree.
     if chosen.weights is not None:
         _snap(heights)
     return expand(start, (order[:-1], order[1:], heights))

@@ -46,16 +46,16 @@ __all__ = [
     "warn_of_unobserved",
 ]
 
-# The linkages that rows of similarities are enough for, and complete linkage.
+# The linkages that need only rows of similarities, and complete linkage.
 RowLinkage: TypeAlias = Literal["average", "single", "complete"]
-# Which mean over clusters S_ij is: over the partitions that observed both objects, b_i' W b_j / N_ij; or
-# over all pairs of clusters of i and j, whatever their partitions, b_i' W b_j / (N_ii N_jj).
+# The mean over clusters that defines S_ij: over the partitions that observed both objects, b_i' W
+# b_j / N_ij; or over all pairs of clusters of i and j in any partitions, b_i' W b_j / (N_ii N_jj).
 Mean: TypeAlias = Literal["partitions", "pairs"]
 
 # Number of distinct rows up to which a matrix of all pairs is always made: 32 MB.
 FEW_ROWS = 2048
-# Number of remaining clusters at which a matrix of them is made: with a diagonal W, whose rows are cheap, and with
-# others; 8 and 128 MB.
+# Number of remaining clusters at which their matrix is made: with a diagonal W, whose rows are
+# cheap, and otherwise; 8 and 128 MB.
 _FEW = 1024
 _FEW_MIXED = 4096
 # Number of entries of rows, and of blocks of pairs, processed between two checks for an interrupt.
@@ -83,7 +83,7 @@ class ClusterTree:
     n_rows: int
 
     def lifetimes(self) -> NDArray[np.float64]:
-        """Return the lifetimes of 2, 3, ... clusters; that of the distinct rows counts from `born`."""
+        """Return the lifetimes of 2, 3, ... clusters; that of the distinct rows starts at `born`."""
         lives = lifetimes(self.matrix)
         if self.n_rows > 1:
             place = self.n_rows - 2
@@ -277,7 +277,7 @@ def _within_partitions(W: NDArray[np.float64], offsets: NDArray[np.int64]) -> sp
 
 
 def is_diagonal(W: Any) -> bool:
-    """Whether W is sparse and has entries on its diagonal only, one each."""
+    """Whether W is sparse with exactly one entry per row, on the diagonal."""
     return bool(
         is_sparse(W)
         and W.nnz == W.shape[0]
@@ -319,7 +319,7 @@ def _joined(
     rest: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
     tops: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return all merges; `tops` is the height of what each leads, which rounding may put above the next."""
+    """Return all merges; `tops` is the height of the cluster of each, which rounding may place above the next."""
     left, right, heights = rest
     for t, (a, b) in enumerate(zip(left, right, strict=True)):
         heights[t] = tops[a] = max(heights[t], tops[a], tops[b])
@@ -340,7 +340,7 @@ def _single(pairs: ObjectPairs) -> NDArray[np.float64]:
         while left_over := tree.grow(at_once):
             advance(n - left_over, n)
         tree.read(order, heights)
-    # As a path, Prim's order has the dendrogram of the tree.
+    # The path in Prim's order has the dendrogram of the tree.
     return expand(pairs.start, (order[:-1], order[1:], heights))
 
 

@@ -48,7 +48,7 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Comparison:
-    """Run several consensus methods on one ensemble, and put their results side by side.
+    """Run several consensus methods on one ensemble, and compare their results.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _without(entry: Entry, began: float, status: str) -> Trial:
 def _scores(
     labels: NDArray[np.int64], members: Ensemble, classes: NDArray[np.int64] | None
 ) -> dict[str, float]:
-    """Return the scores of labels; NaN where there is no object to score."""
+    """Return the scores of labels; NaN if there is no object to score."""
     if labels.max(initial=-1) < 0:
         return dict.fromkeys((*TRUTH_SCORES, *SCORES), float("nan"))
     hard = Ensemble(members.labels, weights=members.weights) if members.is_soft else members

@@ -1,4 +1,4 @@
-"""Coarser partitions: each merged down to fewer clusters by the information of the others."""
+"""Coarser partitions: each is merged into fewer clusters using the information of the others."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
 
 @dataclass(frozen=True)
 class Recoding:
-    """The codes that objects have in merged partitions, by those that they have in the given ones.
+    """Maps the codes of objects in the given partitions to those in the merged ones.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
     into, _ = _into(ensemble, n_clusters)
     merged = _merged(ensemble, into)
     code_of = tuple(into)
-    if not ensemble.is_soft:  # codes are numbered again, by first appearance
+    if not ensemble.is_soft:  # codes are renumbered by first appearance
         code_of = tuple(np.empty(len(new), dtype=np.int64) for new in into)
         for table, before, after in zip(code_of, ensemble.codes.T, merged.codes.T, strict=True):
             known = before < len(table)
@@ -147,7 +147,7 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
 
 
 def _into(members: Ensemble, n_clusters: int) -> tuple[list[NDArray[np.int64]], list[int]]:
-    """Return for each partition the number of the merged cluster that each cluster goes to."""
+    """Return for each partition the merged cluster of each cluster."""
     into = [np.arange(count) for count in members.cluster_counts.tolist()]
     fine = np.flatnonzero(members.cluster_counts > n_clusters)
     alone: list[int] = []
@@ -169,7 +169,7 @@ def _into(members: Ensemble, n_clusters: int) -> tuple[list[NDArray[np.int64]], 
 def _shared(
     ensemble: Ensemble, partitions: NDArray[np.int64]
 ) -> Iterator[tuple[int, sp.csr_array]]:
-    """Yield, partition by partition, the overlaps of all clusters with its own: columns of B'B."""
+    """Yield for each partition the overlaps of all clusters with its clusters: columns of B'B."""
     B = ensemble.indicator.tocsc()
     transposed = sp.csr_array(B.T)
     for u in partitions.tolist():
@@ -178,7 +178,7 @@ def _shared(
 
 
 def _merged(ensemble: Ensemble, into: list[NDArray[np.int64]]) -> Ensemble:
-    """Return the ensemble with the clusters of each partition renumbered; equal numbers are one."""
+    """Return the ensemble with the clusters of each partition renumbered; clusters with equal numbers are merged."""
     if not ensemble.is_soft:
         labels = np.array(ensemble.labels)
         for column, new in zip(labels.T, into, strict=True):

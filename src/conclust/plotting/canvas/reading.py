@@ -1,4 +1,4 @@
-"""Reads inputs of pictures in one form: ensembles, labels, models, evidence and matrices."""
+"""Converts inputs of plots to one form: ensembles, labels, models, evidence and matrices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from conclust.membership import check_membership
 
 __all__ = ["Pairs", "cluster_words", "read_membership", "read_pairs"]
 
-# Columns of a matrix of blocks by clusters that are dense at a time.
+# Number of columns of a matrix of blocks by clusters made dense at a time.
 _CLUSTERS_AT_ONCE = 1 << 13
 _LONGEST = 18  # maximum number of characters of the name of a cluster
 
@@ -76,7 +76,7 @@ def read_membership(given: Any, owner: str) -> NDArray[np.float64]:
 
 
 def cluster_words(names: Sequence[Any] | None, n_clusters: int, owner: str) -> list[str]:
-    """Return what is written for each cluster: its name, cut if it is long, or its number from 0."""
+    """Return the label of each cluster: its name, shortened if it is long, or its number from 0."""
     if names is None:
         return [str(k) for k in range(n_clusters)]
     if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) < n_clusters:
@@ -149,7 +149,7 @@ def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> ND
 
 
 def _some(ensemble: Ensemble, chosen: NDArray[np.int64]) -> Ensemble:
-    """Take the objects, less the partitions that observed none of them."""
+    """Select the objects, without partitions that observed none of them."""
     observed = ensemble.present[chosen].any(axis=0)
     return ensemble.subset(samples=chosen, partitions=None if observed.all() else observed)
 

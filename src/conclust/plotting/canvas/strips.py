@@ -1,4 +1,4 @@
-"""Strips of clusters or known classes beside a heatmap: colours and names of the objects."""
+"""Strips of clusters or known classes next to a heatmap: colours and names of the objects."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read_strips(
 
 
 def _renamed(strip: Strip, names: Sequence[str], owner: str) -> Strip:
-    """Return a strip with the names of its clusters in place of their numbers."""
+    """Return a strip with the names of its clusters instead of their numbers."""
     if not all(label.isdigit() for label in strip.names.values()):
         raise InputError(f"The 'names' of {owner} need 'labels' that are numbers from 0.")
     words = cluster_words(names, max(map(int, strip.names.values()), default=-1) + 1, owner)
@@ -75,7 +75,7 @@ def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
             f"a dict of names to such. Got an array of shape {values.shape} instead."
         )
     if values.dtype.kind in "biuf":
-        known = values >= 0  # NaN and negative ones are no clusters
+        known = values >= 0  # NaN and negative values are not clusters
         clusters, numbers = np.unique(values[known], return_inverse=True)
         names = [f"{value:g}" for value in clusters]
     else:

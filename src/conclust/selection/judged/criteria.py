@@ -43,7 +43,7 @@ _GROUPS = 10
 
 
 def groups_of(n_resamples: int) -> list[NDArray[np.int64]]:
-    """Return the resamples of each group of the jackknife; none where there is a single resample."""
+    """Return the resamples of each group of the jackknife; none if there is a single resample."""
     if n_resamples < 2:
         return []
     count = min(_GROUPS, n_resamples)
@@ -88,7 +88,7 @@ class SharpCounts:
 
 
 def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
-    """Count from contingency tables, without a matrix of pairs. Objects labelled -1 take no part."""
+    """Count from contingency tables, without a matrix of pairs. Objects labelled -1 are ignored."""
     placed = labels >= 0
     within = np.zeros((len(labels), int(labels.max()) + 1))
     within[placed, labels[placed]] = 1.0
@@ -130,7 +130,7 @@ def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(Non
 
 
 def mean_ari(ensemble: Ensemble, labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """Return the adjusted Rand index of each two resamples on their common objects, or of each with labels."""
+    """Return the adjusted Rand index of each pair of resamples on their common objects, or of each resample with labels."""
     if labels is None:
         return partition_similarities(ensemble, measure="ari")
     return per_resample(ensemble, labels, adjusted_rand_index)
@@ -163,7 +163,7 @@ def per_resample(
     labels: NDArray[np.int64],
     measure: Callable[[NDArray[np.int64], NDArray[np.int64]], float],
 ) -> NDArray[np.float64]:
-    """Compare the labels with each resample, on the objects that have both; NaN where none has."""
+    """Compare the labels with each resample on their common objects; NaN if there are none."""
     values = np.full(ensemble.n_partitions, np.nan)
     for u, column in enumerate(ensemble.labels.T):
         if ((labels >= 0) & (column != MISSING)).any():
@@ -205,7 +205,7 @@ class Matrices:
         return cls(labels, cophenet(tree), c, N)
 
     def of_some(self, at: NDArray[np.int64]) -> Matrices:
-        """Return the same of some of the objects."""
+        """Return the same for some of the objects."""
         from scipy.spatial.distance import squareform
 
         square = np.ix_(at, at)
@@ -256,7 +256,7 @@ def cluster_sums(
 def cluster_consensus(
     sums: NDArray[np.float64], counts: NDArray[np.float64], labels: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the mean of M over the pairs of each cluster from `cluster_sums`; 1 where there is none."""
+    """Return the mean of M over the pairs of each cluster from `cluster_sums`; 1 if there are none."""
     own = np.arange(sums.shape[1]) == labels[:, None]
     total = np.bincount(labels, weights=sums[own])
     pairs = np.bincount(labels, weights=counts[own])
@@ -278,6 +278,6 @@ def _cophenetic(M: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
 
 
 def lifetime(tree: NDArray[np.float64], k: int) -> float:
-    """Return the lifetime of k clusters in the tree; NaN where it has fewer leaves than k."""
+    """Return the lifetime of k clusters in the tree; NaN if it has fewer than k leaves."""
     lives = lifetimes(tree)
     return float(lives[k - 2]) if 2 <= k < len(lives) + 2 else float("nan")
