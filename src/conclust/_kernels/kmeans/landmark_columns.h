@@ -1,8 +1,9 @@
 // The search of landmarks.h for many points of few features.
 //
-// The landmarks that a point looks at lie four by four as columns, and those around a landmark by their distance
-// from it. A point that is `own` away from that landmark is at least r - own away from one at a distance of r:
-// it looks at the first few only. What is found is the same to the bit.
+// The landmarks compared with a point are stored in columns of four, and those around a landmark
+// are sorted by their distance from it. A point that is `own` away from that landmark is at least r - own away from
+// one at a distance of r:
+// so only the first few are compared. The result is the same to the bit.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace conclust {
 
-// Features below which this search sums squares as the other one: one after the other.
+// Number of features below which this search sums squares like the other one: one after the other.
 inline constexpr std::size_t few_features = 8;
 
 // `nearest_landmarks`, for d < few_features.
