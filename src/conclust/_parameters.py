@@ -133,11 +133,11 @@ class Parameter:
 @cache
 def parameters_of(kind: type) -> Mapping[str, Parameter]:
     """Return the parameters of an estimator by name, in the order of its signature."""
-    own: dict[str, Any] = {}
+    ranges: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
-        own |= vars(base).get("parameters", {})
+        ranges |= vars(base).get("parameters", {})
     signature = inspect.signature(kind, eval_str=True).parameters
-    return {name: _parameter(one, own) for name, one in signature.items()}
+    return {name: _parameter(one, ranges) for name, one in signature.items()}
 
 
 def _parameter(one: inspect.Parameter, own: Parameters) -> Parameter:

@@ -48,21 +48,21 @@ def _deferring(*names: str) -> Iterator[None]:
     stand_ins: dict[str, _Deferred] = {}
     try:
         for name in names:
-            parent, _, own = name.rpartition(".")
+            parent, _, attribute = name.rpartition(".")
             if name in sys.modules or find_spec(name) is None:
                 continue
             stand_ins[name] = sys.modules[name] = _Deferred(name)
             if parent:  # whose names SciPy reads
-                vars(sys.modules[parent]).setdefault(own, stand_ins[name])
+                vars(sys.modules[parent]).setdefault(attribute, stand_ins[name])
         yield
     finally:  # later imports get the real modules
         for name, stand_in in stand_ins.items():
-            parent, _, own = name.rpartition(".")
+            parent, _, attribute = name.rpartition(".")
             if sys.modules.get(name) is stand_in:
                 del sys.modules[name]
             above = sys.modules.get(parent)
-            if above is not None and vars(above).get(own) is stand_in:
-                delattr(above, own)
+            if above is not None and vars(above).get(attribute) is stand_in:
+                delattr(above, attribute)
 
 
 with _deferring(*_UNUSED):

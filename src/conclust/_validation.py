@@ -206,8 +206,8 @@ def check_option(value: Any, name: str, owner: str, options: Any) -> str | None:
     """Return `value` if it is one of `options`: a collection of words, or a ``Literal`` type of them."""
     options = get_args(options) or options
     if not (value is None or isinstance(value, str)) or value not in options:
-        known = ", ".join(sorted(repr(option) for option in options))
-        refuse(name, owner, f"one of {{{known}}}", value, is_it(value, options))
+        choices = ", ".join(sorted(repr(option) for option in options))
+        refuse(name, owner, f"one of {{{choices}}}", value, is_it(value, options))
     return value
 
 

@@ -285,11 +285,13 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         header = _read_header(file, path, "")
-        there = size - header.length
-        if header.n_bytes > there:
-            _cut_off(path, "", header.n_bytes, there)
-        if header.n_bytes < there:
-            _refuse(path, f"is damaged: {there - header.n_bytes} bytes follow the end of its array")
+        available = size - header.length
+        if header.n_bytes > available:
+            _cut_off(path, "", header.n_bytes, available)
+        if header.n_bytes < available:
+            _refuse(
+                path, f"is damaged: {available - header.n_bytes} bytes follow the end of its array"
+            )
         # Booleans and strings are checked byte by byte, which mapping would defer.
         if mmap and header.n_bytes and header.dtype.kind not in "bU":
             return np.memmap(

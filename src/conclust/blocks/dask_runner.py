@@ -99,8 +99,8 @@ class DaskRunner:
                 submitted.append(job)
                 raw = self._rows(job.source, *job.facts.span(job.block))
                 made = _futures(job.own)
-                own = None if made else job.own
-                sent = replace(job, source=_sendable(job.source), own=own)
+                stored = None if made else job.own
+                sent = replace(job, source=_sendable(job.source), own=stored)
                 yield _work, (sent, made), raw
 
         for future in self._in_order(calls()):
@@ -190,9 +190,9 @@ def _futures(own: Any) -> list[Any] | None:
 
 def _work(job: Job, made: list[tuple[Any, Any]] | None, raw: Any) -> tuple[Any, Any]:
     """Run a job on a worker; `made` has the results of earlier tasks for the block."""
-    own = None if made is None else tuple(pair[0] for pair in made)
+    arrays = None if made is None else tuple(pair[0] for pair in made)
     with one_library_thread():
-        return work(job, raw, own[0] if own is not None and len(own) == 1 else own)
+        return work(job, raw, arrays[0] if arrays is not None and len(arrays) == 1 else arrays)
 
 
 def _first(pair: tuple[Any, Any]) -> Any:

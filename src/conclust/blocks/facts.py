@@ -190,9 +190,9 @@ class Facts:
         codes = self.codes(raw)
         observed = None
         if self.n_unobserved:
-            seen = np.asarray(codes.min(axis=1) != missing_code(codes.dtype))
-            if not seen.all():
-                observed, codes = seen, codes[seen]
+            is_observed = np.asarray(codes.min(axis=1) != missing_code(codes.dtype))
+            if not is_observed.all():
+                observed, codes = is_observed, codes[is_observed]
         if len(codes) == 0:
             return None
         return Part(block, self.span(block)[0], len(raw), self.ensemble(codes), observed)
@@ -217,9 +217,9 @@ def joined(
     digest = hashlib.sha256(repr((shape, block_rows)).encode())
     nowhere, plain = 0, True
     for facts in found:
-        for known, names in zip(numbers, facts.names, strict=True):
+        for cluster_names, names in zip(numbers, facts.names, strict=True):
             for name in names:
-                known.setdefault(name, len(known))
+                cluster_names.setdefault(name, len(cluster_names))
         absent += facts.missing
         noise += facts.noise
         signatures = signatures * np.uint64(_MIX) + facts.signatures
@@ -234,10 +234,10 @@ def joined(
             f"Partition {everywhere[0]} is missing everywhere: it observed none of the {n} objects. "
             "Leave it out of the ensemble."
         )
-    names = tuple(tuple(known) for known in numbers)
-    counts = np.array([len(known) for known in names], dtype=np.int64)
+    names = tuple(tuple(cluster_names) for cluster_names in numbers)
+    counts = np.array([len(cluster_names) for cluster_names in names], dtype=np.int64)
     dtype = np.dtype(code_type(int(counts.max())))
-    same = all(list(known) == list(range(len(known))) for known in names)
+    same = all(list(cluster_names) == list(range(len(cluster_names))) for cluster_names in names)
     return Facts(
         n_samples=n,
         n_unobserved=nowhere,

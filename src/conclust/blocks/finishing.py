@@ -74,7 +74,7 @@ class Numbered:
 
 def numbered_labels(labels: LabelBlocks, answer: Answer) -> Numbered:
     """Number the clusters of a rule that gives labels."""
-    given, results = _first_pass(labels, answer, _first_labels)
+    stored_columns, results = _first_pass(labels, answer, _first_labels)
     first: dict[int, int] = {}
     for firsts in results:
         for label, where in zip(*firsts, strict=True):
@@ -82,9 +82,9 @@ def numbered_labels(labels: LabelBlocks, answer: Answer) -> Numbered:
     columns = np.array(sorted(first, key=first.__getitem__), dtype=np.int64)
     table = np.zeros(int(columns.max()) + 1, dtype=np.int64)
     table[columns] = np.arange(len(columns))
-    firsts = [block for block in range(labels.n_blocks) if given.get(block, 0) is not None]
+    firsts = [block for block in range(labels.n_blocks) if stored_columns.get(block, 0) is not None]
     tables = dict.fromkeys(firsts, table)
-    result = _through(labels, given, tables)
+    result = _through(labels, stored_columns, tables)
     return Numbered(result, len(columns), columns, None)
 
 
@@ -102,7 +102,7 @@ def numbered_membership(
     counted : ndarray of bool of shape (n_partitions,) or None
         Partitions that count; None: all.
     """
-    given, results = _first_pass(labels, answer, _first_memberships, counted)
+    stored_columns, results = _first_pass(labels, answer, _first_memberships, counted)
     most = np.max([one.most for one in results], axis=0)
     mass = np.sum([one.mass for one in results], axis=0)
     first: dict[bytes, int] = {}
@@ -114,7 +114,7 @@ def numbered_membership(
     alike = [np.frombuffer(key, dtype=np.bool_) for key in sorted(first, key=first.__getitem__)]
     order, leading = by_first_object(alike, len(most), lambda: (most, mass))
     tables = {one.block: one.alike[:, order].argmax(axis=1) for one in results}
-    result = _through(labels, given, tables)
+    result = _through(labels, stored_columns, tables)
 
     def make(block: int) -> NDArray[np.float64]:
         return _rows(labels, answer, block, order, set(tables))
@@ -141,19 +141,19 @@ def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
 def _first_pass(
     labels: LabelBlocks, answer: Answer, task: Any, *more: Any
 ) -> tuple[Kept, list[Any]]:
-    given = labels.keeping(_COLUMN, "columns")
+    store = labels.keeping(_COLUMN, "columns")
     results = []
     jobs = []
     for block in range(labels.n_blocks):
-        own = None if answer.kept is None else answer.kept.get(block, answer.step)
+        stored = None if answer.kept is None else answer.kept.get(block, answer.step)
         shared = (answer.rule, answer.shared, *more)
-        place = given.place(block, 0)
-        jobs.append(Job(labels.source, labels.facts, block, task, shared, own, place))
+        place = store.place(block, 0)
+        jobs.append(Job(labels.source, labels.facts, block, task, shared, stored, place))
     for block, (column, result) in enumerate(labels.run("labels", jobs)):
         if result is not None:
-            given.put(block, 0, column)
+            store.put(block, 0, column)
             results.append(result)
-    return given, results
+    return store, results
 
 
 def _first_labels(
@@ -204,8 +204,8 @@ def _first_memberships(
     columns, alike, first = most_probable(Y)
     # Empty sets are removed when the blocks are joined.
     places = np.full(len(alike), -1, dtype=np.int64)
-    there = first < len(Y)
-    places[there] = _places(part, first[there])
+    exists = first < len(Y)
+    places[exists] = _places(part, first[exists])
     result = _Told(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
     return _spread(columns, part), result
 
@@ -255,13 +255,13 @@ def _rows(
 
     `held`: blocks with observed objects.
     """
-    own = None if answer.kept is None else answer.kept.get(block, answer.step)
-    if answer.kept is not None and own is None and block in held:
+    stored = None if answer.kept is None else answer.kept.get(block, answer.step)
+    if answer.kept is not None and stored is None and block in held:
         raise FileNotFoundError(
             f"The memberships of block {block} were in the folder of the checkpoint and no longer exist."
         )
     shared = (answer.rule, answer.shared, order)
-    job = Job(labels.source, labels.facts, block, _kept_columns, shared, own)
+    job = Job(labels.source, labels.facts, block, _kept_columns, shared, stored)
     [(_, rows)] = labels.runner.run([job])
     begin, end = labels.facts.span(block)
     uniform = np.full((end - begin, len(order)), 1.0 / len(order))

@@ -245,9 +245,9 @@ class LabelBlocks(Derived):
         owns = _owns(kept, (step - 1,) if steps is None else steps)
         jobs = self._jobs(some, visit, shared, owns, partial(kept.place, step=step))
         results = []
-        for block, (own, result) in zip(some, self.run(what, jobs, len(some)), strict=True):
+        for block, (array, result) in zip(some, self.run(what, jobs, len(some)), strict=True):
             if result is not None:
-                kept.put(block, step, own)
+                kept.put(block, step, array)
                 results.append(result)
         return results
 

@@ -203,12 +203,14 @@ class ParquetFiles:
         for part in parts:
             with _reading(part):
                 file = parquet.ParquetFile(part)
-            there = [name for name in file.schema_arrow.names if not name.startswith("__index_")]
+            column_names = [
+                name for name in file.schema_arrow.names if not name.startswith("__index_")
+            ]
             if columns is None:
-                columns = there
-            lacking = [name for name in columns if name not in there]
+                columns = column_names
+            lacking = [name for name in columns if name not in column_names]
             if lacking:
-                raise InputError(f"{part} has no column {lacking[0]!r}. It has {there}.")
+                raise InputError(f"{part} has no column {lacking[0]!r}. It has {column_names}.")
             for group in range(file.metadata.num_row_groups):
                 groups.append((part.resolve(), group, n))
                 n += file.metadata.row_group(group).num_rows

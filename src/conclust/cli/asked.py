@@ -19,8 +19,8 @@ def jobs(arguments: argparse.Namespace) -> int:
 
 def scale(arguments: argparse.Namespace) -> Scale:
     """Return the scale given; None: columns stay as they are."""
-    found: Scale = None if arguments.scale == "none" else arguments.scale
-    return found
+    scale_option: Scale = None if arguments.scale == "none" else arguments.scale
+    return scale_option
 
 
 def scaling(reason: str, names: Sequence[str]) -> str:

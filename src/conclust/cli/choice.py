@@ -126,8 +126,8 @@ def _number_of_clusters(
             )
         return {}
     if method.n_clusters == "upper bound":
-        given = bound if number is None else number
-        return {} if given is None else {"n_clusters": given}
+        requested = bound if number is None else number
+        return {} if requested is None else {"n_clusters": requested}
     if bound is not None and _searches(method):
         return {"max_clusters": bound}
     if bound is not None:

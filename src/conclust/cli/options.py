@@ -359,12 +359,12 @@ def cluster_names(text: str) -> tuple[str, ...]:
     except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(f"must be a text file, got {text!r}: {error}") from error
     if lines is not None:
-        given = tuple(line.strip() for line in lines if line.strip())
+        given_names = tuple(line.strip() for line in lines if line.strip())
     else:
-        given = names(text)
-    if not given or len(set(given)) < len(given):
-        raise argparse.ArgumentTypeError(f"must be different names, got {', '.join(given)!r}")
-    return given
+        given_names = names(text)
+    if not given_names or len(set(given_names)) < len(given_names):
+        raise argparse.ArgumentTypeError(f"must be different names, got {', '.join(given_names)!r}")
+    return given_names
 
 
 def whole(low: int) -> Any:

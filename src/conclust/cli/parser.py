@@ -74,11 +74,11 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            known = [str(choice) for choice in action.choices]
-            close = get_close_matches(str(value), known, n=1)
+            choices = [str(choice) for choice in action.choices]
+            close = get_close_matches(str(value), choices, n=1)
             hint = f"Is it {close[0]!r}? " if close else ""
             raise argparse.ArgumentError(
-                action, f"there is no {value!r}. {hint}Choose from: {', '.join(known)}."
+                action, f"there is no {value!r}. {hint}Choose from: {', '.join(choices)}."
             )
 
 

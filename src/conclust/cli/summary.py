@@ -22,12 +22,12 @@ def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float]
 
     None if no object has both a known class and a label.
     """
-    known = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
-    if not any(text is not None and k != -1 for text, k in zip(known, labels, strict=True)):
+    known_classes = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
+    if not any(text is not None and k != -1 for text, k in zip(known_classes, labels, strict=True)):
         return None
     return {
-        "consistency_index": consistency_index(known, labels),
-        "adjusted_rand_index": adjusted_rand_index(known, labels),
+        "consistency_index": consistency_index(known_classes, labels),
+        "adjusted_rand_index": adjusted_rand_index(known_classes, labels),
     }
 
 

@@ -160,10 +160,10 @@ def _of_random(
         observed = np.flatnonzero(column != MISSING)
         column[observed] = column[rng.permutation(observed)]
     again = clone(model)
-    given = again.get_params(deep=False)
-    if "n_clusters" in given:
+    parameters = again.get_params(deep=False)
+    if "n_clusters" in parameters:
         again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
-    if "random_state" in given:
+    if "random_state" in parameters:
         again.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions

@@ -120,12 +120,12 @@ def cluster_confidence(
     means = np.full(judged.n_clusters, np.nan)
     np.divide(together, observed, out=means, where=observed > 0)
     membership = membership_of(judged)
-    own = judged.own(membership[:, : judged.n_clusters])
+    own_membership = judged.own(membership[:, : judged.n_clusters])
     return ClusterConfidence(
         sizes=judged.sizes,
         consensus=means,
         jaccard=_jaccard(judged),
-        confidence=per_cluster(np.nan_to_num(own)) / judged.sizes,
+        confidence=per_cluster(np.nan_to_num(own_membership)) / judged.sizes,
         overlap=cluster_similarity(membership[held])[: judged.n_clusters, : judged.n_clusters],
     )
 

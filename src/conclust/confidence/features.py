@@ -139,15 +139,15 @@ def _moments(
     points: NDArray[np.float64], codes: NDArray[np.int64], Z: sp.csr_array
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the means in each cluster and in the others, and the pooled deviation about them."""
-    known = ~np.isnan(points)
-    count = np.asarray(Z @ known.astype(np.float64))
+    finite = ~np.isnan(points)
+    count = np.asarray(Z @ finite.astype(np.float64))
     # Relative to the overall mean, so that no digits are lost if values are large and close together.
-    middle = np.where(known, points, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    centred = np.where(known, points - middle, 0.0)
+    middle = np.where(finite, points, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
+    centred = np.where(finite, points - middle, 0.0)
     mean = _share(np.asarray(Z @ centred), count)
-    own = np.zeros(points.shape)
-    own[codes >= 0] = mean[codes[codes >= 0]]
-    within = np.asarray(Z @ np.square(np.where(known, centred - own, 0.0)))
+    own_means = np.zeros(points.shape)
+    own_means[codes >= 0] = mean[codes[codes >= 0]]
+    within = np.asarray(Z @ np.square(np.where(finite, centred - own_means, 0.0)))
     outside, pooled = np.empty_like(mean), np.empty_like(mean)
     sums = np.nan_to_num(mean) * count
     for k in range(len(mean)):

@@ -177,11 +177,13 @@ def other_members(
         partner = assign(table.reshape(K, n_theirs))
         agreement[d] = adjusted_rand_index(np.where(held, labels, -1), np.where(both, theirs, -1))
         n_kept += both & (partner[np.maximum(labels, 0)] == theirs)
-        there = np.flatnonzero(partner >= 0)
-        sizes[d, there] = np.bincount(theirs[theirs >= 0], minlength=n_theirs)[partner[there]]
+        matched = np.flatnonzero(partner >= 0)
+        sizes[d, matched] = np.bincount(theirs[theirs >= 0], minlength=n_theirs)[partner[matched]]
         if overlap is not None:
             shared = cluster_similarity(again.membership_[theirs >= 0])
-            overlap[d][np.ix_(there, there)] = shared[np.ix_(partner[there], partner[there])]
+            overlap[d][np.ix_(matched, matched)] = shared[
+                np.ix_(partner[matched], partner[matched])
+            ]
     return OtherMembers(agreement, np.where(held, n_kept / n_draws, np.nan), sizes, overlap)
 
 
@@ -211,10 +213,10 @@ def _refitted(
         Source of seeds.
     """
     again = clone(model)
-    given = again.get_params(deep=False)
-    if "n_clusters" in given:
+    parameters = again.get_params(deep=False)
+    if "n_clusters" in parameters:
         again.set_params(n_clusters=n_clusters)
-    if "random_state" in given:
+    if "random_state" in parameters:
         again.set_params(random_state=int(rng.integers(2**31)))
     if isinstance(model, PCC) and membership is not None:
         start = membership[members.observed, :n_clusters]

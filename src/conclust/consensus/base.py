@@ -260,13 +260,13 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 None,
                 f"{name} needs the number of clusters; EAC() and ConsensusClustering() choose it.",
             )
-        there = f"There are {n} objects."
+        hint = f"There are {n} objects."
         if kind == "exact":
-            check_int(self.n_clusters, "n_clusters", name, high=n, advice=there)
+            check_int(self.n_clusters, "n_clusters", name, high=n, advice=hint)
         elif kind == "upper bound":
             check_int(self.n_clusters, "n_clusters", name, none=True)
         else:
-            check_int(self.n_clusters, "n_clusters", name, high=n, none=True, advice=there)
+            check_int(self.n_clusters, "n_clusters", name, high=n, none=True, advice=hint)
 
     def _number_needed(self) -> NumberNeeded:
         """Return whether the number of clusters is required with the given parameters."""
@@ -279,12 +279,12 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _check_support(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble of a kind that the method does not accept."""
         method, name = self.method, type(self).__name__
-        for kind, there, accepted, parameters in (
+        for kind, present, accepted, parameters in (
             ("missing labels", ensemble.has_missing, self._takes_missing(), method.missing_with),
             ("soft members", ensemble.is_soft, method.soft_members, ""),
             ("weights of partitions", ensemble.weights is not None, method.weights, ""),
         ):
-            if there and not accepted:
+            if present and not accepted:
                 way = f"With {parameters} it does. " if parameters else ""
                 raise UnsupportedEnsembleError(
                     f"{name} does not accept {kind}, and the ensemble has them. {way}PCC and EAC do; "

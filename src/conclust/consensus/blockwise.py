@@ -70,10 +70,10 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
-    seen = as_ensemble(
+    checked = as_ensemble(
         labels
     )  # labels in blocks have all attributes of an ensemble that the checks read
-    estimator._check(seen)
+    estimator._check(checked)
     if estimator._reads_all(labels.n_samples):
         _fit_all(estimator, store)
         return

@@ -257,11 +257,11 @@ def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
     together = observed = inside = observed_inside = 0.0
     for u, weight in enumerate(ensemble.partition_weights):
         codes, clusters = ensemble.codes[:, u], int(ensemble.cluster_counts[u])
-        there = codes != missing_code(codes.dtype)
+        is_observed = codes != missing_code(codes.dtype)
         labelled = codes < noise_code(codes.dtype)
         cells = np.bincount(labels[labelled] * clusters + codes[labelled], minlength=k * clusters)
         cells = cells.reshape(k, clusters)
-        sizes = np.bincount(labels[there], minlength=k)
+        sizes = np.bincount(labels[is_observed], minlength=k)
         together += weight * _pairs(cells.sum(axis=0))
         observed += weight * _pairs(sizes.sum())
         inside += weight * _pairs(cells)

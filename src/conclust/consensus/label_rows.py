@@ -200,10 +200,10 @@ class Centroids:
         n, k = len(labels), int(labels.max()) + 1
         one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
         sums = (ensemble.indicator.T @ one_hot).toarray()
-        present = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.present.T])
+        present = np.stack([np.bincount(labels[mask], minlength=k) for mask in ensemble.present.T])
         noise = np.zeros(present.shape)
         if ensemble.has_noise:
-            noise = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.noise.T])
+            noise = np.stack([np.bincount(labels[mask], minlength=k) for mask in ensemble.noise.T])
         return Centroids.of_sums(sums, present, noise, ensemble.offsets)
 
     @staticmethod

@@ -86,8 +86,8 @@ def available() -> list[str]:
     >>> {"iris", "rings", "image_c"} <= set(datasets.available())
     True
     """
-    there = [name for name, entry in PUBLISHED.items() if folder.is_there(name, entry)]
-    return sorted([*BUNDLED, *GENERATORS, *there])
+    loadable = [name for name, entry in PUBLISHED.items() if folder.is_there(name, entry)]
+    return sorted([*BUNDLED, *GENERATORS, *loadable])
 
 
 def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:

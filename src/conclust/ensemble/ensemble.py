@@ -141,8 +141,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             if missing != "unobserved":
                 advice = "Pass Ensemble(ensemble.labels, missing='noise'), the plain labels."
                 refuse("missing", "Ensemble", "'unobserved' with an Ensemble", missing, advice)
-            own = labels.weights if weights is None else weights
-            self._set(labels._coded(), own, labels._soft)
+            partition_weights = labels.weights if weights is None else weights
+            self._set(labels._coded(), partition_weights, labels._soft)
             return
         self._set(code_labels(labels, missing=missing), weights, None)
         if runs_in_a_list(labels):
@@ -391,7 +391,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             Posteriors. None: the partitions are hard.
         """
         codes = np.ascontiguousarray(codes)
-        counts = np.array([len(known) for known in names], dtype=np.int64)
+        counts = np.array([len(cluster_names) for cluster_names in names], dtype=np.int64)
         part = Ensemble.__new__(Ensemble)
         part._fill(CodedLabels(codes, counts, *reserved_counts(codes), names), weights, soft)
         return part

@@ -59,9 +59,9 @@ class EqualRows:
 
         alone (n_groups,): mask of these groups.
         """
-        own = np.arange(len(self.inverse))
-        first = np.where(alone[self.inverse], own, self.first[self.inverse])
-        leads = first == own
+        objects = np.arange(len(self.inverse))
+        first = np.where(alone[self.inverse], objects, self.first[self.inverse])
+        leads = first == objects
         inverse = (np.cumsum(leads) - 1)[first]
         return replace(
             self, first=np.flatnonzero(leads), inverse=inverse, counts=np.bincount(inverse)

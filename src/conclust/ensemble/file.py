@@ -167,12 +167,12 @@ def _read_names(
     if not isinstance(stored, list) or len(stored) != len(counts):
         _refuse(path, "is damaged: the names of its clusters do not fit")
     names = []
-    for given, count in zip(stored, counts.tolist(), strict=True):
-        known = list(range(count)) if given is None else given
-        plain = isinstance(known, list) and all(map(_is_name, known))
-        if not plain or len(known) != count or len(set(known)) != count:
+    for stored_names, count in zip(stored, counts.tolist(), strict=True):
+        cluster_names = list(range(count)) if stored_names is None else stored_names
+        plain = isinstance(cluster_names, list) and all(map(_is_name, cluster_names))
+        if not plain or len(cluster_names) != count or len(set(cluster_names)) != count:
             _refuse(path, "is damaged: the names of its clusters do not fit")
-        names.append(tuple(known))
+        names.append(tuple(cluster_names))
     return tuple(names)
 
 

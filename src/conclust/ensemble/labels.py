@@ -260,14 +260,14 @@ def encode_labels(
         missing = "unobserved"  # already distinguished from None, object by object
         # New names are numbered after the known ones, so that one table serves both.
         matrix = _translate(matrix, object_names, names)
-        for u, known in enumerate(names):
-            table.restore(u, np.arange(len(known), dtype=np.int64))
+        for u, cluster_names in enumerate(names):
+            table.restore(u, np.arange(len(cluster_names), dtype=np.int64))
     else:
-        for u, known in enumerate(names):
+        for u, cluster_names in enumerate(names):
             # A name that is not an integer cannot occur in a matrix of numbers; its placeholder is
             # a value that cannot be an int64 label.
             table.restore(
-                u, np.array([_as_number(k, v) for k, v in enumerate(known)], dtype=np.int64)
+                u, np.array([_as_number(k, v) for k, v in enumerate(cluster_names)], dtype=np.int64)
             )
     codes = np.empty(matrix.shape, dtype=dtype)
     strangers = 0
@@ -289,9 +289,9 @@ def _translate(
     matrix: NDArray[np.int64], found: list[list[Any]], names: Names
 ) -> NDArray[np.int64]:
     translated = np.empty_like(matrix)
-    for u, known in enumerate(names):
-        code_of = {name: k for k, name in enumerate(known)}
-        new = len(known)
+    for u, cluster_names in enumerate(names):
+        code_of = {name: k for k, name in enumerate(cluster_names)}
+        new = len(cluster_names)
         table = np.array([code_of.get(name, new) for name in found[u]] + [NOISE, MISSING])
         translated[:, u] = table[matrix[:, u]]  # -2 and -1 count from the end
     return translated
@@ -418,18 +418,18 @@ def _number_objects(
     names: list[list[Any]] = []
     for u, column in enumerate(columns):
         if isinstance(column, _Coded):
-            seen, first = np.unique(column.codes, return_index=True)
-            seen = seen[np.argsort(first)]
-            values = [column.values[code] for code in seen]
-            numbers, known = _numbered(values, u, missing)
+            codes, first = np.unique(column.codes, return_index=True)
+            codes = codes[np.argsort(first)]
+            values = [column.values[code] for code in codes]
+            numbers, cluster_names = _numbered(values, u, missing)
             table = np.zeros(len(column.values), dtype=np.int64)
-            table[seen] = [numbers[value] for value in values]
+            table[codes] = [numbers[value] for value in values]
             matrix[:, u] = table[column.codes]
         else:
             values = column.tolist() if column.dtype.kind != "f" else column.astype(object).tolist()
-            numbers, known = _numbered(values, u, missing)
+            numbers, cluster_names = _numbered(values, u, missing)
             matrix[:, u] = np.fromiter((numbers[v] for v in values), dtype=np.int64, count=n)
-        names.append(known)
+        names.append(cluster_names)
     return matrix, names
 
 
@@ -438,7 +438,7 @@ def _numbered(
 ) -> tuple[dict[Any, int], list[Any]]:
     """Return the number of each value, and the names of the numbers, by first appearance."""
     numbers: dict[Any, int] = {}
-    known: list[Any] = []
+    values_by_number: list[Any] = []
     by_name: dict[Any, int] = {}
     for value in dict.fromkeys(_hashable(values, partition)):
         name = _name_of(value, partition, missing)
@@ -446,10 +446,10 @@ def _numbered(
             numbers[value] = name
             continue
         if name not in by_name:
-            by_name[name] = len(known)
-            known.append(name)
+            by_name[name] = len(values_by_number)
+            values_by_number.append(name)
         numbers[value] = by_name[name]
-    return numbers, known
+    return numbers, values_by_number
 
 
 def _hashable(values: list[Any], partition: int) -> list[Any]:
@@ -527,17 +527,17 @@ def _use_as_is(
     matrix: NDArray[Any], missing: Missing
 ) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
     """Return the matrix as codes without a copy, and the clusters of each column; None if that is impossible."""
-    seen = np.zeros(matrix.shape[1], dtype=np.uint8)
+    clusters_met = np.zeros(matrix.shape[1], dtype=np.uint8)
     is_signed = matrix.dtype == np.int8 and missing == "unobserved"  # -1 and -2 are then the codes
     if not (is_signed or matrix.dtype == np.uint8) or not matrix.flags.c_contiguous:
-        return None, seen.astype(np.int64)
+        return None, clusters_met.astype(np.int64)
     view = matrix.view(np.ndarray).view(np.uint8)
     rows = max(1, _BLOCK_CELLS // matrix.shape[1])
     for start in range(0, len(matrix), rows):
-        if not continues_canonical(view[start : start + rows], is_signed, seen):
-            return None, seen.astype(np.int64)
+        if not continues_canonical(view[start : start + rows], is_signed, clusters_met):
+            return None, clusters_met.astype(np.int64)
     view.flags.writeable = False
-    return view, seen.astype(np.int64)
+    return view, clusters_met.astype(np.int64)
 
 
 def _integer_blocks(matrix: NDArray[Any], missing: Missing) -> Iterator[tuple[int, NDArray[Any]]]:

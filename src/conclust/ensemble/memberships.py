@@ -36,18 +36,18 @@ def _as_numbers(P: Any, u: int) -> NDArray[np.float64]:
     if hasattr(P, "toarray"):
         raise InputError(f"{what} Got a sparse matrix instead: pass its toarray().")
     try:
-        given = np.asanyarray(P)  # preserves a mask
+        raw = np.asanyarray(P)  # preserves a mask
         array = (
-            np.asarray(given) if given.dtype.kind == "c" else np.asarray(given, dtype=np.float64)
+            np.asarray(raw) if raw.dtype.kind == "c" else np.asarray(raw, dtype=np.float64)
         )
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} {error}") from error
-    if array.ndim != 2 or given.dtype.kind not in "biufO":
+    if array.ndim != 2 or raw.dtype.kind not in "biufO":
         raise InputError(
-            f"{what} Got an array of dtype {given.dtype}, shape {given.shape} instead."
+            f"{what} Got an array of dtype {raw.dtype}, shape {raw.shape} instead."
         )
-    if isinstance(given, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(given), np.nan, array)
+    if isinstance(raw, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(raw), np.nan, array)
     return array
 
 

@@ -25,10 +25,10 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
     if weights is None:
         return None
     try:
-        given = np.ma.filled(weights, np.nan) if np.ma.isMaskedArray(weights) else weights
-        if np.iscomplexobj(given):
+        raw = np.ma.filled(weights, np.nan) if np.ma.isMaskedArray(weights) else weights
+        if np.iscomplexobj(raw):
             raise TypeError("complex numbers are in no order")
-        array = np.array(given, dtype=np.float64)
+        array = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"The weights of an ensemble must be numbers. Got {shown(weights)} instead."

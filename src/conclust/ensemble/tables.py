@@ -78,10 +78,10 @@ class TablesReader:
             ids = _column(table, on, f"Table {name!r}").tolist()
             _check_ids(ids, str(name), on)
             rows.append(ids)
-            own = [key for key in _column_names(table) if key != on]
-            if not own:
+            label_columns = [key for key in _column_names(table) if key != on]
+            if not label_columns:
                 raise InputError(f"Table {name!r} has no column of labels beside {on!r}.")
-            columns += [(place, _column(table, key, f"Table {name!r}")) for key in own]
+            columns += [(place, _column(table, key, f"Table {name!r}")) for key in label_columns]
         places = _places(rows, objects, "objects")
         at = [np.array([places[one] for one in ids], dtype=np.int64) for ids in rows]
         cells = [(at[place], u, values) for u, (place, values) in enumerate(columns)]
@@ -178,15 +178,15 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
     names = _column_names(table)
     if name not in names:
         raise InputError(f"{where} has no column {name!r}. It has: {', '.join(map(str, names))}.")
-    given = table[name]
-    values = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
+    column = table[name]
+    values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
     if values.dtype.kind in "US" and isinstance(
-        given, list | tuple
+        column, list | tuple
     ):  # numbers in mixed columns stay numbers
-        values = np.array([*given, None], dtype=object)[:-1]
+        values = np.array([*column, None], dtype=object)[:-1]
     if values.ndim != 1:
         raise InputError(
-            f"{where}: the column {name!r} must be one value a row. Got {shown(given)}."
+            f"{where}: the column {name!r} must be one value a row. Got {shown(column)}."
         )
     if values.dtype.kind in "iu":
         return values.astype(np.int64)
@@ -204,11 +204,11 @@ def _is_missing(value: Any) -> bool:
 
 def _check_ids(ids: list[Any], table: str, on: str) -> None:
     _check_present(ids, f"Table {table!r}", on)
-    seen: set[Any] = set()
+    ids_met: set[Any] = set()
     for one in ids:
-        if one in seen:
+        if one in ids_met:
             raise InputError(f"Table {table!r} has the identifier {one!r} more than once.")
-        seen.add(one)
+        ids_met.add(one)
 
 
 def _check_present(values: Sequence[Any], where: str, name: str) -> None:

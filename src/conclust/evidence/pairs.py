@@ -268,11 +268,11 @@ def evidence_of_pattern(
     if ensemble.is_soft:
         rows = np.repeat(np.arange(ensemble.n_samples), np.diff(indptr))
         c = _soft_counts(ensemble, rows, indices)
-    known = N > 0
-    if not known.all():
-        n_known = np.concatenate([[0], np.cumsum(known)])
+    observed = N > 0
+    if not observed.all():
+        n_known = np.concatenate([[0], np.cumsum(observed)])
         indptr = n_known[indptr].astype(np.int64)
-        indices, c, N = indices[known], c[known], N[known]
+        indices, c, N = indices[observed], c[observed], N[observed]
     return SparseEvidence._of(indptr, indices, c, N)
 
 

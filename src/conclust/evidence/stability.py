@@ -39,9 +39,9 @@ def stability_of_rows(
     # If all shares are equal, both sides have length zero.
     side = np.where(levels < threshold, threshold, 1.0 - threshold)
     clear = np.divide(np.abs(levels - threshold), side, out=np.ones_like(levels), where=side > 0)
-    known = counts.sum(axis=1)
+    totals = counts.sum(axis=1)
     sums = counts @ (clear**2 if determinacy == "quadratic" else clear)
-    raw = np.divide(sums, known, out=np.zeros_like(sums), where=known > 0)
+    raw = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
     low, high = float(raw.min()), float(raw.max())
     scaled = (raw - low) / (high - low) if high - low > 1e-12 else np.ones_like(raw)
     return RowStability(scaled, raw, threshold, scaled >= otsu_threshold(scaled, start.masses))
@@ -81,11 +81,11 @@ def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
         levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
         weights = np.where(np.isnan(shares), 0.0, masses)
         # A row counts one object of its own fewer, because an object does not form a pair with itself.
-        own = np.arange(len(block.rows))
-        weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
-        levels += (own * (steps + 1))[:, None]
+        local = np.arange(len(block.rows))
+        weights[local, local + block.rows.start] -= weights[local, local + block.rows.start] > 0
+        levels += (local * (steps + 1))[:, None]
         level_counts = np.bincount(
-            levels.ravel(), weights.ravel(), minlength=len(own) * (steps + 1)
+            levels.ravel(), weights.ravel(), minlength=len(local) * (steps + 1)
         )
-        counts[block.rows.start : block.rows.stop] = level_counts.reshape(len(own), -1)
+        counts[block.rows.start : block.rows.stop] = level_counts.reshape(len(local), -1)
     return counts

@@ -480,9 +480,9 @@ class EnsembleGenerator(StoredGenerator):
         check_column_names(X)
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
-        given = None if graph is None else read_graph(graph, rows.n)
-        settings = settings_for(self, rows.n, chosen=given is None)
-        fit_on = fitted_on(settings, rows.n) if given is None else None
+        user_graph = None if graph is None else read_graph(graph, rows.n)
+        settings = settings_for(self, rows.n, chosen=user_graph is None)
+        fit_on = fitted_on(settings, rows.n) if user_graph is None else None
         if fit_on is not None:
             if in_blocks:
                 validate_data(self, X, skip_check_array=True)
@@ -494,7 +494,7 @@ class EnsembleGenerator(StoredGenerator):
             raw = rows.block(0, rows.n)
         self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
-        plan = make_plan(settings, points, given=given)
+        plan = make_plan(settings, points, given=user_graph)
         n = len(points)
         cache = None
         if self.cache_dir is not None:
@@ -502,7 +502,7 @@ class EnsembleGenerator(StoredGenerator):
 
         self._dtype = plan.label_type
         members: dict[int, Member] = {}
-        seen: dict[int, NDArray[np.int32]] = {}
+        samples: dict[int, NDArray[np.int32]] = {}
         matrix = None
         if wanted is not None:
             matrix = np.empty((n, plan.n_partitions), dtype=self._dtype)
@@ -512,7 +512,7 @@ class EnsembleGenerator(StoredGenerator):
             for u, result in zip(task.columns, results, strict=True):
                 members[u] = describe(task, result, points.shape[1])
                 if result.model is None:
-                    seen[u] = result.labels
+                    samples[u] = result.labels
                 if matrix is not None:
                     matrix[:, u] = result.labels
 
@@ -522,8 +522,8 @@ class EnsembleGenerator(StoredGenerator):
             self._dtype = type_for(self.members_, n)
             if wanted is not None and matrix is not None:
                 wanted[:] = [matrix.astype(self._dtype)]
-        self._seen = dict(sorted(seen.items()))
-        self._seen_digest = points_digest(raw) if seen else None
+        self._seen = dict(sorted(samples.items()))
+        self._seen_digest = points_digest(raw) if samples else None
         self._warn_of_fewer(plan)
 
     def _generate_from_samples(

@@ -519,6 +519,6 @@ def _entry(
             choices = clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
         return _Entry(kind.recipe, choices, random=True, subspace=kind.subspace)
     recipe = ClustererRecipe(method, render_clusterer(method) if cached else None)
-    own = choices if sole_parameter(method, "n_clusters") else None
-    drawn = own is not None and len(own) > 1
-    return _Entry(recipe, own, random=drawn or sole_parameter(method, "random_state") != "")
+    numbers = choices if sole_parameter(method, "n_clusters") else None
+    drawn = numbers is not None and len(numbers) > 1
+    return _Entry(recipe, numbers, random=drawn or sole_parameter(method, "random_state") != "")

@@ -160,8 +160,8 @@ def _run_task(
         # All members of the task, including those in the cache: a member must not depend on which
         # others were cached.
         made = _compute(task, points, sample)
-        for place, (key, member, there) in enumerate(zip(keys, made, members, strict=True)):
-            if there is None:
+        for place, (key, member, cached) in enumerate(zip(keys, made, members, strict=True)):
+            if cached is None:
                 cache.write(key, task, place, member)
     return i, made, report
 
@@ -178,8 +178,8 @@ def _compute(
         n = len(points)
     rng = streams(task.seed)[3]
     # A user's clusterer may just have loaded other libraries.
-    own = isinstance(task.recipe, ClustererRecipe)
-    with (ThreadpoolController() if own else _pools()).limit(limits=1):
+    is_clusterer = isinstance(task.recipe, ClustererRecipe)
+    with (ThreadpoolController() if is_clusterer else _pools()).limit(limits=1):
         return [
             finish(labelled, rows, n) for labelled in task.recipe.run(drawn, task.n_clusters, rng)
         ]

@@ -204,8 +204,8 @@ def restore(generator: Any, path: PathLike) -> None:
         )
     d: Any = meta.get("n_features")
     parameters, names = meta.get("parameters"), meta.get("feature_names")
-    known = set(generator.get_params(deep=False)) - set(_RUNNING)
-    if not isinstance(parameters, dict) or set(parameters) != known or not _size(d):
+    parameter_names = set(generator.get_params(deep=False)) - set(_RUNNING)
+    if not isinstance(parameters, dict) or set(parameters) != parameter_names or not _size(d):
         _refuse(path)
     if names is not None and not (_texts(names) and len(names) == d):
         _refuse(path)
@@ -292,13 +292,13 @@ def _members(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], d: int) -> l
         return None
     drawn = np.split(features, np.cumsum(rows[:, 3])[:-1])
     members = []
-    for method, row, seed, own, model in zip(
+    for method, row, seed, drawn_columns, model in zip(
         methods, rows.tolist(), seeds.tolist(), drawn, models, strict=True
     ):
         n_clusters, n_objects, n_fitted, width = row
         if model.n_features != (width or d) or model.n_clusters != n_clusters:
             return None
-        columns = tuple(own.tolist()) if width else None
+        columns = tuple(drawn_columns.tolist()) if width else None
         members.append(Member(method, n_clusters, seed, n_objects, n_fitted, columns, model))
     return members
 

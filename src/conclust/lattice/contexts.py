@@ -128,14 +128,14 @@ class FormalContext:
         >>> context.extent([(1, 1)])
         (1, 2)
         """
-        given = as_ensemble(ensemble)
-        if given.is_soft:
+        members = as_ensemble(ensemble)
+        if members.is_soft:
             raise UnsupportedEnsembleError(
                 "A formal context says yes or no, and this ensemble is soft. Use "
                 "Ensemble(ensemble.labels), its most probable clusters."
             )
-        names = [(u, label) for u, labels in enumerate(given.names) for label in labels]
-        return cls(given.indicator.toarray() > 0, attributes=names)
+        names = [(u, label) for u, labels in enumerate(members.names) for label in labels]
+        return cls(members.indicator.toarray() > 0, attributes=names)
 
     @classmethod
     def of_partitions(cls, n_objects: int) -> Self:

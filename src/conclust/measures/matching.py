@@ -113,11 +113,14 @@ def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.
     used, position = np.unique(rows, return_inverse=True)
     # The sparse solver matches every row, so each row gets its own column that means "none".
     # Weights must not be zero, so they are shifted by one.
-    own = np.arange(used.size)
+    unmatched = np.arange(used.size)
     weights = csr_array(
         (
             np.concatenate([counts + 1.0, np.ones(used.size)]),
-            (np.concatenate([position, own]), np.concatenate([columns, n_columns + own])),
+            (
+                np.concatenate([position, unmatched]),
+                np.concatenate([columns, n_columns + unmatched]),
+            ),
         ),
         shape=(used.size, n_columns + used.size),
     )
@@ -181,13 +184,13 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     table = contingency(reference, labels)
     _, names = read_labels(labels, "labels")
     # All names: the table lacks clusters without an object that both partitions observed.
-    _, known = read_labels(reference, "reference")
+    _, reference_names = read_labels(reference, "reference")
     counterparts: dict[Hashable, Hashable] = {}
     for row, column in zip(*best_matching(_without_noise(table)), strict=True):
         counterparts[table.column_labels[column]] = table.row_labels[row]
     used = set(counterparts.values())
-    free = [name for name in known if name not in used]
-    fresh = _new_names(known)
+    free = [name for name in reference_names if name not in used]
+    fresh = _new_names(reference_names)
     for name in names:
         if name not in counterparts:
             counterparts[name] = free.pop(0) if free else next(fresh)
@@ -380,11 +383,11 @@ class ClusterNames:
     labels: NDArray[Any]
 
     def __repr__(self) -> str:
-        shown = [
+        parts = [
             f"{name} ({share:.2f})" for name, share in zip(self.names, self.shares, strict=True)
         ]
-        more = ", ..." if len(shown) > _SHOWN_NAMES else ""
-        return f"ClusterNames({', '.join(shown[:_SHOWN_NAMES])}{more})"
+        more = ", ..." if len(parts) > _SHOWN_NAMES else ""
+        return f"ClusterNames({', '.join(parts[:_SHOWN_NAMES])}{more})"
 
 
 def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
@@ -423,7 +426,7 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     (array([0.67, 1.  , 0.5 ]), ((), (), ('T', 'NK')))
     """
     codes, clusters = read_labels(labels, "labels")
-    groups, known = read_labels(classes, "classes")
+    groups, class_names = read_labels(classes, "classes")
     if codes.size != groups.size:
         raise InputError(
             f"Labels and classes must be of the same objects. Got {codes.size} labels and {groups.size} classes."
@@ -434,11 +437,11 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
         order = np.arange(len(clusters))
     place = np.argsort(order)
     both = (codes >= 0) & (groups >= 0)
-    m = max(1, len(known))
+    m = max(1, len(class_names))
     table = np.bincount(place[codes[both]] * m + groups[both], minlength=len(clusters) * m)
     table = table.reshape(len(clusters), m)
     most, total = table.max(axis=1), table.sum(axis=1)
-    texts = [str(name) for name in known]
+    texts = [str(name) for name in class_names]
     ties = tuple(
         tuple(texts[c] for c in np.flatnonzero(row == top))
         if top and (row == top).sum() > 1
@@ -458,14 +461,14 @@ def _numbered(table: NDArray[np.int64], texts: list[str], clusters: list[str]) -
     best, most = table.argmax(axis=1), table.max(axis=1)
     names = [f"cluster {cluster}" for cluster in clusters]
     used = {texts[c] for c in best[most > 0]}
-    seen: set[int] = set()
+    classes_met: set[int] = set()
     for k in np.argsort(-most, kind="stable").tolist():
         if not most[k]:
             continue
         text = texts[best[k]]
-        if best[k] in seen:
+        if best[k] in classes_met:
             text = next(t for i in count(2) if (t := f"{text} {i}") not in used)
-        seen.add(best[k])
+        classes_met.add(best[k])
         used.add(text)
         names[k] = text
     return tuple(names)

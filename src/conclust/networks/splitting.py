@@ -80,22 +80,22 @@ def split_communities(
     rule compares with the degrees inside, so that what was merged comes apart. A level is a consensus of `n_runs` runs
     on the edges inside of all communities at once, O(m) time a run; levels look only at the parts that the level before has made.
     """
-    found = labels.copy()
+    split_labels = labels.copy()
     nodes = np.arange(network.n_nodes)
     graph = network
     for seeds in (spawn_seeds(level, n_runs + 1) for level in _levels(root)):
-        graph = _inside(graph, found[nodes])
-        own = canonical_labels(found[nodes])
-        parts = _parts(graph, own, threshold, seeds, n_threads)
-        split = weigh_splits(graph, own, parts)
+        graph = _inside(graph, split_labels[nodes])
+        part_labels = canonical_labels(split_labels[nodes])
+        parts = _parts(graph, part_labels, threshold, seeds, n_threads)
+        split = weigh_splits(graph, part_labels, parts)
         accepted = (split.saved > 0) & (split.cut <= _LARGEST_CUT)
         if not accepted.any():
             break
-        active = accepted[own]
+        active = accepted[part_labels]
         nodes = nodes[active]
-        found[nodes] = found.max() + 1 + parts[active]
+        split_labels[nodes] = split_labels.max() + 1 + parts[active]
         graph = _among(graph, active)
-    return canonical_labels(found)
+    return canonical_labels(split_labels)
 
 
 def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
@@ -174,8 +174,8 @@ def _placed(
 
 def _log_multisets(kinds: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the logarithm of the number of multisets of `count` elements of some kinds."""
-    found: NDArray[np.float64] = gammaln(kinds + count) - gammaln(kinds) - gammaln(count + 1.0)
-    return found
+    logs: NDArray[np.float64] = gammaln(kinds + count) - gammaln(kinds) - gammaln(count + 1.0)
+    return logs
 
 
 def _parts(
@@ -196,8 +196,8 @@ def _parts(
         as_ensemble(made), network.starts, network.ends, n_jobs=n_threads
     )
     shares = evidence.counts / float(len(runs))
-    kept = shares >= threshold - _ROUNDING
-    certain = _filtered(network, kept, network.weights[kept] * shares[kept])
+    inner = shares >= threshold - _ROUNDING
+    certain = _filtered(network, inner, network.weights[inner] * shares[inner])
     return canonical_labels(_communities(certain, labels)(last))
 
 
@@ -219,8 +219,8 @@ def _levels(root: np.random.SeedSequence) -> list[np.random.SeedSequence]:
 
 def _inside(network: Network, labels: NDArray[np.int64]) -> Network:
     """Return the graph without the edges between communities."""
-    kept = labels[network.sources] == labels[network.ends]
-    return _filtered(network, kept, network.weights[kept])
+    inner = labels[network.sources] == labels[network.ends]
+    return _filtered(network, inner, network.weights[inner])
 
 
 def _filtered(network: Network, kept: NDArray[np.bool_], weights: NDArray[np.float64]) -> Network:
@@ -231,9 +231,9 @@ def _filtered(network: Network, kept: NDArray[np.bool_], weights: NDArray[np.flo
 
 def _among(network: Network, active: NDArray[np.bool_]) -> Network:
     """Return the graph of some nodes, which have no edges to the others."""
-    kept = active[network.sources]
+    inner = active[network.sources]
     number = np.cumsum(active, dtype=np.int64) - 1
     lengths = np.diff(network.starts)[active]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    ends = number[network.ends[kept]].astype(np.int32)
-    return Network(starts, ends, network.weights[kept], network.nodes)
+    ends = number[network.ends[inner]].astype(np.int32)
+    return Network(starts, ends, network.weights[inner], network.nodes)

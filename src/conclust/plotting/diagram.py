@@ -155,12 +155,12 @@ def _diagram_texts(
         raise InputError(
             f"'labels' must be one text for each of the {len(lattice)} concepts. Got {shown(labels)} instead."
         )
-    given = [str(text) for text in labels]
-    if len(given) != len(lattice):
+    label_texts = [str(text) for text in labels]
+    if len(label_texts) != len(lattice):
         raise InputError(
-            f"'labels' must be one text for each of the {len(lattice)} concepts. Got {len(given)}."
+            f"'labels' must be one text for each of the {len(lattice)} concepts. Got {len(label_texts)}."
         )
-    return nothing, given
+    return nothing, label_texts
 
 
 def _shorten(names: list[str]) -> str:
@@ -168,10 +168,10 @@ def _shorten(names: list[str]) -> str:
     whole = ", ".join(names)
     if len(whole) <= 24 or len(names) == 1:
         return whole
-    shown = 1
-    while len(", ".join(names[: shown + 1])) <= 14:
-        shown += 1
-    return f"{', '.join(names[:shown])} … ({len(names)})"
+    n_shown = 1
+    while len(", ".join(names[: n_shown + 1])) <= 14:
+        n_shown += 1
+    return f"{', '.join(names[:n_shown])} … ({len(names)})"
 
 
 def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

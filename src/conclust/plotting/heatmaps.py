@@ -267,8 +267,8 @@ def _drawn(n_samples: int, random_state: Any, owner: str) -> NDArray[np.int64] |
 
 def _average(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
     """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""
-    known = ~np.isnan(values)
-    summed, weight = np.where(known, values, 0.0), known.astype(np.float64)
+    finite = ~np.isnan(values)
+    summed, weight = np.where(finite, values, 0.0), finite.astype(np.float64)
     for axis, most in enumerate((rows, columns)):
         n = values.shape[axis]
         if n > most:

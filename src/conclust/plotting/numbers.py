@@ -160,10 +160,10 @@ def curve_of(
                 "RCSI compares PAC with the PAC of references, and there are none: give it as 'null', "
                 "or draw pac_curve."
             )
-        own = is_selection(given)  # the references already include the floor of RCSI
-        logs = np.log(references if own else np.maximum(references, _FLOOR))
+        from_selection = is_selection(given)  # the references already include the floor of RCSI
+        logs = np.log(references if from_selection else np.maximum(references, _FLOOR))
         references = logs.mean(axis=0) - logs
-        if not own:
+        if not from_selection:
             values = logs.mean(axis=0) - np.log(np.maximum(values, _FLOOR))
             error = logs.std(axis=0, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else None
     elif criterion != "pac":

@@ -145,7 +145,7 @@ def membership_bars(
     ends = np.flatnonzero(np.diff(bars.clusters)) + 1
     edges = np.union1d(edges, ends).astype(np.int64)
     means = over_partitions(bars.values, edges) / np.diff(edges)[:, None]
-    own = bars.clusters[edges[:-1]]
+    clusters = bars.clusters[edges[:-1]]
     palette = cluster_colours(K)
     try:
         for k, colour in enumerate([] if colours is None else list(colours)[:K]):
@@ -155,10 +155,12 @@ def membership_bars(
             f"'colours' must be colours as matplotlib has them, one for each cluster. {error}."
         ) from error
     # An object's own cluster is at the bottom, the others are stacked on it in order.
-    floor = np.where(np.arange(K) == own[:, None], 0.0, means[np.arange(len(own)), own][:, None])
-    below = np.zeros(len(own))
+    floor = np.where(
+        np.arange(K) == clusters[:, None], 0.0, means[np.arange(len(clusters)), clusters][:, None]
+    )
+    below = np.zeros(len(clusters))
     for k in range(K):
-        mine = own == k
+        mine = clusters == k
         start = np.where(mine, 0.0, floor[:, k] + below)
         height = means[:, k]
         _steps(ax, edges, start, start + height, palette[k], words[k])

@@ -105,12 +105,12 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
         middle[n + row] = middle[parts[row]].mean()
     height = np.concatenate([np.zeros(n), matrix[:, 2]])
     top_merges = np.arange(max(0, n - 1 - most), n - 1)
-    shown = np.zeros(2 * n - 1, dtype=bool)
-    shown[n + top_merges] = True
+    is_shown = np.zeros(2 * n - 1, dtype=bool)
+    is_shown[n + top_merges] = True
     # A truncated branch keeps its interval, with the middle of its leaves as position.
     for merge in top_merges.tolist():
         for part in parts[merge]:
-            if not shown[part]:
+            if not is_shown[part]:
                 middle[part] = begin[part] + size[part] / 2.0
         middle[n + merge] = middle[parts[merge]].mean()
     labels = cut(matrix, n_clusters)

@@ -229,8 +229,8 @@ def _by_whole_clusters(
         why = "at no number of clusters does every border have a valley"
     if least > 1:
         return _by_ensemble(trees, least, most, why)
-    shown = trees.n_clusters_shown
-    lean = f"; the partitions alone favour {shown}" if shown > 1 else ""
+    indicated = trees.n_clusters_shown
+    lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
 
 

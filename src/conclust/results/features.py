@@ -85,8 +85,8 @@ def _rows(
     K, d = found.difference.shape
 
     def repeated(texts: Sequence[str]) -> NDArray[Any]:
-        shown = list(texts) if raw else [guard_text(text) for text in texts]
-        return np.repeat(np.array(shown, dtype=object), K)
+        cells = list(texts) if raw else [guard_text(text) for text in texts]
+        return np.repeat(np.array(cells, dtype=object), K)
 
     values = {name: getattr(found, name).T.ravel() for name in _VALUES}
     first = {"feature": repeated(names), "cluster": np.tile(range(K), d)}

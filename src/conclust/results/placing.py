@@ -59,8 +59,8 @@ class Placing:
             each = whitening is not None and whitening.ndim == 3
             arrays["whitenings" if each else "whitening"] = whitening
             arrays["offsets"] = self.refinement.offsets
-        there = {name: array for name, array in arrays.items() if array is not None}
-        write_npz(path, there, {"format": _FORMAT, "version": _VERSION})
+        stored = {name: array for name, array in arrays.items() if array is not None}
+        write_npz(path, stored, {"format": _FORMAT, "version": _VERSION})
 
     @classmethod
     def load(cls, path: Path, n_columns: int, n_ensemble_clusters: int, n_clusters: int) -> Placing:

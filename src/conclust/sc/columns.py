@@ -47,8 +47,8 @@ class Columns:
         """Return the columns as an ensemble, with clusters named as in ``adata.obs``."""
         numbered = self.ensemble(weights)
         names = tuple(
-            tuple(own[number] for number in numbers)
-            for own, numbers in zip(self.names, numbered.names, strict=True)
+            tuple(categories[number] for number in numbers)
+            for categories, numbers in zip(self.names, numbered.names, strict=True)
         )
         return Ensemble.numbered(numbered.codes, names, numbered.weights)
 
@@ -66,25 +66,25 @@ def chosen_keys(
 ) -> tuple[str, ...]:
     """Return the named columns, or those that begin with `prefix`, in natural order of the remainder."""
     check_annotated(adata, owner)
-    there = [str(name) for name in adata.obs.columns]
+    columns = [str(name) for name in adata.obs.columns]
     if (keys is None) == (prefix is None):
         raise InputError(
             f"{owner} takes either 'keys', the columns of adata.obs that hold labels, or their 'prefix'. "
             f"Got {'neither' if keys is None else 'both'}."
         )
     if prefix is not None:
-        names = [name for name in there if name.startswith(prefix) and name != prefix]
+        names = [name for name in columns if name.startswith(prefix) and name != prefix]
         if not names:
             raise InputError(
-                f"No column of adata.obs begins with {prefix!r}. Its columns are {there}."
+                f"No column of adata.obs begins with {prefix!r}. Its columns are {columns}."
             )
         return tuple(sorted(names, key=lambda name: _natural(name[len(prefix) :])))
     wanted = [keys] if isinstance(keys, str) else list(keys or ())
-    lacking = [name for name in wanted if name not in there]
+    lacking = [name for name in wanted if name not in columns]
     if lacking or not wanted:
         raise InputError(
             f"The 'keys' of {owner} must be columns of adata.obs. Got {lacking or 'none'}; its columns "
-            f"are {there}."
+            f"are {columns}."
         )
     return tuple(wanted)
 

@@ -40,8 +40,8 @@ def place(
     name = type(model).__name__
     if not hasattr(model, "predict_proba"):
         shares = shared_clusterings(ensemble, labels, new)
-        known = ~np.isnan(shares).all(axis=1)
-        placed_labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        placed = ~np.isnan(shares).all(axis=1)
+        placed_labels = np.where(placed, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
         return Placed(
             placed_labels,
             _company(labels, ensemble, new, placed_labels),
@@ -69,8 +69,8 @@ def _company(
 ) -> NDArray[np.float64]:
     """Return the equivalent of `conclust.confidence.confidences` for new cells: a share of the company."""
     shares = np.nan_to_num(company(labels, ensemble, new=new))
-    own = np.take_along_axis(shares, np.maximum(found, 0)[:, None], axis=1)[:, 0]
+    own_shares = np.take_along_axis(shares, np.maximum(found, 0)[:, None], axis=1)[:, 0]
     total = shares.sum(axis=1)
-    even = np.full(len(own), 1.0 / shares.shape[1])
-    np.divide(own, total, out=even, where=total > 0)
+    even = np.full(len(own_shares), 1.0 / shares.shape[1])
+    np.divide(own_shares, total, out=even, where=total > 0)
     return np.where(found < 0, np.nan, even)

@@ -369,9 +369,9 @@ def stability(
     sure = cluster_confidence(labels, ensemble, max_dense=max_dense, n_jobs=n_jobs)
     adata = adata.copy() if copy else adata
     # Clusters are numbered by first appearance there; categories without cells are dropped.
-    known = labels[labels >= 0]
-    first = np.unique(known, return_index=True)[1]
-    names = [judged.names[0][label] for label in known[np.sort(first)]]
+    assigned = labels[labels >= 0]
+    first = np.unique(assigned, return_index=True)[1]
+    names = [judged.names[0][label] for label in assigned[np.sort(first)]]
     table = pd.DataFrame(
         {
             "cells": sure.sizes,
@@ -381,7 +381,7 @@ def stability(
         },
         index=names,
     )
-    there = set(names)
+    existing = set(names)
     adata.obs[added] = confidences(labels, ensemble)
     adata.uns[added] = {
         "params": {
@@ -390,7 +390,7 @@ def stability(
             "missing": missing,
             "conclust_version": __version__,
         },
-        "table": table.loc[[name for name in judged.names[0] if name in there]],
+        "table": table.loc[[name for name in judged.names[0] if name in existing]],
     }
     return adata if copy else None
 

@@ -75,10 +75,10 @@ def beside(
     for column in codes.T:
         values, numbers = np.unique(column, return_inverse=True)
         block = (numbers[:, None] == np.arange(len(values))).astype(np.float64)
-        seen = column != MISSING
+        observed = column != MISSING
         block = block[:, values != MISSING]
-        block[seen] -= block[seen].mean(axis=0)
-        block[~seen] = 0.0  # an empty cell is at the same distance from all categories
+        block[observed] -= block[observed].mean(axis=0)
+        block[~observed] = 0.0  # an empty cell is at the same distance from all categories
         variance = float(np.square(block).sum()) / len(block)
         if variance > 0:  # drawn objects may have only one category
             blocks.append(block * np.sqrt(weight * each / variance))

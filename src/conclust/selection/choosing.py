@@ -575,20 +575,20 @@ def _test(
 
 def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict[int, Measured]:
     """Return the criteria of each number."""
-    asked, scores = data.asked, data.scores
+    settings, scores = data.asked, data.scores
     measured = {}
     seeds = spawn_sequences(data.seeds.splits, len(ensembles))
     for (number, ensemble), of_number in zip(ensembles.items(), seeds, strict=True):
-        found = measure(ensemble, number, data.design, points=scores)
+        result = measure(ensemble, number, data.design, points=scores)
         strength_seed, fit_seed = spawn_sequences(of_number, 2)
         strength = np.empty(0)  # other clusterers have no centres for placing objects
-        if asked.fast:
-            strength = prediction_strength(scores, number, strength_seed, asked.threads)
-        found.values["prediction_strength"] = mean_of(strength)
-        found.errors["prediction_strength"] = error_of_mean(strength)
+        if settings.fast:
+            strength = prediction_strength(scores, number, strength_seed, settings.threads)
+        result.values["prediction_strength"] = mean_of(strength)
+        result.errors["prediction_strength"] = error_of_mean(strength)
         if data.call.criteria == "all":
-            found.values.update(costly_criteria(ensemble, number, fit_seed, asked.threads))
-        measured[number] = found
+            result.values.update(costly_criteria(ensemble, number, fit_seed, settings.threads))
+        measured[number] = result
         clock.tell(f"measured K = {number}")
     return measured
 

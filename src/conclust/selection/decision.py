@@ -105,15 +105,15 @@ def decide(
     """
     tested = np.isfinite(p_value)
     main = "rcsi" if tested else "sharp"
-    there = table["resamples_with_k"] >= 0.5 if nested else np.ones(len(ks), dtype=bool)
-    if not there.any():
-        there[:] = True
-    scores = np.where(there, table[main], np.nan)
+    has_resamples = table["resamples_with_k"] >= 0.5 if nested else np.ones(len(ks), dtype=bool)
+    if not has_resamples.any():
+        has_resamples[:] = True
+    scores = np.where(has_resamples, table[main], np.nan)
     at = largest = _largest(scores)
     if not tested and not scores[at] > 0:
         reason = f"1 cluster: {NO_CONTRAST} ({numbers_tried(ks)}); no p-value: {why_no_p}."
         return Decision(1, ks[at], (), reason, ())
-    clean = there & (table["pac"] * np.square(ks) <= _CLEAN)
+    clean = has_resamples & (table["pac"] * np.square(ks) <= _CLEAN)
     if nested and clean[at]:
         at = int(np.flatnonzero(clean)[-1])
     best = ks[at]
@@ -139,7 +139,7 @@ def decide(
     votes = ("sharp", "mean_ari") if tested else ("mean_ari",)
     doubts = []
     for vote in votes:
-        other = _largest(np.where(there, table[vote], np.nan))
+        other = _largest(np.where(has_resamples, table[vote], np.nan))
         noise = 2.0 * np.nan_to_num(max(table[f"{vote}_se"][at], table[f"{vote}_se"][other]))
         if table[vote][other] > table[vote][at] + noise:
             name = _NAMES[vote]

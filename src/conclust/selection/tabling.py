@@ -89,8 +89,8 @@ def assemble(
     if ask is not None and n_clusters > 1:
         second = ask(measured[n_clusters].labels)
         if second.one_cluster:
-            known = more_than_gaussian(p_value, n_references, settings.get("null"))
-            reason = f"1 cluster: {known}, {second.against}."
+            rejection = more_than_gaussian(p_value, n_references, settings.get("null"))
+            reason = f"1 cluster: {rejection}, {second.against}."
             n_clusters, alternatives, doubts = 1, (), ()
         else:
             doubts = (*second.doubts, *doubts)

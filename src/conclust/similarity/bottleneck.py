@@ -181,9 +181,9 @@ class Merging:
         self, common: NDArray[np.float64], q: int, others: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the loss by merging a group with each of some others, as a share of the total."""
-        own, theirs = self.masses[q], self.masses[others]
+        mass, masses = self.masses[q], self.masses[others]
         losses = common + (
-            xlogy(own + theirs, own + theirs) - xlogy(own, own) - xlogy(theirs, theirs)
+            xlogy(mass + masses, mass + masses) - xlogy(mass, mass) - xlogy(masses, masses)
         )
         # Otherwise rounding errors would decide between losses that are equal on paper.
         share = np.maximum(losses, 0.0) / (self.total if self.total > 0 else 1.0)

@@ -90,9 +90,9 @@ def simrank(
         C = _mean_of_objects(members.gram.toarray(), decay, inverse)
     with one_library_thread():
         for _ in range((n_iter - 2) // 2):
-            own = decay * quadratic_forms(V, C)
+            diagonal = decay * quadratic_forms(V, C)
             inner = decay * (across.T @ (across.T @ C).T).T
-            inner += (sp.diags_array(mass * (1.0 - own)) @ B).T @ B
+            inner += (sp.diags_array(mass * (1.0 - diagonal)) @ B).T @ B
             C = _mean_of_objects(inner, decay, inverse)
     return C
 

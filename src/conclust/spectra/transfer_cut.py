@@ -424,15 +424,15 @@ def graph_embedding(
     n = len(degrees)
     added = np.zeros(n) if loops is None else loops
     root = _inverse_root(degrees + 2.0 * added)
-    own = root * added * root
+    diagonal = root * added * root
     if n <= _WHOLE:
         dense = W.toarray() if is_sparse(W) else W
-        E = dense * root[:, None] * root + np.diag(own)
+        E = dense * root[:, None] * root + np.diag(diagonal)
         return unit_rows(_leading(0.5 * (E + E.T), k)[1])
 
     def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
         v = v.ravel()
-        return np.asarray(root * (W @ (root * v)) + own * v)
+        return np.asarray(root * (W @ (root * v)) + diagonal * v)
 
     operator = LinearOperator((n, n), matvec=product, dtype=float)
     return unit_rows(_lanczos(operator, n, k, rng.standard_normal(n))[1])
@@ -486,9 +486,9 @@ class _Normalized:
 
     def part(self, clusters: NDArray[np.int64]) -> _Normalized:
         """Return the component formed by these clusters."""
-        own = np.zeros(len(self.y))
-        own[clusters] = 1.0
-        objects = np.flatnonzero(self.edges.times(own) > 0)
+        indicator = np.zeros(len(self.y))
+        indicator[clusters] = 1.0
+        objects = np.flatnonzero(self.edges.times(indicator) > 0)
         B = self.edges.part(objects).matrix()[:, clusters]
         W = None if self.mixing is None else sp.csr_array(self.mixing[clusters][:, clusters])
         return _Normalized(MatrixEdges(sp.csr_array(B)), W, self.x[objects], self.y[clusters])

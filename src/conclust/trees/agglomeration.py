@@ -207,16 +207,16 @@ def _soft_dissimilarities(
     step = max(1, _SOFT_BLOCK_ENTRIES // n)
     for begin in tracked(range(0, n, step), "blocks of rows"):
         some = slice(begin, min(begin + step, n))
-        own = np.arange(some.start, some.stop)
+        columns = np.arange(some.start, some.stop)
         block = D[some]
-        known = block > 0
-        known[own - begin, own] = True
-        unobserved += int(counts[some] @ (~known @ counts))
+        observed = block > 0
+        observed[columns - begin, columns] = True
+        unobserved += int(counts[some] @ (~observed @ counts))
         c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
         np.divide(c, block, out=block, where=block > 0)
         np.subtract(1.0, block, out=block)
         np.clip(block, 0.0, 1.0, out=block)
-        block[own - begin, own] = 0.0
+        block[columns - begin, columns] = 0.0
     return unobserved // 2
 
 
@@ -242,8 +242,8 @@ def _dissimilarities(
         else:
             c, N = evidence(ensemble, rows=rows, n_jobs=n_jobs)
             nothing = N == 0
-            own = np.arange(rows.start, rows.stop)
-            nothing[own - rows.start, own] = False
+            columns = np.arange(rows.start, rows.stop)
+            nothing[columns - rows.start, columns] = False
             unobserved += float(sizes[rows] @ (nothing @ sizes))
             block[...] = 0.0
             np.divide(c, N, out=block, where=N > 0)
@@ -338,12 +338,12 @@ def expand(
 ) -> NDArray[np.float64]:
     """Return the linkage matrix over all objects: first the starting clusters, at height 0."""
     first = start.first
-    own = np.arange(len(start.inverse))
+    objects = np.arange(len(start.inverse))
     leader = first[start.inverse]
-    member = leader != own
+    member = leader != objects
     left, right, heights = merges
     return from_merges(
         np.concatenate([leader[member], first[left]]),
-        np.concatenate([own[member], first[right]]),
+        np.concatenate([objects[member], first[right]]),
         np.concatenate([np.zeros(np.count_nonzero(member)), heights]),
     )

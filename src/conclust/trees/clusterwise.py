@@ -185,13 +185,15 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
     if isinstance(W, np.ndarray):
         W = _within_partitions(W, ensemble.offsets)
     weighed = sp.csr_array(sp.diags_array(over_clusters(scale, ensemble.offsets)) @ W)
-    own = quadratic_forms(rows, weighed)
+    self_similarity = quadratic_forms(rows, weighed)
     if ensemble.has_noise:
-        own += ensemble.noise[first] @ scale
+        self_similarity += ensemble.noise[first] @ scale
     if present is not None:
         observed = (present**2).sum(axis=1)
-        own = np.divide(own, observed, out=np.zeros(len(own)), where=observed > 0)
-    return ObjectPairs(start, rows, weighed, present, own)
+        self_similarity = np.divide(
+            self_similarity, observed, out=np.zeros(len(self_similarity)), where=observed > 0
+        )
+    return ObjectPairs(start, rows, weighed, present, self_similarity)
 
 
 def by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
@@ -349,23 +351,23 @@ def _row_pairs(pairs: ObjectPairs) -> RowPairs:
     rows = sp.csr_array(sp.diags_array(masses) @ pairs.rows)
     rows.sort_indices()
     presence = pairs.presence
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if presence is not None:
-        given["presence"] = np.ascontiguousarray(presence * masses[:, None])
+        options["presence"] = np.ascontiguousarray(presence * masses[:, None])
     if is_diagonal(pairs.W):
-        given["diagonal"] = np.ascontiguousarray(pairs.W.data, dtype=np.float64)
+        options["diagonal"] = np.ascontiguousarray(pairs.W.data, dtype=np.float64)
     else:
         W = sp.csr_array(pairs.W)
-        given["mixing_starts"] = W.indptr.astype(np.int64)
-        given["mixing_columns"] = W.indices.astype(np.int32)
-        given["mixing_values"] = np.ascontiguousarray(W.data, dtype=np.float64)
+        options["mixing_starts"] = W.indptr.astype(np.int64)
+        options["mixing_columns"] = W.indices.astype(np.int32)
+        options["mixing_values"] = np.ascontiguousarray(W.data, dtype=np.float64)
     return RowPairs(
         rows.indptr.astype(np.int64),
         rows.indices.astype(np.int32),
         np.ascontiguousarray(rows.data, dtype=np.float64),
         masses,
         rows.shape[1],
-        **given,
+        **options,
     )
 
 

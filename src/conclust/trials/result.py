@@ -93,8 +93,8 @@ class Comparison:
             for trial in self.trials:
                 if trial.method == key:
                     return trial
-            known = ", ".join(trial.method for trial in self.trials)
-            raise KeyError(f"There is no method {key!r} in this comparison. There are: {known}.")
+            names = ", ".join(trial.method for trial in self.trials)
+            raise KeyError(f"There is no method {key!r} in this comparison. There are: {names}.")
         return self.trials[key]
 
     @property

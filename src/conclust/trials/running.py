@@ -182,8 +182,8 @@ def _found(estimator: Any, members: Ensemble) -> NDArray[np.int64]:
             f"{name} gets labels only, and the partitions of this ensemble have weights. A ConsensusClusterer "
             "gets the ensemble itself; ensemble.reweighted(None) leaves the weights out."
         )
-    given = estimator.fit_predict(np.array(np.asarray(members)))
-    codes, _ = read_labels(given, f"The labels of {name}")
+    predicted = estimator.fit_predict(np.array(np.asarray(members)))
+    codes, _ = read_labels(predicted, f"The labels of {name}")
     if len(codes) != members.n_samples:
         raise ValueError(
             f"fit_predict must return a label for each of the {members.n_samples} objects. Got {len(codes)}."
@@ -209,9 +209,9 @@ def _scores(
     hard = Ensemble(members.labels, weights=members.weights) if members.is_soft else members
     scores = {}
     if classes is not None:
-        known = (labels >= 0) & (classes >= 0)
+        labelled = (labels >= 0) & (classes >= 0)
         for name, measure in _AGAINST_TRUTH.items():
-            scores[name] = float(measure(classes, labels)) if known.any() else float("nan")
+            scores[name] = float(measure(classes, labels)) if labelled.any() else float("nan")
     scores["anmi"] = anmi(labels, hard)
     scores["certainty"] = float(np.nanmean(confidences(labels, members)))
     return scores

@@ -116,11 +116,11 @@ class Recoding:
     def __call__(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the codes of objects (n_new, n_partitions) in the merged partitions."""
         recoded = np.empty(codes.shape, dtype=self.dtype)
-        for column, given, table in zip(recoded.T, codes.T, self.code_of, strict=True):
-            known = given < len(table)
-            column[known] = table[given[known]]
+        for column, codes_of_partition, table in zip(recoded.T, codes.T, self.code_of, strict=True):
+            coded = codes_of_partition < len(table)
+            column[coded] = table[codes_of_partition[coded]]
             for special in (missing_code, noise_code):
-                column[given == special(codes.dtype)] = special(self.dtype)
+                column[codes_of_partition == special(codes.dtype)] = special(self.dtype)
         return recoded
 
 
@@ -141,8 +141,8 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
     if not ensemble.is_soft:  # codes are renumbered by first appearance
         code_of = tuple(np.empty(len(new), dtype=np.int64) for new in into)
         for table, before, after in zip(code_of, ensemble.codes.T, merged.codes.T, strict=True):
-            known = before < len(table)
-            table[before[known]] = after[known]
+            coded = before < len(table)
+            table[before[coded]] = after[coded]
     return merged, Recoding(code_of, merged.codes.dtype)
 
 
@@ -154,9 +154,9 @@ def _into(members: Ensemble, n_clusters: int) -> tuple[list[NDArray[np.int64]], 
     per_cluster = members.column_weights / members.partition_weights.max()
     with one_library_thread():
         for u, shared in _shared(members, fine):
-            own = slice(int(members.offsets[u]), int(members.offsets[u + 1]))
+            columns = slice(int(members.offsets[u]), int(members.offsets[u + 1]))
             votes = per_cluster.copy()
-            votes[own] = 0.0
+            votes[columns] = 0.0
             voting = np.flatnonzero((votes > 0) & (np.diff(shared.indptr) > 0))
             if not len(voting):
                 alone.append(u)
@@ -182,8 +182,8 @@ def _merged(ensemble: Ensemble, into: list[NDArray[np.int64]]) -> Ensemble:
     if not ensemble.is_soft:
         labels = np.array(ensemble.labels)
         for column, new in zip(labels.T, into, strict=True):
-            known = column >= 0
-            column[known] = new[column[known]]
+            labelled = column >= 0
+            column[labelled] = new[column[labelled]]
         return Ensemble(labels, weights=ensemble.weights)
     memberships = []
     for u, new in enumerate(into):

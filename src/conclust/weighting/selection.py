@@ -459,8 +459,8 @@ def resampled_selection(
         part = members.subset(partitions=np.sort(drawn))
         agreement[row] = _with_consensus(members, part, estimator, measure, owner)
         apart[row] = ~np.isin(np.arange(m), drawn)
-    heard: NDArray[np.bool_] = apart | ~apart.any(axis=0) | (judges == "all")
-    score = (agreement * heard).sum(axis=0) / heard.sum(axis=0)
+    counted: NDArray[np.bool_] = apart | ~apart.any(axis=0) | (judges == "all")
+    score = (agreement * counted).sum(axis=0) / counted.sum(axis=0)
     if alpha < 1.0:
         return candidates[_jointly(score, similarities(members, measure, owner), size, alpha)]
     best = np.argsort(-np.round(score, 12), kind="stable")[:size]

@@ -234,14 +234,14 @@ def validity_weights(
 
 def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scale values from 0 (worst) to 1 (best); NaN is worst, and equal values are 1."""
-    known = np.isfinite(values)
-    if not known.any():
+    finite = np.isfinite(values)
+    if not finite.any():
         return np.ones_like(values)
-    low, high = values[known].min(), values[known].max()
+    low, high = values[finite].min(), values[finite].max()
     spread = high - low
     if spread <= 1e-12 * max(abs(low), abs(high)):
-        return known.astype(np.float64)
-    return np.where(known, (np.where(known, values, low) - low) / spread, 0.0)
+        return finite.astype(np.float64)
+    return np.where(finite, (np.where(finite, values, low) - low) / spread, 0.0)
 
 
 def points_of(members: Ensemble, X: ArrayLike) -> NDArray[np.float64]:

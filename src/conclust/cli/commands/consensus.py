@@ -361,20 +361,20 @@ def _finish(
     """
     model, ensemble, clustered = work.model, work.ensemble, work.clustered
     complete = np.ones(ensemble.n_samples, dtype=np.bool_)
-    found = borders = None
+    selection = borders = None
     if clustered is not None:
         complete = clustered.filled.complete
-        found = getattr(clustered.pipeline, "selection_", None)
+        selection = getattr(clustered.pipeline, "selection_", None)
         level = arguments.alpha or LEVEL
         borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, level)
         if borders is not None:
             clock.lap("borders")
-    own = ensemble if clustered is None else clustered.pipeline.ensemble_
+    members = ensemble if clustered is None else clustered.pipeline.ensemble_
     labels = spread(model.labels_, complete, MISSING)
     # Objects without a clustering belong to all clusters equally.
-    sure_of = np.nan_to_num(confidences(model, own), nan=1.0 / model.n_clusters_)
+    sure_of = np.nan_to_num(confidences(model, members), nan=1.0 / model.n_clusters_)
     confidence = spread(sure_of, complete, 1.0 / model.n_clusters_)
-    sure = usual_chance(model, own)
+    sure = usual_chance(model, members)
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)
     names, unnamed = names_for(arguments.names, model.n_clusters_)
@@ -387,8 +387,8 @@ def _finish(
             membership = spread(membership, complete, 1.0 / membership.shape[1])
             write_memberships(folder.file("memberships.csv"), membership, table)
         ensemble.save(folder.file("ensemble.npz"))
-        if found is not None:
-            tried = {k: spread(column, complete, MISSING) for k, column in found.labels.items()}
+        if selection is not None:
+            tried = {k: spread(column, complete, MISSING) for k, column in selection.labels.items()}
             write_partitions(folder.file("partitions.csv"), tried, table)
         gaps = None
         if clustered is not None:
@@ -414,11 +414,13 @@ def _finish(
             **figures_of(model),
         )
         path = folder.file("result.json")
-        write_record(path, record, selection=found, gaps=gaps, borders=borders)
+        write_record(path, record, selection=selection, gaps=gaps, borders=borders)
     else:
         send(labels, table, arguments)
-    chosen = [] if found is None else [found.reason, *found.doubts]
-    chosen += border_lines(borders, more_than_gaussian=found is not None and found.n_clusters > 1)
+    chosen = [] if selection is None else [selection.reason, *selection.doubts]
+    chosen += border_lines(
+        borders, more_than_gaussian=selection is not None and selection.n_clusters > 1
+    )
     n_categories = 0 if clustered is None else len(clustered.points.category_names)
     line = sizes_line(sizes, names)
     summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories, line)
@@ -500,9 +502,9 @@ def _summary(
     """
     K = model.n_clusters_
     next_best = getattr(model, "alternatives_", ())
-    beside = f" (next best: {next_best[0]})" if next_best and not choice.auto else ""
+    next_best_text = f" (next best: {next_best[0]})" if next_best and not choice.auto else ""
     lines = [
-        f"{count(K, 'cluster')}{beside} of {count(ensemble.n_samples, 'object')}, from "
+        f"{count(K, 'cluster')}{next_best_text} of {count(ensemble.n_samples, 'object')}, from "
         f"{_members(ensemble, n_categories)}. {sizes}"
     ]
     bound = choice.parameters.get("n_clusters")

@@ -65,12 +65,12 @@ def read_draws(
                 notes = (*table.notes, *roles.notes)
         else:
             draws = read_array(source, how, _USUAL)
-        given = None
+        draw_weights = None
         if weights is not None:
-            given = read_weights(weights, int(np.prod(draws.shape[:-1])))
+            draw_weights = read_weights(weights, int(np.prod(draws.shape[:-1])))
         try:
             ensemble = Ensemble.from_draws(
-                draws, burn=burn, thin=thin, weights=given, missing=missing
+                draws, burn=burn, thin=thin, weights=draw_weights, missing=missing
             )
         except InputError as error:
             raise InputError(f"{source}: {error}") from error

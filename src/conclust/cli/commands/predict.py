@@ -244,10 +244,10 @@ def _memberships(
     """Return the memberships in the refined clusters; uniform for points without a label."""
     n_clusters = len(refinement.centers)
     membership = np.full((len(labels), n_clusters), 1.0 / n_clusters)
-    known = nearest >= 0
-    codes, _ = result.ensemble.encode(labels[known])
+    labelled = nearest >= 0
+    codes, _ = result.ensemble.encode(labels[labelled])
     indicator = indicator_of(codes, result.ensemble.offsets)
-    membership[known] = refinement.membership(nearest[known], indicator)
+    membership[labelled] = refinement.membership(nearest[labelled], indicator)
     return membership
 
 
@@ -318,8 +318,8 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     kind = getattr(conclust, method.estimator)
     if not hasattr(kind, "predict"):
         shares = shared_clusterings(result.ensemble, result.labels, new)
-        known = ~np.isnan(shares).all(axis=1)
-        labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        placed = ~np.isnan(shares).all(axis=1)
+        labels = np.where(placed, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
         way = f"by the clusterings shared, as {method.estimator} places no new objects itself"
         return _Placed(labels, None, _company(result, new, labels), way)
     if new.shape[1] != result.ensemble.n_partitions:
@@ -370,12 +370,12 @@ def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> N
     An object without known labels gets, as everywhere, equal shares of all clusters.
     """
     shares = np.nan_to_num(company(result.labels, result.ensemble, new=new))
-    own = np.take_along_axis(shares, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+    own_shares = np.take_along_axis(shares, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
     total = shares.sum(axis=1)
-    known = (total > 0) & (labels >= 0)
-    return np.where(known, own / np.where(known, total, 1.0), 1.0 / shares.shape[1])
+    has_share = (total > 0) & (labels >= 0)
+    return np.where(has_share, own_shares / np.where(has_share, total, 1.0), 1.0 / shares.shape[1])
 
 
 def _versions(result: _Result) -> str:
-    known = result.record.versions
-    return ", ".join(f"{name} {known.get(name)}" for name in ("conclust", "numpy", "scipy"))
+    versions = result.record.versions
+    return ", ".join(f"{name} {versions.get(name)}" for name in ("conclust", "numpy", "scipy"))

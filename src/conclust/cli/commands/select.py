@@ -68,40 +68,42 @@ def run(arguments: argparse.Namespace) -> None:
             f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters, and the same for "
             "references without clusters."
         )
-        with recorded_warnings() as told, talk.during("choosing"):
-            found = _choose(arguments, talk, points, filled)
+        with recorded_warnings() as messages, talk.during("choosing"):
+            selection = _choose(arguments, talk, points, filled)
         clock.lap("choose")
-        talk.step(scaling(found.settings["scale_reason"], points.names))
-        borders = _borders(arguments, talk, filled, found)
+        talk.step(scaling(selection.settings["scale_reason"], points.names))
+        borders = _borders(arguments, talk, filled, selection)
         if borders is not None:
             clock.lap("borders")
-        labels = {k: spread(column, filled.complete, MISSING) for k, column in found.labels.items()}
-        chosen = spread(found.labels_, filled.complete, MISSING)
+        labels = {
+            k: spread(column, filled.complete, MISSING) for k, column in selection.labels.items()
+        }
+        chosen = spread(selection.labels_, filled.complete, MISSING)
         scores = None if points.classes is None else score(points.classes, chosen)
         table = LabelTable(points.ids, points.id_name, None, arguments.raw)
         if folder is not None:
             talk.step(f"Writing {arguments.out}.")
             write_labels(folder.file("labels.csv"), chosen, table)
             write_partitions(folder.file("partitions.csv"), labels, table)
-            write_numbers(folder.file("criteria.csv"), {"k": found.k, **found.table})
+            write_numbers(folder.file("criteria.csv"), {"k": selection.k, **selection.table})
             write_borders(folder, borders)
             gaps = None
-            if found.n_clusters > 1:
-                members = found.ensembles[found.n_clusters]
+            if selection.n_clusters > 1:
+                members = selection.ensembles[selection.n_clusters]
                 if not filled.complete.all():
                     members = Ensemble(spread(members.labels, filled.complete, MISSING))
                 members.save(folder.file("ensemble.npz"))
                 path = folder.file("features.csv")
-                features_written(path, points, filled, found.labels_, raw=arguments.raw)
-                gaps = gaps_between(_scaled(filled.X, found), found.labels_)
+                features_written(path, points, filled, selection.labels_, raw=arguments.raw)
+                gaps = gaps_between(_scaled(filled.X, selection), selection.labels_)
             clock.lap("write")
-            more = {"scores": scores, "warnings": tuple(told), "seconds": clock.seconds()}
-            record = _record(arguments, points, filled, found, chosen, **more)
+            more = {"scores": scores, "warnings": tuple(messages), "seconds": clock.seconds()}
+            record = _record(arguments, points, filled, selection, chosen, **more)
             path = folder.file("result.json")
-            write_record(path, record, selection=found, gaps=gaps, borders=borders)
+            write_record(path, record, selection=selection, gaps=gaps, borders=borders)
         else:
             send(chosen, table, arguments)
-    talk.result(_summary(arguments, found, borders, chosen, scores), found.reason)
+    talk.result(_summary(arguments, selection, borders, chosen, scores), selection.reason)
 
 
 def _borders(
@@ -194,11 +196,11 @@ def _summary(
 ) -> str:
     lines_on_borders = border_lines(borders) if found.n_clusters > 1 else []
     lines = [*lines_on_borders, found.reason, *found.doubts, ""]
-    shown = [(title, found.table[name]) for title, name in _SHOWN if name in found.table]
-    lines.append("   K" + "".join(f"{title:>10}" for title, _ in shown))
+    columns = [(title, found.table[name]) for title, name in _SHOWN if name in found.table]
+    lines.append("   K" + "".join(f"{title:>10}" for title, _ in columns))
     for at, k in enumerate(found.k):
         mark = "*" if k == found.n_clusters else " "
-        lines.append(f"{mark}{k:>3}" + "".join(f"{column[at]:>10.4g}" for _, column in shown))
+        lines.append(f"{mark}{k:>3}" + "".join(f"{column[at]:>10.4g}" for _, column in columns))
     lines += ["", sizes_line(sizes_of(chosen, found.n_clusters))]
     if scores is not None:
         lines.append(

@@ -143,13 +143,13 @@ def points_of(table: Table, how: Reading) -> Points:
 
 
 def _check_categories(table: Table, j: int, texts: list[str]) -> None:
-    there = [text.strip() for text in texts if not is_missing(text)]
-    if not there:
+    values = [text.strip() for text in texts if not is_missing(text)]
+    if not values:
         raise InputError(f"{table.name}: the column {table.names[j]!r} is empty. --drop it.")
-    if names_objects(len(set(there)), len(there)):
+    if names_objects(len(set(values)), len(values)):
         raise InputError(
-            f"{table.name}: the column {table.names[j]!r} has {len(set(there)):,} different values for "
-            f"{len(there):,} objects: these are not categories. Give it as --id-column, or --drop it."
+            f"{table.name}: the column {table.names[j]!r} has {len(set(values)):,} different values for "
+            f"{len(values):,} objects: these are not categories. Give it as --id-column, or --drop it."
         )
 
 
@@ -276,9 +276,9 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
 
 
 def _table_labelling(table: Table, how: Reading, wanted: Sequence[str]) -> Labelling:
-    there = [name for name in wanted if name in table.names] or list(wanted)
-    if not there and table.named and "label" in table.names:
-        there = ["label"]
+    candidates = [name for name in wanted if name in table.names] or list(wanted)
+    if not candidates and table.named and "label" in table.names:
+        candidates = ["label"]
     ours = is_label_file(table.names) and how.id_column not in table.names
     ids: int | None
     if ours:
@@ -286,8 +286,8 @@ def _table_labelling(table: Table, how: Reading, wanted: Sequence[str]) -> Label
     else:
         roles = roles_of(table, how, labels=True)
         ids, columns = roles.ids, roles.data
-    if there:
-        columns = [table.column(there[0], "--column")]
+    if candidates:
+        columns = [table.column(candidates[0], "--column")]
     if len(columns) != 1:
         raise InputError(
             f"{table.name} has {len(columns)} columns that may be the labels to compare: "

@@ -87,8 +87,8 @@ def _read_version_4(file: BinaryIO, path: PathLike) -> dict[str, NDArray[Any]]:
 
     try:
         shapes: list[Any] = [shape for _, shape, _ in whosmat(file)]  # type: ignore[arg-type]
-        there = os.fstat(file.fileno()).st_size
-        if any(min(shape) < 0 or math.prod(shape) > 8 * there for shape in shapes):
+        file_size = os.fstat(file.fileno()).st_size
+        if any(min(shape) < 0 or math.prod(shape) > 8 * file_size for shape in shapes):
             _refuse(path, "an array in it has an impossible shape")
         file.seek(0)
         content = loadmat(file)  # type: ignore[arg-type]

@@ -194,8 +194,8 @@ def _told_by_name(path: Path) -> tuple[str, str, str]:
         raise InputError(f"{path}: only CSV files may be compressed. Decompress it first.")
     if kind is None:
         suffix_text = f"the suffix {suffix!r}" if suffix else "no suffix"
-        known = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
+        suffixes = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
         raise InputError(
-            f"{path}: cannot tell its format from {suffix_text}. {_ELSEWHERE.get(suffix, known)}."
+            f"{path}: cannot tell its format from {suffix_text}. {_ELSEWHERE.get(suffix, suffixes)}."
         )
     return kind, str(path), packing

@@ -413,5 +413,5 @@ def _check_finite(
 
 def listed(names: Sequence[str]) -> str:
     """Return the first names, quoted."""
-    shown = ", ".join(repr(name) for name in names[:12])
-    return shown + (", ..." if len(names) > 12 else "")
+    quoted = ", ".join(repr(name) for name in names[:12])
+    return quoted + (", ..." if len(names) > 12 else "")

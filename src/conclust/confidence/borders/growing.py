@@ -142,7 +142,7 @@ def consensus_tree(
         root = seed_sequence(random_state, _OWNER)
         drawing, seeding = spawn_sequences(root, 2)
         rngs = spawn_generators(drawing, n_splits)
-        found = []
+        p_of_splits = []
         for rng, seed in tracked(
             zip(rngs, spawn_seeds(seeding, n_splits, bits=32), strict=True), "parts", n_splits
         ):
@@ -153,8 +153,8 @@ def consensus_tree(
             top = _grown(part, max_clusters)
             drawn = np.sort(drawn)
             with one_library_thread():
-                found.append(_tested(points[drawn], first[drawn], (splits, leaves[first]), top))
-        p_values = combined(np.array(found))
+                p_of_splits.append(_tested(points[drawn], first[drawn], (splits, leaves[first]), top))
+        p_values = combined(np.array(p_of_splits))
     nodes = 2 * len(splits) + 1
     inside = _nodes_of(splits, nodes)
     sizes = inside @ np.bincount(leaves[leaves >= 0], minlength=nodes)
@@ -204,17 +204,17 @@ def _heights(
     in_clusters, in_members = np.asarray((B.T @ Z).toarray()), np.asarray((Z.T @ present).T)
     columns, members = ensemble.column_weights, ensemble.partition_weights
     joined = inside @ (in_clusters.T * columns @ in_clusters) @ inside.T
-    seen = inside @ (in_members.T * members @ in_members) @ inside.T
+    shared = inside @ (in_members.T * members @ in_members) @ inside.T
     # An object does not form a pair with itself.
     own_joined = inside @ (Z.T @ (B.multiply(B) @ columns))
     own_seen = inside @ (Z.T @ (present @ members))
     heights = np.zeros(nodes)
-    numbers = np.diag(seen) - own_seen
+    numbers = np.diag(shared) - own_seen
     pairs = numbers > 0
     heights[pairs] = 1.0 - (np.diag(joined) - own_joined)[pairs] / numbers[pairs]
     for node, left, right in splits[::-1]:
-        if seen[left, right] > 0:
-            heights[node] = 1.0 - joined[left, right] / seen[left, right]
+        if shared[left, right] > 0:
+            heights[node] = 1.0 - joined[left, right] / shared[left, right]
         heights[node] = max(heights[[node, left, right]])
     return np.asarray(heights)
 
@@ -242,9 +242,9 @@ def _tested(
     p_values = np.ones(len(splits))
     for s, (node, left, right) in enumerate(splits):
         best, t = 0.0, -1
-        for u, (own, a, b) in enumerate(own_splits):
+        for u, (part_node, a, b) in enumerate(own_splits):
             sides = max(common[left, a] + common[right, b], common[left, b] + common[right, a])
-            share = sides / max(1, sizes[node] + own_sizes[own] - common[node, own])
+            share = sides / max(1, sizes[node] + own_sizes[part_node] - common[node, part_node])
             if share > best:
                 best, t = share, u
         if best >= _SAME:

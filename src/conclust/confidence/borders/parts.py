@@ -79,9 +79,9 @@ class Part:
         labels = self.clusters.copy()
         matched_ones = (labels >= 0) & (labels < len(merged))
         labels[matched_ones] = merged[labels[matched_ones]]
-        there = np.unique(labels[labels >= 0])
-        number = np.full(max(int(there.max(initial=-1)) + 1, len(merged)), -1)
-        number[there] = np.arange(len(there))
+        clusters = np.unique(labels[labels >= 0])
+        number = np.full(max(int(clusters.max(initial=-1)) + 1, len(merged)), -1)
+        number[clusters] = np.arange(len(clusters))
         borders = number[pairs]
         here = np.flatnonzero((borders >= 0).all(axis=1))
         m = len(pairs)
@@ -89,7 +89,9 @@ class Part:
         if not len(here):
             return tests
         renumbered = np.where(labels >= 0, number[labels], -1)
-        geometry = border_geometry(self.points, self.first, renumbered, len(there), estimated=True)
+        geometry = border_geometry(
+            self.points, self.first, renumbered, len(clusters), estimated=True
+        )
         tests.counts[here] = geometry.count(self.first, borders[here])
         n1, n2, n3 = tests.counts.T
         tails = [scipy.special.bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)]

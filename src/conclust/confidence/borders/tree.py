@@ -103,12 +103,12 @@ class ConsensusTree:
         ParameterError
             If more than one of the three is given, or one is out of its range.
         """
-        given = [
+        criteria = [
             name for name, v in (("k", k), ("height", height), ("alpha", alpha)) if v is not None
         ]
-        if len(given) > 1:
+        if len(criteria) > 1:
             raise ParameterError(
-                f"{_OWNER}.cut takes one of 'k', 'height' and 'alpha'. Got {' and '.join(given)}."
+                f"{_OWNER}.cut takes one of 'k', 'height' and 'alpha'. Got {' and '.join(criteria)}."
             )
         if k is not None:
             made = check_int(k, "k", _OWNER, high=len(self.splits) + 1) - 1
@@ -226,12 +226,12 @@ class ConsensusTree:
             sizes[cluster[leaf]] = sizes.get(cluster[leaf], 0) + count
         inside = self._inside()
         # From the bottom up, so that the cluster that a sliver joins contains no other sliver.
-        for sliver, beside in list(joined.items())[::-1]:
-            there = {cluster[node] for node in inside[beside]} & set(sizes)
-            largest = max(there, key=lambda c: (sizes[c], -c))
-            gone = cluster[sliver]
-            cluster = {node: largest if c == gone else c for node, c in cluster.items()}
-            sizes[largest] += sizes.pop(gone)
+        for sliver, sibling in list(joined.items())[::-1]:
+            neighbours = {cluster[node] for node in inside[sibling]} & set(sizes)
+            largest = max(neighbours, key=lambda c: (sizes[c], -c))
+            absorbed = cluster[sliver]
+            cluster = {node: largest if c == absorbed else c for node, c in cluster.items()}
+            sizes[largest] += sizes.pop(absorbed)
         return self._named(cluster)
 
     def _inside(self) -> dict[int, set[int]]:

@@ -213,8 +213,8 @@ class AutoConsensus(PlacingClusterer):
         self.n_clusters_cut_, self.number_by_ = number.n_clusters, number.by
         self._reason, self.alternatives_ = number.reason, number.alternatives
         self.linkage_matrix_ = trees.matrices[chosen.evidence]
-        shown = trees.n_clusters_shown
-        self._settle(chosen.evidence, chosen.straddling, shown, trees.supports, chosen.votes)
+        indicated = trees.n_clusters_shown
+        self._settle(chosen.evidence, chosen.straddling, indicated, trees.supports, chosen.votes)
         if ensemble.is_soft:
             rows = shares_of_votes(ensemble.indicator, self._votes)
         else:
@@ -236,7 +236,7 @@ class AutoConsensus(PlacingClusterer):
 
     def _number_of(self, trees: GrownTrees) -> ChosenNumber:
         """Return the number of clusters: the given one, or the choice of the points or the partitions."""
-        shown, supports = trees.n_clusters_shown, trees.supports
+        indicated, supports = trees.n_clusters_shown, trees.supports
         if self.n_clusters is not None and trees.possible(self.n_clusters) != self.n_clusters:
             fewer = self.n_clusters < trees.smallest
             why, bound = (
@@ -252,7 +252,7 @@ class AutoConsensus(PlacingClusterer):
         decided = None if chooser is None else chooser(trees)
         constrained = self._constraints is not None
         if self.n_clusters is not None:
-            sentence = reason_of(self.n_clusters, shown, supports)
+            sentence = reason_of(self.n_clusters, indicated, supports)
             labels = None if decided is None or constrained else decided.labels
             return ChosenNumber(self.n_clusters, sentence, "given", labels=labels)
         if decided is not None and not constrained:
@@ -263,10 +263,10 @@ class AutoConsensus(PlacingClusterer):
             return ChosenNumber(possible, decided.reason + more, decided.by, decided.alternatives)
         if constrained:
             number = _possible_number(trees)
-            more = "" if number == shown else _possible(number)
-            return ChosenNumber(number, reason_of(None, shown, supports) + more, "partitions")
-        reason, others = reason_of(None, shown, supports), alternatives_of(shown, supports)
-        return ChosenNumber(shown, reason, "partitions", others)
+            more = "" if number == indicated else _possible(number)
+            return ChosenNumber(number, reason_of(None, indicated, supports) + more, "partitions")
+        reason, others = reason_of(None, indicated, supports), alternatives_of(indicated, supports)
+        return ChosenNumber(indicated, reason, "partitions", others)
 
     def _grow(self, ensemble: Ensemble, objects: NDArray[np.int64]) -> GrownTrees:
         """Grow the trees of some objects, and determine the number of clusters from them."""
@@ -319,19 +319,19 @@ class AutoConsensus(PlacingClusterer):
         """Return the trees with the number of clusters that they indicate."""
         stage("number of clusters")
         fine = fine_partitions(part)
-        shown, supports = best_number(part, list(matrices.values()), fine, self.max_clusters)
+        indicated, supports = best_number(part, list(matrices.values()), fine, self.max_clusters)
 
         def choose(cuts: dict[str, NDArray[np.int64]]) -> CutOfTree:
             votes = {name: votes_for(part, labels, counting) for name, labels in cuts.items()}
             placed = {
-                name: shares_of_votes(part.indicator, own).argmax(axis=1)
-                for name, own in votes.items()
+                name: shares_of_votes(part.indicator, votes_of_name).argmax(axis=1)
+                for name, votes_of_name in votes.items()
             }
             across = {name: straddling(part, labels, fine) for name, labels in placed.items()}
             name = _taken(across)
             return CutOfTree(name, across[name], votes[name], cuts[name])
 
-        return GrownTrees(self.tree_objects_, matrices, shown, supports, choose)
+        return GrownTrees(self.tree_objects_, matrices, indicated, supports, choose)
 
     @contextmanager
     def number_chosen_by(self, chooser: NumberChooser) -> Iterator[None]:
@@ -465,11 +465,11 @@ def _keep_constraints(
     counts = np.bincount(group).astype(np.float64)
     means = np.zeros((len(counts), rows.shape[1]))
     np.add.at(means, group, rows[touched])
-    own = (means / counts[:, np.newaxis])[group]
-    elsewhere = np.flatnonzero(own.argmax(axis=1) != held[touched])
-    own[elsewhere] = 0.0
-    own[elsewhere, held[touched][elsewhere]] = 1.0
-    rows[touched] = own
+    group_means = (means / counts[:, np.newaxis])[group]
+    elsewhere = np.flatnonzero(group_means.argmax(axis=1) != held[touched])
+    group_means[elsewhere] = 0.0
+    group_means[elsewhere, held[touched][elsewhere]] = 1.0
+    rows[touched] = group_means
 
 
 def _taken(across: dict[str, float]) -> str:

@@ -164,7 +164,7 @@ class CSPA(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         W: Any
-        given = read_pairs(
+        evidence = read_pairs(
             self.pairs,
             ensemble,
             observed,
@@ -173,10 +173,10 @@ class CSPA(ConsensusClusterer):
             n_jobs=self.n_jobs,
             apart=True,
         )
-        if given is None:
+        if evidence is None:
             W, sizes, vertex = self._all_pairs(ensemble)
         else:
-            W = given.to_scipy()
+            W = evidence.to_scipy()
             sizes, vertex = np.ones(ensemble.n_samples), np.arange(ensemble.n_samples)
         parts = partition_graph(
             W,

@@ -202,8 +202,8 @@ class MCLA(PlacingClusterer):
         place = np.full(self._meta.shape[1], -1)
         place[kept] = np.arange(len(kept))
         self._meta = self._meta[:, kept]
-        known = self.meta_clusters_ >= 0
-        self.meta_clusters_[known] = place[self.meta_clusters_[known]]
+        assigned = self.meta_clusters_ >= 0
+        self.meta_clusters_[assigned] = place[self.meta_clusters_[assigned]]
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         B = indicator_of(codes, self._offsets)

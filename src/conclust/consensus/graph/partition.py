@@ -141,19 +141,21 @@ def partition_graph(
     check_int(n_init, "n_init", owner)
     mass = _read_mass(vertex_weights, n)
     root = seed_sequence(random_state, owner)
-    own, *seeds = spawn_sequences(root, n_init + 1)
+    graph_seed, *seeds = spawn_sequences(root, n_init + 1)
     capacity = part_capacity(mass, k, balance)
     if not _has_edges(W):
         return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
     stage("embedding of the graph")
     if method == "spectral":
         with one_library_thread():
-            rows = graph_embedding(W, k, generator(own))
+            rows = graph_embedding(W, k, generator(graph_seed))
             stage("k-means on the embedding")
-            labels = _by_first(kmeans_labels(Points(rows, _present(mass)), k, own, n_init=n_init))
+            labels = _by_first(
+                kmeans_labels(Points(rows, _present(mass)), k, graph_seed, n_init=n_init)
+            )
             return GraphPartition(labels, cut_weight(W, labels), np.inf)
     with one_library_thread():
-        rows = graph_embedding(W, k, generator(own))
+        rows = graph_embedding(W, k, generator(graph_seed))
         if is_sparse(W) and n <= _WHOLE_UP_TO and W.nnz >= _WHOLE * n * n:
             W = W.toarray()
         starts = _filled_starts(rows, k, mass, capacity, seeds)
@@ -300,8 +302,8 @@ def connectivity(
     """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
     vertices = np.repeat(np.arange(H.shape[0]), np.diff(H.indptr))
     k = int(labels.max()) + 1
-    met = np.unique(H.indices.astype(np.int64) * k + labels[vertices]) // k
-    parts = np.bincount(met, minlength=H.shape[1])
+    edges_met = np.unique(H.indices.astype(np.int64) * k + labels[vertices]) // k
+    parts = np.bincount(edges_met, minlength=H.shape[1])
     return float(edge_weights @ np.maximum(parts - 1, 0))
 
 

@@ -123,9 +123,9 @@ def part_objects(
         return kmeans_labels(points, k, seed, n_init=n_init)
 
     def parted(c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence) -> Parts:
-        own = np.flatnonzero(side.component_of == c)
-        points = _embedded(edges.part(objects), side, own, joint)
-        return kmeans_labels(points, len(own), own_seed, n_init=n_init)
+        columns = np.flatnonzero(side.component_of == c)
+        points = _embedded(edges.part(objects), side, columns, joint)
+        return kmeans_labels(points, len(columns), own_seed, n_init=n_init)
 
     component = of_objects(edges, side.components)
     return part_components(component, np.ones(len(component)), k, seed, parted, owner)
@@ -243,10 +243,10 @@ def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]
     for block in edges.blocks():
         n = block.shape[0]
         rows = np.repeat(np.arange(n), np.diff(block.indptr))
-        own = np.full(n, -1, dtype=np.int64)
+        labels = np.full(n, -1, dtype=np.int64)
         some = block.data > 0
-        own[rows[some]] = components[block.indices[some]]
-        component_of[begin : begin + n] = own
+        labels[rows[some]] = components[block.indices[some]]
+        component_of[begin : begin + n] = labels
         begin += n
     return component_of
 

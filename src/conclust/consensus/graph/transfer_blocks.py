@@ -128,8 +128,10 @@ def transfer_cut_blocks(
         degrees = weights * labels.cluster_sizes
 
         def components() -> NDArray[np.int64]:
-            there = (weights > 0).astype(np.float64)
-            links = sp.csr_array(sp.diags_array(there) @ labels.gram @ sp.diags_array(there))
+            has_weight = (weights > 0).astype(np.float64)
+            links = sp.csr_array(
+                sp.diags_array(has_weight) @ labels.gram @ sp.diags_array(has_weight)
+            )
             links.eliminate_zeros()
             return numbered_components(links, degrees)
 
@@ -209,16 +211,16 @@ def _parted(
     parts: list[int] = []
     of_parts: list[int] = []
     for c in range(count):
-        own = np.flatnonzero(side.component_of == c)
-        table = side.loads[:, own] * scale * (1.0 if how.joint else side.values[own])
-        clusters = side.clusters[side.components == c][:, own]
+        columns = np.flatnonzero(side.component_of == c)
+        table = side.loads[:, columns] * scale * (1.0 if how.joint else side.values[columns])
+        clusters = side.clusters[side.components == c][:, columns]
         points = unit_rows(clusters[clusters.any(axis=1)]) if how.joint else clusters[:0]
-        if len(own) <= 1:
+        if len(columns) <= 1:
             parts.append(1)
             of_parts.append(int(totals[c]))
             continue
         part = _Component(weights, side.components, c, table, points)
-        centers_found = _kmeans(nearest, part, len(own), seeds[c], how.n_init, sizes[:, c])
+        centers_found = _kmeans(nearest, part, len(columns), seeds[c], how.n_init, sizes[:, c])
         parts.append(len(centers_found.centers))
         of_parts += _objects_of(centers_found, points).astype(np.int64).tolist()
     first = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int64)
@@ -342,17 +344,17 @@ def _sums(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the nearest center of each row, and the sums and numbers of the rows of each center."""
     sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
-    own, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
+    nearest, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
     lloyd_round(
         np.ascontiguousarray(rows),
         np.ones(len(rows)),
         np.ascontiguousarray(centers),
-        own,
+        nearest,
         distances,
         sums,
         totals,
     )
-    return own, sums, totals
+    return nearest, sums, totals
 
 
 def _objects_of(found: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -387,10 +389,10 @@ def _component_of(part: Part, weights: NDArray[np.float64], components: NDArray[
     table = np.where(weights > 0, components, -1).astype(np.int64)
     component_of = np.full(ensemble.n_samples, -1, dtype=np.int64)
     for u in range(ensemble.n_partitions):
-        own = table[ensemble.offsets[u] : ensemble.offsets[u + 1]]
+        partition_table = table[ensemble.offsets[u] : ensemble.offsets[u + 1]]
         codes = ensemble.codes[:, u]
-        some = codes < len(own)
-        component_of[some] = np.maximum(component_of[some], own[codes[some]])
+        some = codes < len(partition_table)
+        component_of[some] = np.maximum(component_of[some], partition_table[codes[some]])
     return component_of
 
 
@@ -417,8 +419,8 @@ def _blocks_of(
     for begin in range(0, part.ensemble.n_samples, _BLOCK):
         some = slice(begin, begin + _BLOCK)
         rows = edges.rows(component.table, some, unit=True)
-        own = mine[some]
-        yield own, some, rows if own.all() else rows[own]
+        in_component = mine[some]
+        yield in_component, some, rows if in_component.all() else rows[in_component]
 
 
 def _rows_of(

@@ -84,9 +84,9 @@ def iterate(
 
     state = labels.stages.state("lloyd", Lloyd, lambda: looked(first, 0))
     while not state.done and state.n_iter < max_iter:
-        found = looked(state.centroids(labels), state.n_iter + 1)
-        gain = state.loss - found.loss
-        state = replace(found, done=bool(gain <= tol * abs(found.loss)))
+        following = looked(state.centroids(labels), state.n_iter + 1)
+        gain = state.loss - following.loss
+        state = replace(following, done=bool(gain <= tol * abs(following.loss)))
         labels.stages.save("lloyd", state)
     return state
 

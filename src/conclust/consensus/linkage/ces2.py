@@ -161,10 +161,10 @@ class CEs2(ConsensusClusterer):
         start = (ensemble if counted.all() else ensemble.observed_only()).distinct_rows(
             noise="apart"
         )
-        found = self._labels_of_rows(start)[start.inverse]
+        labels = self._labels_of_rows(start)[start.inverse]
         self.core_ = spread(self.core_[start.inverse], counted, False)
         self.stability_ = spread(self.stability_[start.inverse], counted, np.nan)
-        return spread(found, counted, int(np.bincount(found).argmax()))
+        return spread(labels, counted, int(np.bincount(labels).argmax()))
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         self.core_ = spread(self.core_, observed, False)
@@ -312,17 +312,17 @@ def inconsistency(tree: NDArray[np.float64], depth: int = _DEPTH) -> NDArray[np.
     mean = np.bincount(at, heights[of], n - 1) / np.maximum(count, 1)
     squares = np.bincount(at, (heights[of] - mean[at]) ** 2, n - 1)
     deviation = np.sqrt(squares / np.maximum(count - 1, 1))
-    found = np.divide(heights - mean, deviation, out=np.zeros(n - 1), where=deviation > 0.0)
-    return found[top]
+    coefficients = np.divide(heights - mean, deviation, out=np.zeros(n - 1), where=deviation > 0.0)
+    return coefficients[top]
 
 
 def _upwards(link: int, upper: dict[int, int], count: int) -> list[int]:
     """Return a link and the links above it, `count` in total."""
-    found: list[int] = []
-    while link >= 0 and len(found) < count:
-        found.append(link)
+    links: list[int] = []
+    while link >= 0 and len(links) < count:
+        links.append(link)
         link = upper[link]
-    return found
+    return links
 
 
 def _joined(pairs: _Pairs, labels: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -354,13 +354,13 @@ def _merged(pairs: _Pairs, pieces: NDArray[np.int64], k: int) -> NDArray[np.int6
     """Return the clusters of the pieces: k, by single linkage of mean similarities."""
     n, count = len(pieces), int(pieces.max()) + 1
     M = sp.csr_array((pairs.masses, (np.arange(n), pieces)), shape=(n, count))
-    sums, known = np.zeros((count, count)), np.zeros((count, count))
+    sums, n_known = np.zeros((count, count)), np.zeros((count, count))
     step = max(1, _BLOCK_ENTRIES // n)
     for begin in range(0, n, step):
         some = slice(begin, begin + step)
         levels = pairs.levels[some].T
         sums += np.asarray((M.T @ np.maximum(levels, 0)) @ M[some])
-        known += np.asarray((M.T @ (levels >= 0)) @ M[some])
-    D = 1.0 - np.divide(sums, known * pairs.steps, out=np.zeros_like(sums), where=known > 0)
+        n_known += np.asarray((M.T @ (levels >= 0)) @ M[some])
+    D = 1.0 - np.divide(sums, n_known * pairs.steps, out=np.zeros_like(sums), where=n_known > 0)
     np.fill_diagonal(D, 0.0)
     return cut(from_merges(*merges_of(D, np.ones(count), "single")), k)

@@ -289,9 +289,12 @@ def _with_absence(ensemble: Ensemble, edges: Edges, W: sp.csr_array) -> tuple[Ed
     shares = sizes / np.bincount(of, weights=sizes, minlength=n_partitions)[of]
     mean = sp.csr_array((shares, (of, np.arange(len(of)))), shape=(n_partitions, len(of)))
     to_others = sp.csr_array(mean @ (W - sp.eye_array(len(of))))
-    own = (to_others @ mean.T).diagonal()
+    self_similarity = (to_others @ mean.T).diagonal()
     absent = (~ensemble.present | ensemble.noise) * ensemble.partition_weights
-    some = np.flatnonzero(own > 0)
+    some = np.flatnonzero(self_similarity > 0)
     B = sp.hstack([edges.matrix(), sp.csr_array(absent[:, some])])
-    blocks: list[list[Any]] = [[W, to_others[some].T], [to_others[some], sp.diags_array(own[some])]]
+    blocks: list[list[Any]] = [
+        [W, to_others[some].T],
+        [to_others[some], sp.diags_array(self_similarity[some])],
+    ]
     return MatrixEdges(sp.csr_array(B)), sp.csr_array(sp.block_array(blocks))

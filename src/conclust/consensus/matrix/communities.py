@@ -236,7 +236,7 @@ class _Evidence:
     @classmethod
     def of(cls, ensemble: Ensemble, rows: DistinctRows, n_clusters: int) -> _Evidence:
         A, counts = normalized_rows(rows.ensemble), rows.masses
-        own = np.asarray(A.multiply(A).sum(axis=1)).ravel()
+        self_pairs = np.asarray(A.multiply(A).sum(axis=1)).ravel()
         if ensemble.has_missing:
             groups, present = rows.ensemble.presence_groups, rows.ensemble.present
             every = float(rows.ensemble.partition_weights.sum())
@@ -247,10 +247,10 @@ class _Evidence:
             few = ensemble.n_samples <= _ALL_PAIRS
             total = 2.0 * (squared(ensemble, 1) if few else together(ensemble)) / every
         else:
-            presence = np.ones((len(own), 1))
-            total = normalized_norm(ensemble) - float(counts @ own**2)
+            presence = np.ones((len(self_pairs), 1))
+            total = normalized_norm(ensemble) - float(counts @ self_pairs**2)
         observed = (presence**2).sum(axis=1)
-        lift = (observed - own)[:, np.newaxis]
+        lift = (observed - self_pairs)[:, np.newaxis]
         few = len(rows) <= _FEW and len(rows) < n_clusters * presence.shape[1]
         roots = np.sqrt(presence @ presence.T) if few else None
         return cls(A, counts, lift, presence, total + float(counts @ observed), roots)

@@ -196,10 +196,10 @@ class DyadicAspect(SoftConsensusClusterer):
         self.n_iter_, self.converged_ = len(path.trace) - 1, path.converged
         if not path.converged:
             warn_unfinished(self)
-        own = joint.sum(axis=1, keepdims=True)
+        totals = joint.sum(axis=1, keepdims=True)
         alone = np.zeros_like(joint)
         alone[np.arange(len(alone)), first] = 1.0
-        return np.asarray(np.divide(joint, own, out=alone, where=own > 0)[rows.inverse])
+        return np.asarray(np.divide(joint, totals, out=alone, where=totals > 0)[rows.inverse])
 
     def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
         self.aspects_ = self.aspects_[kept]
@@ -228,9 +228,9 @@ class _Dyads:
         pairs = []
         for block, shares in _shares(rows):
             here = np.arange(len(block))
-            own = shares[here, block] * (counts[block] - 1.0)
+            self_shares = shares[here, block] * (counts[block] - 1.0)
             shares *= counts
-            shares[here, block] = own
+            shares[here, block] = self_shares
             partners[block] = shares.sum(axis=1)
             shares *= counts[block, np.newaxis]
             pairs.append(sp.csr_array(np.triu(shares[:, block.start :])))

@@ -78,8 +78,8 @@ class Criterion:
         blocks = gram_blocks(rows.ensemble, mass) if whole is None else gram_blocks(whole)
         table = np.empty((m, m))
         for block in blocks:
-            own = group[block.partitions, block.rows]
-            table[block.partitions] = (own @ block.gram.multiply(block.gram) @ group.T).toarray()
+            groups = group[block.partitions, block.rows]
+            table[block.partitions] = (groups @ block.gram.multiply(block.gram) @ group.T).toarray()
         everything = bool(rows.ensemble.present[:, rows.ensemble.partition_weights > 0].all())
         observed = None if everything else rows.ensemble.present.astype(np.float64)
         weights = rows.ensemble.partition_weights / rows.ensemble.partition_weights.sum()

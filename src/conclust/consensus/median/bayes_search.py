@@ -315,9 +315,9 @@ def _best_of_starts(
     carried = ends[:1]
     size = part.ensemble.codes.size
     most = max(_CARRIED_ON if size <= _FEW else 1, min(len(ends), _CHEAP // size))
-    for found in ends[1:]:
-        if len(carried) < most and found.loss > carried[-1].loss + 1e-12:
-            carried.append(found)
+    for end in ends[1:]:
+        if len(carried) < most and end.loss > carried[-1].loss + 1e-12:
+            carried.append(end)
     stage("rebuilding clusters")
     carried = _mapped(
         lambda i: part.finish(carried[i], seeds[len(starts) + i]),

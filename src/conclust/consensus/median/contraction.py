@@ -56,9 +56,9 @@ def contracted(
     weights = evidence.weights
     several = np.flatnonzero(np.bincount(group) > 1)
     if len(several):
-        own = joined @ (evidence.rows.multiply(evidence.rows) @ weights)
+        self_pairs = joined @ (evidence.rows.multiply(evidence.rows) @ weights)
         mean = mass * (rows.multiply(rows) @ weights)
-        least = (mean - own)[several] / (mass * (mass - 1.0))[several]
+        least = (mean - self_pairs)[several] / (mass * (mass - 1.0))[several]
         columns = sp.csr_array(
             (np.ones(len(several)), (several, np.arange(len(several)))), shape=(count, len(several))
         )

@@ -312,10 +312,10 @@ def member_starts(
         noise = np.flatnonzero(labels == -2)
         start = np.where(labels >= 0, labels, -1)
         start[noise] = counts[u] + np.arange(len(noise))
-        there = start >= 0
-        if not there.any() or (k is not None and len(np.unique(start[there])) < k):
+        assigned = start >= 0
+        if not assigned.any() or (k is not None and len(np.unique(start[assigned])) < k):
             continue
-        start[there] = canonical_labels(start[there])
+        start[assigned] = canonical_labels(start[assigned])
         search.set(start, int(start.max()) + 1)
         scored.append((search.objective(), start))
     scored.sort(key=lambda each: -each[0])  # stable sort: the first one if tied

@@ -241,11 +241,11 @@ class BayesianEnsemble(PlacingClusterer):
         seed = seed_sequence(self.random_state, "BayesianEnsemble")
         threads = thread_count(self.n_jobs, "BayesianEnsemble")
         first = 1.0 / self.n_clusters if self.alpha is None else float(self.alpha)
-        given = self.smoothing
+        smoothing = self.smoothing
         search = _Search(
             np.full(self.n_clusters, first),
             self.learn_alpha,
-            _SMOOTHING["variational"] if given is None else float(given),
+            _SMOOTHING["variational"] if smoothing is None else float(smoothing),
             self.max_iter,
             self.tol,
             threads,
@@ -254,7 +254,7 @@ class BayesianEnsemble(PlacingClusterer):
         n_init = fewer_starts(self.n_init, rows, self.n_clusters)
         best = best_of_restarts(search, rows, n_init, seed, threads)
         if self.solver == "gibbs":
-            b = _SMOOTHING["gibbs"] if given is None else float(given)
+            b = _SMOOTHING["gibbs"] if smoothing is None else float(smoothing)
             return self._sample(ensemble, rows, best, MixedPrior(first, self.learn_alpha, b), seed)
         self._model = best.model
         self.objective_ = best.trace[-1]
@@ -380,8 +380,10 @@ class _Model:
         logs, beta = np.log(membership), np.log(self.beta)
         clusters = np.zeros(codes.shape, dtype=np.int32)
         for u, first in enumerate(self.offsets[:-1]):
-            own = np.flatnonzero(codes[:, u] < self.offsets[u + 1] - first)
-            clusters[own, u] = (logs[own] + beta[first + codes[own, u]]).argmax(axis=1)
+            labelled = np.flatnonzero(codes[:, u] < self.offsets[u + 1] - first)
+            clusters[labelled, u] = (logs[labelled] + beta[first + codes[labelled, u]]).argmax(
+                axis=1
+            )
         return clusters
 
     def placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:

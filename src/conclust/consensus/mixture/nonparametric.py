@@ -255,10 +255,10 @@ def posterior_coclustering(
     (15, 15)
     """
     expected = "a NonparametricBayesianEnsemble or a BayesianEnsemble with solver='gibbs'"
-    given: Any = model
-    if not isinstance(given, NonparametricBayesianEnsemble | BayesianEnsemble):
+    estimator: Any = model
+    if not isinstance(estimator, NonparametricBayesianEnsemble | BayesianEnsemble):
         advice = "Of draws of your own: coassociation(Ensemble.from_draws(draws)) / n_draws."
-        refuse("model", "posterior_coclustering", expected, given, advice)
+        refuse("model", "posterior_coclustering", expected, estimator, advice)
     check_is_fitted(model)
     if not hasattr(model, "draws_"):
         refuse("model", "posterior_coclustering", expected, model)

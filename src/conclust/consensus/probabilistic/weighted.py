@@ -384,9 +384,9 @@ class WeightedPCC(PairObjectiveClusterer):
     def _reads_all(self, n_samples: int) -> bool:
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
         for name, only in _IN_BLOCKS.items():
-            given = getattr(self, name)
-            if not isinstance(given, str | None) or given != only:
-                refuse(name, "WeightedPCC", f"{only!r} with labels in blocks", given, advice)
+            value = getattr(self, name)
+            if not isinstance(value, str | None) or value != only:
+                refuse(name, "WeightedPCC", f"{only!r} with labels in blocks", value, advice)
         return n_samples <= _READ_ALL
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:

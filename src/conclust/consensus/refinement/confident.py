@@ -69,8 +69,8 @@ def confident_graph(start: DistinctRows, alpha: float) -> ConfidentGraph:
     edges, unobserved = [], []
     for block in coassociation_blocks(start.ensemble):
         shares = frequencies(block.counts, block.copresence)
-        own = np.arange(len(block.rows))
-        shares[own, own + block.rows.start] = 0.0
+        local = np.arange(len(block.rows))
+        shares[local, local + block.rows.start] = 0.0
         unobserved.append(sp.csr_array(np.isnan(shares)))
         shares[~(shares >= alpha - _ROUNDING)] = 0.0
         edges.append(sp.csr_array(shares))

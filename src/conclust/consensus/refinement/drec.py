@@ -177,10 +177,10 @@ def _features(rows: Ensemble) -> sp.csr_array:
     # Clusters of one object in several partitions are one column of the same product X X'.
     alone = np.sqrt(rows.noise @ weights)
     noisy = np.flatnonzero(alone)
-    own = sp.csr_array(
+    noise_columns = sp.csr_array(
         (alone[noisy], (noisy, np.arange(len(noisy)))), shape=(rows.n_samples, len(noisy))
     )
-    return sp.csr_array(sp.hstack([X, own]))
+    return sp.csr_array(sp.hstack([X, noise_columns]))
 
 
 def representation_affinity(

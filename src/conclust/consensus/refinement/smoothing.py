@@ -83,12 +83,12 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
         X = whole.solve(X, X.copy(), graph.unobserved)
     else:
         groups = graph.groups()
-        given = [X[np.ix_(group, group)] for group in groups]
+        blocks = [X[np.ix_(group, group)] for group in groups]
         X = _between(X, whole.L, groups, penalty)
-        each = zip(groups, given, strict=True)
-        for group, own in tracked(each, "components", len(groups)):
+        each = zip(groups, blocks, strict=True)
+        for group, component in tracked(each, "components", len(groups)):
             inside = np.ix_(group, group)
-            X[inside] = whole.part(group).solve(own, X[inside])
+            X[inside] = whole.part(group).solve(component, X[inside])
     X /= root[:, None]
     X /= root
     return 0.5 * (X + X.T)
@@ -226,9 +226,9 @@ class _Equations:
             factors = _factors(self.L, self._shift())
             if factors is not None:
                 return self._solve_by_factors(A, X, factors)
-        n, own = len(A), np.arange(len(A))
+        n, diagonal = len(A), np.arange(len(A))
         joined, others = self.edges.nonzero()
-        fixed = np.concatenate([joined, own]), np.concatenate([others, own])
+        fixed = np.concatenate([joined, diagonal]), np.concatenate([others, diagonal])
         X[fixed] = A[fixed]
         half_drawn = self.L + sp.diags_array(np.full(n, 0.5 * self.penalty))
         free_of_A = None if unobserved is None else unobserved.nonzero()

@@ -196,8 +196,8 @@ class _Pairs:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sums over the partitions that put a pair together, and that observed it."""
         counts, copresence = evidence(self.rows.reweighted(weights), max_dense=None)
-        own = np.arange(len(counts))
-        copresence[own, own] = counts[own, own] = float(weights.sum())
+        diagonal = np.arange(len(counts))
+        copresence[diagonal, diagonal] = counts[diagonal, diagonal] = float(weights.sum())
         return counts, copresence
 
     def disagreements(self, S: NDArray[np.float64], W: NDArray[np.float64]) -> NDArray[np.float64]:

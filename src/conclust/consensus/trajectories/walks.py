@@ -91,8 +91,8 @@ class Walks:
         """Return R of all pairs of rows: in [0, 1], 1 on the diagonal; isolated rows are like none."""
         R = self.gram()
         scale = _inverse_roots(np.diag(R))
-        for row, own in zip(R, scale, strict=True):
-            row *= own * scale
+        for row, row_scale in zip(R, scale, strict=True):
+            row *= row_scale * scale
             np.minimum(row, 1.0, out=row)
             row[row < _NEVER] = 0.0
         np.fill_diagonal(R, 1.0)
@@ -128,14 +128,14 @@ class Walks:
     def _there_and_back(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         # P'^s = D P^s D^-1.
         inverse = np.divide(1.0, self.degrees, out=np.zeros(len(self)), where=self.degrees > 0)
-        there = []
+        forward = []
         reached = X * inverse[:, None]
         for _ in range(self.n_steps):
             reached = self._step(reached)
-            there.append(reached)
+            forward.append(reached)
         back = np.zeros_like(X)
-        while there:
-            back = self._step(there.pop() * self.degrees[:, None] + back)
+        while forward:
+            back = self._step(forward.pop() * self.degrees[:, None] + back)
         return back
 
     def _step(self, X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -136,10 +136,10 @@ class Count:
 
     def members(self, u: int) -> sp.csr_array:
         """Return the indicator of the clusters of a partition, (n, T_u)."""
-        own = cluster_range(self.ensemble, u)
+        columns = cluster_range(self.ensemble, u)
         if self._columns is not None:
-            return sp.csr_array(self._columns[:, own])
-        offsets = np.array([0, own.stop - own.start])
+            return sp.csr_array(self._columns[:, columns])
+        offsets = np.array([0, columns.stop - columns.start])
         return indicator_of(np.ascontiguousarray(self.ensemble.codes[:, u : u + 1]), offsets)
 
     def shared(
@@ -147,28 +147,28 @@ class Count:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return the arguments of `votes_for` for a partition: shared objects, known objects, all sizes."""
         target, weight = self.reference
-        part, known = self.members(u), weight > 0
-        everybody = known.all()
-        shared = np.asarray(part.T @ (target if everybody else target * known[:, None]))
-        sizes = (target if everybody else target[known]).sum(axis=0)
-        return shared, np.asarray(part.T @ known.astype(np.float64)), sizes
+        part, observed = self.members(u), weight > 0
+        everybody = observed.all()
+        shared = np.asarray(part.T @ (target if everybody else target * observed[:, None]))
+        sizes = (target if everybody else target[observed]).sum(axis=0)
+        return shared, np.asarray(part.T @ observed.astype(np.float64)), sizes
 
     def add(self, u: int, votes: NDArray[np.float64]) -> None:
         """Count the votes of the clusters of a partition; the first one is the reference."""
         weight = float(self.ensemble.partition_weights[u])
         part = self.members(u)
-        heard = (votes.sum(axis=1) > 0).astype(np.float64)
+        voters = (votes.sum(axis=1) > 0).astype(np.float64)
         if self.certainty is not None:
-            heard *= self.certainty[cluster_range(self.ensemble, u)]
-            votes = heard[:, None] * votes
+            voters *= self.certainty[cluster_range(self.ensemble, u)]
+            votes = voters[:, None] * votes
         partition_votes = np.asarray(part @ votes)
-        counted = np.asarray(part @ heard)
+        counted = np.asarray(part @ voters)
         begun = self._first is not None
         if self.ensemble.has_noise and self.certainty is None:
             alone = self.ensemble.codes[:, u] == noise_code(self.ensemble.codes.dtype)
             if begun:
-                target, known = self.reference
-                alone &= known > 0
+                target, observed = self.reference
+                alone &= observed > 0
                 partition_votes[alone] = target[alone]
             else:
                 partition_votes[alone] = 1.0 / self.k

@@ -260,12 +260,12 @@ def _vote(
     count = Count(ensemble, k, fixed=scheme in FIXED, certainty=certainty)
     stage("votes of the partitions")
     for u in tracked(order, "partitions"):
-        own = cluster_range(ensemble, u)
+        columns = cluster_range(ensemble, u)
         if u == order[0]:
-            votes[own] = votes_of_reference(own, k)
+            votes[columns] = votes_of_reference(columns, k)
         else:
-            votes[own] = votes_for(*count.shared(u), scheme)
-        count.add(u, votes[own])
+            votes[columns] = votes_for(*count.shared(u), scheme)
+        count.add(u, votes[columns])
     if scheme == "lwcv":
         votes, count = _vote_again(count, order, scheme)
     return votes, count.mean()
@@ -280,9 +280,9 @@ def _vote_again(
     again = Count(ensemble, count.k, certainty=count.certainty)
     stage("votes of the partitions, again")
     for u in tracked(order, "partitions"):
-        own = cluster_range(ensemble, u)
-        votes[own] = votes_for(*count.shared(u), scheme)
-        again.add(u, votes[own])
+        columns = cluster_range(ensemble, u)
+        votes[columns] = votes_for(*count.shared(u), scheme)
+        again.add(u, votes[columns])
     return votes, again
 
 

@@ -146,10 +146,10 @@ def _complete(labels: LabelBlocks, votes: NDArray[np.float64], how: How) -> NDAr
     counted, total = so_far * weights[order[0]], float(weights[order[0]])
     column_sums = votes[reference].T @ sizes[reference]
     for u in order[1:]:
-        own = cluster_range(labels, u)
-        shared = so_far[own] if how.scheme in FIXED else counted[own] / total
-        votes[own] = votes_for(np.array(shared), sizes[own], column_sums, how.scheme)
-        counted += weights[u] * (gram[:, own] @ votes[own])
+        columns = cluster_range(labels, u)
+        shared = so_far[columns] if how.scheme in FIXED else counted[columns] / total
+        votes[columns] = votes_for(np.array(shared), sizes[columns], column_sums, how.scheme)
+        counted += weights[u] * (gram[:, columns] @ votes[columns])
         total += float(weights[u])
     return votes
 
@@ -159,10 +159,10 @@ def _for_reference(
 ) -> NDArray[np.float64]:
     """Let all vote for a reference that is fixed: one pass."""
     votes = votes.copy()
-    shared, known, sizes = labels.total("votes", _shared_with_reference, votes, how)
+    shared, observed, sizes = labels.total("votes", _shared_with_reference, votes, how)
     for u in how.order[1:]:
-        own = cluster_range(labels, u)
-        votes[own] = votes_for(shared[own], known[own], sizes, how.scheme)
+        columns = cluster_range(labels, u)
+        votes[columns] = votes_for(shared[columns], observed[columns], sizes, how.scheme)
     return votes
 
 
@@ -176,9 +176,9 @@ def _next(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
         poll.step + 1,
         shared=(poll.votes, poll.voted, how),
     )
-    shared, known, sizes = added(results)
+    shared, observed, sizes = added(results)
     votes = poll.votes.copy()
-    votes[cluster_range(labels, u)] = votes_for(shared, known, sizes, how.scheme)
+    votes[cluster_range(labels, u)] = votes_for(shared, observed, sizes, how.scheme)
     return _Poll(votes, poll.voted + 1, poll.step + 1)
 
 
@@ -187,8 +187,8 @@ def _again(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
     results = labels.visit(
         "votes, again", _shared_with_mean, kept, poll.step + 1, shared=(poll.votes, how)
     )
-    shared, known, sizes = added(results)
-    votes = votes_for(shared, known, sizes, how.scheme)
+    shared, observed, sizes = added(results)
+    votes = votes_for(shared, observed, sizes, how.scheme)
     return _Poll(votes, labels.n_partitions + 1, poll.step + 1)
 
 
@@ -225,12 +225,12 @@ def _shared_with_reference(
     """Return the overlaps of all clusters with a fixed reference."""
     count = Count(part.ensemble, how.k, fixed=True)
     count.add(how.order[0], votes[cluster_range(part.ensemble, how.order[0])])
-    shared, known = np.zeros_like(votes), np.zeros(len(votes))
+    shared, observed = np.zeros_like(votes), np.zeros(len(votes))
     sizes = np.zeros(how.k)
     for u in how.order[1:]:
-        own = cluster_range(part.ensemble, u)
-        shared[own], known[own], sizes = count.shared(u)
-    return shared, known, sizes
+        columns = cluster_range(part.ensemble, u)
+        shared[columns], observed[columns], sizes = count.shared(u)
+    return shared, observed, sizes
 
 
 def _shared_so_far(
@@ -247,11 +247,11 @@ def _shared_with_mean(
 ) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
     """Count the votes of the last partition; return the overlaps of all clusters with the mean."""
     count = _resumed(part, own, votes, len(how.order), how)
-    shared, known, sizes = np.zeros_like(votes), np.zeros(len(votes)), np.zeros(how.k)
+    shared, observed, sizes = np.zeros_like(votes), np.zeros(len(votes)), np.zeros(how.k)
     for u in how.order:
         own_clusters = cluster_range(part.ensemble, u)
-        shared[own_clusters], known[own_clusters], sizes = count.shared(u)
-    return np.column_stack([count.means, count.weight]), (shared, known, sizes)
+        shared[own_clusters], observed[own_clusters], sizes = count.shared(u)
+    return np.column_stack([count.means, count.weight]), (shared, observed, sizes)
 
 
 def _resumed(part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: How) -> Count:

@@ -246,8 +246,8 @@ class _Election:
             rounds("rounds", done, _MOST_ROUNDS)
             scores = self._scores(labels)
             top = scores.max(axis=1)
-            own = scores[np.arange(len(labels)), np.maximum(labels, 0)]
-            moved = (top > _EQUAL) & ((labels < 0) | (own < top - _EQUAL))
+            scores_of_label = scores[np.arange(len(labels)), np.maximum(labels, 0)]
+            moved = (top > _EQUAL) & ((labels < 0) | (scores_of_label < top - _EQUAL))
             if not moved.any():
                 break
             labels[moved] = _first_best(scores[moved])
@@ -259,20 +259,22 @@ class _Election:
 
     def _seeds(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return labels of the objects that belong to one medoid more than to all others; -1: none."""
-        own = self.B[:, chosen].toarray()
-        total = own.sum(axis=1)
-        sure = own.max(axis=1) > (0.5 + _EQUAL) * total
-        labels = np.where(sure, own.argmax(axis=1), -1)
+        indicator = self.B[:, chosen].toarray()
+        total = indicator.sum(axis=1)
+        sure = indicator.max(axis=1) > (0.5 + _EQUAL) * total
+        labels = np.where(sure, indicator.argmax(axis=1), -1)
         # Smaller ones first: the remaining objects of larger ones are still their seeds.
         without = np.flatnonzero(np.bincount(labels[sure], minlength=len(chosen)) == 0)
         for k in without[np.argsort(self.sizes[chosen[without]], kind="stable")]:
-            labels[(labels < 0) & (own[:, k] > 0)] = k
+            labels[(labels < 0) & (indicator[:, k] > 0)] = k
         return labels
 
     def _held(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how many objects of each cluster have each label (T, K)."""
-        known = np.flatnonzero(labels >= 0)
-        Y = sp.csr_array((np.ones(len(known)), (known, labels[known])), shape=(len(labels), self.k))
+        labelled = np.flatnonzero(labels >= 0)
+        Y = sp.csr_array(
+            (np.ones(len(labelled)), (labelled, labels[labelled])), shape=(len(labels), self.k)
+        )
         return np.asarray((self.counted @ Y).toarray())
 
     def _scores(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:

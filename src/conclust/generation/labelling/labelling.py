@@ -60,14 +60,20 @@ class Labelling:
         self._d = d
         self._dtype: np.dtype[Any] = np.dtype(dtype)
         self._scaler = scaler
-        columns = [None if own is None else np.asarray(own, dtype=np.int64) for own in features]
+        columns = [
+            None if features_of_member is None else np.asarray(features_of_member, dtype=np.int64)
+            for features_of_member in features
+        ]
         near = [u for u, model in enumerate(models) if isinstance(model, Centers)]
         every = np.arange(d)
         self._sets: CenterSets | None = None
         if near:
             self._sets = CenterSets(
                 [models[u].centers for u in near],  # type: ignore[attr-defined]
-                [every if (own := columns[u]) is None else own for u in near],
+                [
+                    every if (features_of_member := columns[u]) is None else features_of_member
+                    for u in near
+                ],
                 near,
             )
         self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
@@ -131,13 +137,13 @@ class Labelling:
             Labels, one member per column.
         """
         labels = np.empty((len(points), self._n_members), dtype=self._dtype)
-        for own in self._directed:
-            refuse_without_direction(points if own is None else points[:, own])
+        for features in self._directed:
+            refuse_without_direction(points if features is None else points[:, features])
         threads = thread_count(effective_n_jobs(n_jobs), _OWNER)
         if self._sets is not None:
             self._sets.label(points, labels, threads)
-        for members, models, own in self._votes:
-            some = points if own is None else np.ascontiguousarray(points[:, own])
+        for members, models, features in self._votes:
+            some = points if features is None else np.ascontiguousarray(points[:, features])
             labels[:, members] = NeighbourVote.label_all(models, some, threads)
         if self._graphs:
             # Enough parts of the points to keep all workers busy.

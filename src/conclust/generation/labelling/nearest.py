@@ -39,11 +39,11 @@ class CenterSets:
         columns: Sequence[NDArray[np.int64]],
         places: Sequence[int],
     ) -> None:
-        flat = [np.asarray(own, dtype=np.float64).ravel() for own in centers]
+        flat = [np.asarray(member_centers, dtype=np.float64).ravel() for member_centers in centers]
         self._centers = np.concatenate(flat)
-        self._starts = _bounds([len(own) for own in centers])
+        self._starts = _bounds([len(member_centers) for member_centers in centers])
         self._columns = np.concatenate(columns).astype(np.int32)
-        self._column_starts = _bounds([len(own) for own in columns])
+        self._column_starts = _bounds([len(member_centers) for member_centers in columns])
         self._places = np.asarray(places, dtype=np.int32)
 
     def label(self, points: NDArray[Any], labels: NDArray[Any], threads: int = 1) -> None:

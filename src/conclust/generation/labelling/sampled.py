@@ -102,8 +102,8 @@ def in_order_of_appearance(
             numbers, first = np.unique(
                 column if observed is None else column[observed], return_index=True
             )
-            known = set(orders[u])
-            orders[u] += [k for k in numbers[np.argsort(first)].tolist() if k not in known]
+            met_before = set(orders[u])
+            orders[u] += [k for k in numbers[np.argsort(first)].tolist() if k not in met_before]
         start, size = stop, min(4 * size, rows.step)
     return [
         replace(member, model=None if member.model is None else member.model.reordered(order))

@@ -203,19 +203,19 @@ def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> float:
             gap, width = (inches / _inches(ax, axis) for inches in (_GAP, _WIDTH))
             begin = 1.0 + s * (gap + width) + gap
             place = (begin, 0.0, width, 1.0) if axis == 0 else (0.0, begin, 1.0, width)
-            beside = ax.inset_axes(place)
-            beside.set_label("clusters")
+            strip_axes = ax.inset_axes(place)
+            strip_axes.set_label("clusters")
             pixels = palette[strip.colours]
-            beside.imshow(
+            strip_axes.imshow(
                 pixels[:, np.newaxis] if axis == 0 else pixels[np.newaxis],
                 extent=(0, 1, n, 0) if axis == 0 else (0, n, 1, 0),
                 aspect="auto",
                 interpolation="nearest",
             )
-            beside.set_axis_off()
-            _name_runs(beside, strip, n, axis)
+            strip_axes.set_axis_off()
+            _name_runs(strip_axes, strip, n, axis)
             if strip.name and axis == int(above):
-                _name_strip(beside, strip.name, axis)
+                _name_strip(strip_axes, strip.name, axis)
     return 72.0 * (_GAP + _WIDTH) * len(strips) if above else 0.0
 
 

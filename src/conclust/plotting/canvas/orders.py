@@ -31,8 +31,8 @@ def check_order(order: Any, options: tuple[str, ...], n: int, owner: str) -> Any
         return order
     objects = plain_array(order, "'order'", of="numbers")
     if objects.ndim == 0:
-        known = ", ".join(repr(option) for option in options)
-        refuse("order", owner, f"one of {{{known}, None}} or an array of the objects", order)
+        choices = ", ".join(repr(option) for option in options)
+        refuse("order", owner, f"one of {{{choices}, None}} or an array of the objects", order)
     whole = objects.dtype.kind in "iu" and objects.shape == (n,)
     if not whole or not np.array_equal(np.sort(objects), np.arange(n)):
         raise InputError(

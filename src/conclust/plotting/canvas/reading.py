@@ -50,8 +50,8 @@ def read_pairs(given: Any, owner: str) -> Pairs:
     if _is_matrix(array):
         return _pairs_of_matrix(_check_shares(array))
     if array.dtype.kind == "f" and array.ndim == 2 and array.shape[0] != array.shape[1]:
-        known = array[np.isfinite(array)]
-        if (known != np.floor(known)).any():
+        finite = array[np.isfinite(array)]
+        if (finite != np.floor(finite)).any():
             raise InputError(
                 f"{owner} takes an Ensemble, labels (n_samples, n_partitions), a fitted model or a "
                 "square matrix of shares (n_samples, n_samples). Got numbers that are not labels, in "
@@ -175,14 +175,14 @@ def _check_shares(matrix: NDArray[Any]) -> NDArray[np.float64]:
     shares = matrix.astype(np.float64)
     if not np.allclose(shares, shares.T, equal_nan=True):
         raise InputError("Expected a symmetric matrix. Got one with M[i, j] != M[j, i].")
-    known = shares[~np.isnan(shares)]
-    if known.size and known.min() < 0:
+    finite = shares[~np.isnan(shares)]
+    if finite.size and finite.min() < 0:
         raise InputError(
-            f"Expected shares between 0 and 1, or counts. Got values from {known.min():g} to "
-            f"{known.max():g} instead."
+            f"Expected shares between 0 and 1, or counts. Got values from {finite.min():g} to "
+            f"{finite.max():g} instead."
         )
-    if known.size and known.max() > 1 + 1e-9:
-        shares = _shares_of_counts(shares, known)
+    if finite.size and finite.max() > 1 + 1e-9:
+        shares = _shares_of_counts(shares, finite)
     return np.minimum(shares, 1.0)
 
 
@@ -190,9 +190,13 @@ def _shares_of_counts(
     counts: NDArray[np.float64], known: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Divide the counts of a complete ensemble by the number of partitions, which is their diagonal."""
-    own = np.diag(counts)
-    if (own == own[0]).all() and own[0] == known.max() and (known == np.floor(known)).all():
-        return np.asarray(counts / own[0])
+    diagonal = np.diag(counts)
+    if (
+        (diagonal == diagonal[0]).all()
+        and diagonal[0] == known.max()
+        and (known == np.floor(known)).all()
+    ):
+        return np.asarray(counts / diagonal[0])
     raise InputError(
         "Expected shares between 0 and 1, or the counts of an ensemble without missing labels, with "
         f"the number of partitions on the diagonal. Got values from {known.min():g} to "

@@ -138,12 +138,12 @@ class Consensus:
         labels[self.rows] = cut(self.tree, min(k, len(self.rows)))
         others = np.flatnonzero(self.ensemble.observed & (labels < 0))
         if len(others):
-            some, own = _part_of(self.ensemble, self.rows), labels[self.rows]
+            some, row_labels = _part_of(self.ensemble, self.rows), labels[self.rows]
             for begin in range(0, len(others), _ROWS_AT_ONCE):
                 rows = others[begin : begin + _ROWS_AT_ONCE]
-                shares = shared_clusterings(some, own, self.ensemble.labels[rows])
-                known = np.isfinite(shares).any(axis=1)
-                labels[rows[known]] = np.nanargmax(shares[known], axis=1)
+                shares = shared_clusterings(some, row_labels, self.ensemble.labels[rows])
+                placed = np.isfinite(shares).any(axis=1)
+                labels[rows[placed]] = np.nanargmax(shares[placed], axis=1)
         return labels
 
 

@@ -224,14 +224,14 @@ def sequential_test(
     """
     fixing = reference_logs(0, FIXING)
     mean, sd = fixing.mean(axis=0), fixing.std(axis=0)
-    own = float(studentised(real[None], mean, sd)[0]) - _SAME
+    real_gap = float(studentised(real[None], mean, sd)[0]) - _SAME
     rows: list[NDArray[np.float64]] = []
 
     def exceeds(r: int) -> bool:
         if r == len(rows):
             more = reference_logs(FIXING + r, FIXING + min(most, r + batch))
             rows.extend(more)
-        return bool(studentised(rows[r][None], mean, sd)[0] >= own)
+        return bool(studentised(rows[r][None], mean, sd)[0] >= real_gap)
 
     p, used = sequential_p_value(exceeds, most)
     return Verdict(p, used, real, np.vstack([fixing, *(row[None] for row in rows[:used])]))

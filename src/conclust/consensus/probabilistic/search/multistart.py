@@ -180,13 +180,13 @@ def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
 
     # |G|^2 changes by 2 G_a.G_b' summed over the other clusters, and within the merged block.
     products = np.einsum("g,gac,gbc->ab", group_weights, grams, grams)
-    own = np.einsum("g,gab->ab", group_weights, grams**2)
+    squared = np.einsum("g,gab->ab", group_weights, grams**2)
     diagonal = np.einsum("gaa->ga", grams)
     twice = np.einsum("g,ga,gb->ab", group_weights, diagonal, diagonal)
     mixed = np.einsum("g,ga,gab->ab", group_weights, diagonal, grams)
     # With r_a = row a of G: |G'|^2 - |G|^2 = 2 (r_a.r_b over the others) 2-sided + the block.
     others = products - mixed - mixed.T
-    grams_change = 4.0 * others + 2.0 * own + 2.0 * twice + 4.0 * (mixed + mixed.T)
+    grams_change = 4.0 * others + 2.0 * squared + 2.0 * twice + 4.0 * (mixed + mixed.T)
     sums_change = 2.0 * np.einsum("t,ta,tb->ab", column_weights, sums, sums)
 
     labelled, present = _evidence_per_object(descent, column_weights, group_weights)

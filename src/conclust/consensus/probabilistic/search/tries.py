@@ -44,13 +44,13 @@ def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: 
 
     Its membership may lack columns of empty clusters.
     """
-    known = problem.pairs
-    nothing = _ROUNDING * float(known.copresence.sum(dtype=np.float64))
+    pair_evidence = problem.pairs
+    nothing = _ROUNDING * float(pair_evidence.copresence.sum(dtype=np.float64))
     tries = _Tries(problem, stopping, run)
     best = first
     if not tries.affords(0.5 * first.spent):
         return best
-    c, N = known.matrices()
+    c, N = pair_evidence.matrices()
     for Y in random_starts(problem, run):
         if best.objective <= nothing or not tries.affords(first.spent, 0.5):
             break

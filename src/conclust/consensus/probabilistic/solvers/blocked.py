@@ -204,9 +204,9 @@ class Descent:
         objects = np.arange(n)
         if n > _SAMPLE:
             objects = np.sort(drawer.choice(n, _SAMPLE, replace=False))
-        own = replace(self.run, seed=np.random.SeedSequence(int(seed.integers(2**63))))
+        sample_run = replace(self.run, seed=np.random.SeedSequence(int(seed.integers(2**63))))
         problem = Problem(labels.rows(objects), self.k, l2)
-        model, per_pair = solved_sample(problem, self.model, own)
+        model, per_pair = solved_sample(problem, self.model, sample_run)
         self.run.report(f"{len(objects):,} of {n:,} objects solved")
         results = labels.visit("placing", _fold, self.kept, 1, shared=(model, self.dtype))
         sums, grams, sizes, squares, fourths = added(results)

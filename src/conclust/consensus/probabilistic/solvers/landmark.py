@@ -116,6 +116,6 @@ class Landmark:
     def _begin(self, part: Problem, stopping: Stopping, run: Run) -> NDArray[np.float64]:
         """Return the landmarks' least-squares solution, moved inside the simplex."""
         _, other = spawn_generators(run.seed, 2)
-        own = replace(run.silently(), seed=np.random.SeedSequence(int(other.integers(2**63))))
+        start_run = replace(run.silently(), seed=np.random.SeedSequence(int(other.integers(2**63))))
         squares = replace(part, divergence=divergences.l2)
-        return inside(Factored(counted=0).solve(squares, None, stopping, own).membership)
+        return inside(Factored(counted=0).solve(squares, None, stopping, start_run).membership)

@@ -177,7 +177,7 @@ class _Linked:
         columns = np.flatnonzero(X)
         weights = ensemble.partition_weights
         observed = ensemble.present[objects].sum(axis=0).astype(np.float64)
-        seen = ensemble.present.sum(axis=0).astype(np.float64)
+        n_observed = ensemble.present.sum(axis=0).astype(np.float64)
         of, n_groups = self.model.group_of, self.model.n_groups
         return _Group(
             objects,
@@ -187,7 +187,7 @@ class _Linked:
             np.bincount(of, weights * observed**2, n_groups).astype(np.float64),
             float(weights @ (observed * (observed - 1.0))) / 2.0,
             float(self.weights @ (X**2 - squares)) / 2.0,
-            float(weights @ (observed * (seen - 1.0))),
+            float(weights @ (observed * (n_observed - 1.0))),
             self.Y[objects, : self.k].mean(axis=0),
         )
 
@@ -210,8 +210,8 @@ class _Linked:
                 f"PCC found no assignment to n_clusters={self.k} clusters that keeps all pairs of 'cannot_link' apart. "
                 "Increase n_clusters or remove constraints."
             )
-        own = np.array([int(group.y.argmax()) for group in self.groups])
-        return np.where(colours >= 0, colours, own)
+        clusters = np.array([int(group.y.argmax()) for group in self.groups])
+        return np.where(colours >= 0, colours, clusters)
 
     def _opened(self, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which clusters are open to each group: of two groups kept apart, a cluster is open to the one with more mass in it."""
