@@ -140,7 +140,7 @@ def parameters_of(kind: type) -> Mapping[str, Parameter]:
     return {name: _parameter(one, ranges) for name, one in signature.items()}
 
 
-def _parameter(one: inspect.Parameter, own: Parameters) -> Parameter:
+def _parameter(one: inspect.Parameter, ranges: Parameters) -> Parameter:
     types = set(get_args(one.annotation) or [one.annotation])
     if get_origin(one.annotation) is Literal:
         types = {one.annotation}
@@ -151,8 +151,8 @@ def _parameter(one: inspect.Parameter, own: Parameters) -> Parameter:
     kinds = frozenset(types & {int, float, bool, str, NoneType}) | {str for _ in words[:1]}
     others = others or any(part not in kinds and get_origin(part) is not Literal for part in types)
     rule: Range | Check | None = None
-    if one.name in own:
-        rule = own[one.name]
+    if one.name in ranges:
+        rule = ranges[one.name]
     elif one.name == "n_jobs":
         rule = _check_jobs
     elif one.name not in _CHECKED_ELSEWHERE and (

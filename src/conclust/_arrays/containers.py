@@ -36,13 +36,13 @@ def number_array(values: Any, what: str) -> NDArray[np.float64]:
         raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
 
 
-def identifiers(given: Any, name: str) -> list[Any]:
+def identifiers(values: Any, name: str) -> list[Any]:
     """Return identifiers of objects as a list; `name` is the parameter in errors."""
     # A zero-dimensional array has `__iter__`, which raises.
-    iterable = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
-    if not iterable or isinstance(given, str | bytes):
-        raise InputError(f"{name!r} must be a list of identifiers. Got {shown(given)} instead.")
-    names = given.tolist() if hasattr(given, "tolist") else list(given)
+    iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
+    if not iterable or isinstance(values, str | bytes):
+        raise InputError(f"{name!r} must be a list of identifiers. Got {shown(values)} instead.")
+    names = values.tolist() if hasattr(values, "tolist") else list(values)
     if not all(isinstance(one, Hashable) for one in names):
         raise InputError(
             f"{name!r} must be a list of identifiers. Got a list that holds a collection."
@@ -100,11 +100,11 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
 
 
-def _walked(given: Any) -> bool:
+def _walked(value: Any) -> bool:
     """Return whether NumPy would take an object of an unknown class for a sequence."""
-    if isinstance(given, Sequence | Mapping | Set | memoryview | np.generic):
+    if isinstance(value, Sequence | Mapping | Set | memoryview | np.generic):
         return False
-    kind = type(given)
+    kind = type(value)
     if any(hasattr(kind, name) for name in _PROTOCOLS) or kind.__module__ == "array":
         return False
     return hasattr(kind, "__len__") and hasattr(kind, "__getitem__")

@@ -588,11 +588,13 @@ def _size(n_bytes: int) -> str:
     return f"{n_bytes} bytes"
 
 
-def _cut_off(path: PathLike, name: str, needed: int, there: int) -> NoReturn:
-    if there > needed:
-        _refuse(path, f"is damaged: {there - needed} bytes follow the end of the array {name!r}")
+def _cut_off(path: PathLike, name: str, needed: int, available: int) -> NoReturn:
+    if available > needed:
+        _refuse(
+            path, f"is damaged: {available - needed} bytes follow the end of the array {name!r}"
+        )
     what = f"the array {name!r} in it" if name else "its array"
-    _refuse(path, f"is cut off: {what} needs {needed} bytes, {max(0, there)} are there")
+    _refuse(path, f"is cut off: {what} needs {needed} bytes, {max(0, available)} are there")
 
 
 def _refuse(path: PathLike, what: str) -> NoReturn:

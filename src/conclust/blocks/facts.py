@@ -203,7 +203,7 @@ class Facts:
 
 
 def joined(
-    found: Iterable[Census],
+    parts: Iterable[Census],
     shape: tuple[int, int],
     block_rows: int,
     missing: Missing,
@@ -216,7 +216,7 @@ def joined(
     signatures = np.zeros(m, dtype=np.uint64)
     digest = hashlib.sha256(repr((shape, block_rows)).encode())
     nowhere, plain = 0, True
-    for facts in found:
+    for facts in parts:
         for cluster_names, names in zip(numbers, facts.names, strict=True):
             for name in names:
                 cluster_names.setdefault(name, len(cluster_names))

@@ -157,9 +157,9 @@ def _first_pass(
 
 
 def _first_labels(
-    part: Part, own: Any, rule: Task, shared: tuple[Any, ...]
+    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...]
 ) -> tuple[NDArray[Any], Any]:
-    columns = np.asarray(rule(part, own, *shared))
+    columns = np.asarray(rule(part, stored, *shared))
     values, first = np.unique(columns, return_index=True)
     order = np.argsort(first, kind="stable")
     return _spread(columns, part), (values[order], _places(part, first[order]))
@@ -191,9 +191,9 @@ class _Told:
 
 
 def _first_memberships(
-    part: Part, own: Any, rule: Task, shared: tuple[Any, ...], counted: NDArray[np.bool_] | None
+    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], counted: NDArray[np.bool_] | None
 ) -> tuple[NDArray[Any], _Told]:
-    Y = np.ascontiguousarray(rule(part, own, *shared))
+    Y = np.ascontiguousarray(rule(part, stored, *shared))
     if counted is not None and part.ensemble.has_missing:
         codes = part.ensemble.codes[:, counted]
         if (codes == missing_code(codes.dtype)).all(axis=1).any():
@@ -227,7 +227,7 @@ def _spread(columns: NDArray[np.int64], part: Part) -> NDArray[np.int32]:
 
 
 def _through(
-    labels: LabelBlocks, given: Kept, tables: dict[int, NDArray[np.int64]]
+    labels: LabelBlocks, columns: Kept, tables: dict[int, NDArray[np.int64]]
 ) -> BlockedArray:
     """Return labels: the columns of the first pass, read through a table."""
     facts = labels.facts
@@ -237,26 +237,26 @@ def _through(
         if block not in tables:  # no partition observed any of it
             return np.full(end - begin, -1, dtype=np.int64)
         # -1 reads the end of the table.
-        return np.asarray(np.append(tables[block], -1)[labels.runner.fetch(given.get(block, 0))])
+        return np.asarray(np.append(tables[block], -1)[labels.runner.fetch(columns.get(block, 0))])
 
     def future(block: int) -> Any:
         begin, end = facts.span(block)
         if block not in tables:
             return None
-        return labels.runner.numbered(given.get(block, 0), tables[block], end - begin)
+        return labels.runner.numbered(columns.get(block, 0), tables[block], end - begin)
 
     return BlockedArray((facts.n_samples,), np.int64, facts.block_rows, make, future)
 
 
 def _rows(
-    labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], held: set[int]
+    labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], nonempty: set[int]
 ) -> NDArray[np.float64]:
     """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1.
 
-    `held`: blocks with observed objects.
+    `nonempty`: blocks with observed objects.
     """
     stored = None if answer.kept is None else answer.kept.get(block, answer.step)
-    if answer.kept is not None and stored is None and block in held:
+    if answer.kept is not None and stored is None and block in nonempty:
         raise FileNotFoundError(
             f"The memberships of block {block} were in the folder of the checkpoint and no longer exist."
         )
@@ -269,9 +269,9 @@ def _rows(
 
 
 def _kept_columns(
-    part: Part, own: Any, rule: Task, shared: tuple[Any, ...], order: NDArray[np.int64]
+    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], order: NDArray[np.int64]
 ) -> tuple[None, NDArray[np.float64]]:
-    Y = np.asarray(rule(part, own, *shared))
+    Y = np.asarray(rule(part, stored, *shared))
     rows = of_columns(Y, order)
     if part.observed is not None:
         full = np.full((part.n_objects, len(order)), 1.0 / len(order))

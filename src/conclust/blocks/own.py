@@ -125,11 +125,11 @@ def kept_for(n_bytes: int, name: str, folder: Path | None, *, held: bool = False
     return InMemory() if held or n_bytes <= _MEMORY else Files.temporary(name)
 
 
-def read_own(given: Any) -> Any:
+def read_own(stored: Any) -> Any:
     """Load an array from its store; for several, each one."""
-    if isinstance(given, tuple):
-        return tuple(read_own(one) for one in given)
-    return np.asarray(read_npy(given, mmap=True)) if isinstance(given, Path) else given
+    if isinstance(stored, tuple):
+        return tuple(read_own(one) for one in stored)
+    return np.asarray(read_npy(stored, mmap=True)) if isinstance(stored, Path) else stored
 
 
 def write_own(place: Path | None, value: Any) -> Any:

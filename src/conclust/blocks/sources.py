@@ -167,10 +167,10 @@ def _zarr(path: Path) -> Any:
     return array
 
 
-def _refuse_codecs_that_run_code(told: Any, path: Path) -> None:
+def _refuse_codecs_that_run_code(metadata: Any, path: Path) -> None:
     """Refuse chunks that would be unpickled: format 2 allows it, whatever the type of the array."""
-    told = told if isinstance(told, dict) else {}
-    codecs = [told.get(name) for name in ("filters", "compressor", "codecs")]
+    metadata = metadata if isinstance(metadata, dict) else {}
+    codecs = [metadata.get(name) for name in ("filters", "compressor", "codecs")]
     if "pickle" in str(codecs).lower():
         raise FileFormatError(
             f"{path} holds pickles, which can run code and are never read. Write it without that codec."

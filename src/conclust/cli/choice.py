@@ -144,9 +144,9 @@ def _searches(method: Method) -> bool:
     return "max_clusters" in inspect.signature(getattr(conclust, method.estimator)).parameters
 
 
-def _split(given: Sequence[str], refuse: Callable[[str], NoReturn]) -> list[tuple[str, str]]:
+def _split(settings: Sequence[str], refuse: Callable[[str], NoReturn]) -> list[tuple[str, str]]:
     pairs = []
-    for text in given:
+    for text in settings:
         name, equals, value = text.partition("=")
         if not (equals and name.strip() and value.strip()):
             refuse(f"--set takes NAME=VALUE, got {text!r}.")

@@ -37,8 +37,8 @@ def plain(text: object) -> str:
     return _UNPRINTABLE.sub(_spelled, str(text))
 
 
-def _spelled(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:
         code -= 0xDC00  # the byte that the surrogate encodes
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -50,21 +50,25 @@ class _Parser(argparse.ArgumentParser):
     """A parser with one-line errors, which suggest the most similar word."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        arguments, rest = self.parse_known_args(args, namespace)
-        if rest:
-            getattr(arguments, "refuse_rest", self.refuse_rest)(rest)
+        arguments, unrecognised = self.parse_known_args(args, namespace)
+        if unrecognised:
+            getattr(arguments, "refuse_rest", self.refuse_rest)(unrecognised)
         return arguments
 
-    def refuse_rest(self, rest: list[str]) -> NoReturn:
+    def refuse_rest(self, unrecognised: list[str]) -> NoReturn:
         """End with the unrecognised words, and the option that was probably meant."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
-        wrong = next((word.partition("=")[0] for word in rest if word.startswith("-")), "")
+        wrong = next((word.partition("=")[0] for word in unrecognised if word.startswith("-")), "")
         close = get_close_matches(wrong, options, n=1)
         lower = wrong.lower()
         if not close and lower != wrong and lower in self._option_string_actions:
             close = [lower]
         hint = f" Is it {close[0]}?" if close else ""
-        what = f"there is no option {wrong}" if wrong else f"there is no place for {' '.join(rest)}"
+        what = (
+            f"there is no option {wrong}"
+            if wrong
+            else f"there is no place for {' '.join(unrecognised)}"
+        )
         self.error(f"{what}.{hint}")
 
     def error(self, message: str) -> NoReturn:

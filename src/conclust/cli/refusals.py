@@ -44,10 +44,10 @@ _REFUSED = re.compile(r"The '(\w+)' parameter of (\w+)(?= must)")
 def with_option(refusal: str) -> str:
     """Add the option to a library error that names a parameter."""
 
-    def named(found: re.Match[str]) -> str:
-        name, owner = found.groups()
+    def named(match: re.Match[str]) -> str:
+        name, owner = match.groups()
         option = (_GENERATOR if owner == "EnsembleGenerator" else _METHOD).get(name)
-        return f"{found[0]} ({option})" if option else found[0]
+        return f"{match[0]} ({option})" if option else match[0]
 
     return _REFUSED.sub(named, refusal)
 

@@ -75,12 +75,12 @@ def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCateg
     """
     codes, _ = read_labels(labels, "labels")
     columns = _columns(categories, len(codes))
-    held = codes >= 0
+    in_cluster = codes >= 0
     K = int(codes.max(initial=-1)) + 1
     parts, owner, names = [], [], []
     for j, values in enumerate(columns):
         category_codes, values_of_column = _codes(values)
-        observed = held & (category_codes >= 0)
+        observed = in_cluster & (category_codes >= 0)
         cells = np.bincount(
             codes[observed] * len(values_of_column) + category_codes[observed],
             minlength=K * len(values_of_column),
@@ -133,12 +133,12 @@ def is_empty(value: Any) -> bool:
 def _shares(counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     """Return shares inside and outside of each cluster, and the deviation about these two."""
     totals = counts.sum(axis=1, keepdims=True)
-    others, rest = counts.sum(axis=0) - counts, totals.sum() - totals
-    defined = (totals > 0) & (rest > 0)
+    others, n_others = counts.sum(axis=0) - counts, totals.sum() - totals
+    defined = (totals > 0) & (n_others > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = np.where(totals > 0, counts / totals, np.nan)
-        outside = np.where(rest > 0, others / rest, np.nan)
-        squares = totals * inside * (1.0 - inside) + rest * outside * (1.0 - outside)
-        free = totals + rest - 2.0
+        outside = np.where(n_others > 0, others / n_others, np.nan)
+        squares = totals * inside * (1.0 - inside) + n_others * outside * (1.0 - outside)
+        free = totals + n_others - 2.0
         deviation = np.where(defined & (free > 0), np.sqrt(squares / np.maximum(free, 1.0)), np.nan)
     return inside, outside, deviation

@@ -110,11 +110,11 @@ def cluster_confidence(
     check_int(max_dense, "max_dense", "cluster_confidence")
     judged = read_consensus(consensus, ensemble, "cluster_confidence")
     sums, weights = cluster_sums(judged, max_dense, n_jobs)
-    held = judged.labels >= 0
-    at = judged.labels[held]
+    in_cluster = judged.labels >= 0
+    at = judged.labels[in_cluster]
 
     def per_cluster(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(at, values[held], judged.n_clusters).astype(np.float64, copy=False)
+        return np.bincount(at, values[in_cluster], judged.n_clusters).astype(np.float64, copy=False)
 
     together, observed = per_cluster(judged.own(sums)), per_cluster(judged.own(weights))
     means = np.full(judged.n_clusters, np.nan)
@@ -126,7 +126,9 @@ def cluster_confidence(
         consensus=means,
         jaccard=_jaccard(judged),
         confidence=per_cluster(np.nan_to_num(own_membership)) / judged.sizes,
-        overlap=cluster_similarity(membership[held])[: judged.n_clusters, : judged.n_clusters],
+        overlap=cluster_similarity(membership[in_cluster])[
+            : judged.n_clusters, : judged.n_clusters
+        ],
     )
 
 

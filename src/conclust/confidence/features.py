@@ -107,9 +107,11 @@ def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     """
     codes, _ = read_labels(labels, "labels")
     points = read_features(X, len(codes), empty_cells=True)
-    held = np.flatnonzero(codes >= 0)
+    clustered = np.flatnonzero(codes >= 0)
     K, d = int(codes.max(initial=-1)) + 1, points.shape[1]
-    Z = sp.csr_array((np.ones(len(held)), (codes[held], held)), shape=(K, len(codes)))
+    Z = sp.csr_array(
+        (np.ones(len(clustered)), (codes[clustered], clustered)), shape=(K, len(codes))
+    )
     values = np.empty((3, K, d))
     step = max(1, _AT_ONCE // max(len(codes), 1))
     for first in range(0, d, step):
@@ -151,11 +153,13 @@ def _moments(
     outside, pooled = np.empty_like(mean), np.empty_like(mean)
     sums = np.nan_to_num(mean) * count
     for k in range(len(mean)):
-        rest = np.arange(len(mean)) != k
-        n_rest = count[rest].sum(axis=0)
-        outside[k] = _share(sums[rest].sum(axis=0), n_rest)
-        spread = count[rest] * np.square(np.nan_to_num(mean[rest]) - outside[k])
-        squares = within[k] + within[rest].sum(axis=0) + np.where(n_rest > 0, spread.sum(axis=0), 0)
+        others = np.arange(len(mean)) != k
+        n_rest = count[others].sum(axis=0)
+        outside[k] = _share(sums[others].sum(axis=0), n_rest)
+        spread = count[others] * np.square(np.nan_to_num(mean[others]) - outside[k])
+        squares = (
+            within[k] + within[others].sum(axis=0) + np.where(n_rest > 0, spread.sum(axis=0), 0)
+        )
         free = count[k] + n_rest - 2
         pooled[k] = np.sqrt(_share(squares, np.where((count[k] > 0) & (n_rest > 0), free, 0.0)))
     largest = np.abs(middle) + np.abs(centred).max(axis=0, initial=0.0)

@@ -121,17 +121,17 @@ def object_confidence(
     membership = membership_of(judged, shares)
     own_membership = judged.own(membership[:, : judged.n_clusters])
     others = membership.copy()
-    held = judged.labels >= 0
-    others[np.flatnonzero(held), judged.labels[held]] = -1.0
+    in_cluster = judged.labels >= 0
+    others[np.flatnonzero(in_cluster), judged.labels[in_cluster]] = -1.0
     alone = membership.shape[1] == 1
-    spread = entropy(np.where(held[:, None], membership, 1.0 / membership.shape[1]))
+    spread = entropy(np.where(in_cluster[:, None], membership, 1.0 / membership.shape[1]))
     return ObjectConfidence(
         labels=judged.labels,
-        second=np.where(held & (not alone), others.argmax(axis=1), -1),
+        second=np.where(in_cluster & (not alone), others.argmax(axis=1), -1),
         membership=membership,
         confidence=own_membership,
-        margin=np.where(held, own_membership - np.maximum(others.max(axis=1), 0.0), np.nan),
-        entropy=np.where(held, spread, np.nan),
+        margin=np.where(in_cluster, own_membership - np.maximum(others.max(axis=1), 0.0), np.nan),
+        entropy=np.where(in_cluster, spread, np.nan),
         company=judged.own(shares),
         item_consensus=judged.own(items),
         silhouette=silhouettes(items, judged.labels),
@@ -191,9 +191,9 @@ def silhouettes(means: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArra
     Confidences of labels from 0; NaN for negative labels.
     """
     K = means.shape[1]
-    held = labels >= 0
+    in_cluster = labels >= 0
     if K == 1:
-        return np.where(held, 0.0, np.nan)
+        return np.where(in_cluster, 0.0, np.nan)
     own_means = np.take_along_axis(means, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
     others = np.where(np.arange(K) == labels[:, None], np.nan, means)
     # A pair that no partition observed has the maximum distance.
@@ -204,4 +204,4 @@ def silhouettes(means: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArra
     np.divide(outside - inside, larger, out=values, where=larger > 0)
     # In a cluster of one there is no other object to be close to.
     values[np.isnan(own_means)] = 0.0
-    return np.where(held, values, np.nan)
+    return np.where(in_cluster, values, np.nan)

@@ -112,9 +112,9 @@ def _typical(members: Ensemble, part: NDArray[np.int64]) -> int:
     return int(part[int(np.argmax(shared))])
 
 
-def _is_known(known: Constraints | None, one: int, other: int) -> bool:
+def _is_known(constraints: Constraints | None, one: int, other: int) -> bool:
     """Return whether the answer for a pair follows from the known answers."""
-    if known is None:
+    if constraints is None:
         return False
-    a, b = sorted((int(known.groups[one]), int(known.groups[other])))
-    return a == b or bool((known.apart == (a, b)).all(axis=1).any())
+    a, b = sorted((int(constraints.groups[one]), int(constraints.groups[other])))
+    return a == b or bool((constraints.apart == (a, b)).all(axis=1).any())

@@ -161,7 +161,7 @@ def other_members(
     members, labels = judged.members, judged.labels
     inner = getattr(model, "consensus_", model)
     K = judged.n_clusters
-    held, m = labels >= 0, members.n_partitions
+    in_cluster, m = labels >= 0, members.n_partitions
     agreement = np.empty(n_draws)
     n_kept = np.zeros(len(labels))
     sizes = np.zeros((n_draws, K), dtype=np.int64)
@@ -171,11 +171,13 @@ def other_members(
         again = _refitted(inner, members, times, K, judged.membership, rng)
         observed = members.present[:, times > 0].any(axis=1)
         theirs = np.where(observed, again.labels_, -1)
-        both = held & observed
+        both = in_cluster & observed
         n_theirs = int(again.n_clusters_)
         table = np.bincount(labels[both] * n_theirs + theirs[both], minlength=K * n_theirs)
         partner = assign(table.reshape(K, n_theirs))
-        agreement[d] = adjusted_rand_index(np.where(held, labels, -1), np.where(both, theirs, -1))
+        agreement[d] = adjusted_rand_index(
+            np.where(in_cluster, labels, -1), np.where(both, theirs, -1)
+        )
         n_kept += both & (partner[np.maximum(labels, 0)] == theirs)
         matched = np.flatnonzero(partner >= 0)
         sizes[d, matched] = np.bincount(theirs[theirs >= 0], minlength=n_theirs)[partner[matched]]
@@ -184,7 +186,7 @@ def other_members(
             overlap[d][np.ix_(matched, matched)] = shared[
                 np.ix_(partner[matched], partner[matched])
             ]
-    return OtherMembers(agreement, np.where(held, n_kept / n_draws, np.nan), sizes, overlap)
+    return OtherMembers(agreement, np.where(in_cluster, n_kept / n_draws, np.nan), sizes, overlap)
 
 
 def _refitted(

@@ -348,7 +348,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
     ) -> NDArray[np.float64]:
         """Find the membership (n_samples, n_clusters), rows on the simplex; see ``_fit``."""
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         """Keep the state of only these clusters, in this order; others are dropped."""
 
     def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
@@ -479,9 +479,9 @@ def _column_order(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the columns kept, in order, and each object's most probable one in that order."""
     numbers, sets, first = most_probable(membership)
-    held = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(membership))]
+    nonempty = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(membership))]
     order, leading = by_first_object(
-        sets[held],
+        sets[nonempty],
         membership.shape[1],
         lambda: (membership.max(axis=0), membership.sum(axis=0)),
     )
@@ -489,18 +489,18 @@ def _column_order(
     return order, labels
 
 
-def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
+def _columns(membership: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the columns kept, in the memory of the whole array if it is contiguous, as it may be very large.
 
     Rows that lose anything are scaled to sum to 1.
     """
-    (n, k), width = membership.shape, len(kept)
+    (n, k), width = membership.shape, len(clusters)
     result = np.ascontiguousarray(membership)
-    if width == k and (kept == np.arange(k)).all():
+    if width == k and (clusters == np.arange(k)).all():
         return result
     memory = result.reshape(-1)
     for start in range(0, n, _ROWS_AT_ONCE):
-        rows = of_columns(result[start : start + _ROWS_AT_ONCE], kept)
+        rows = of_columns(result[start : start + _ROWS_AT_ONCE], clusters)
         # The rows of the result are narrower, so they are written over rows that have already been read.
         memory[start * width : start * width + rows.size] = rows.reshape(-1)
     return memory[: n * width].reshape(n, width)

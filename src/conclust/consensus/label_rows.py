@@ -112,16 +112,16 @@ class RowMoves:
         return self._refined(rows, seeded(rows, self.n_clusters, seed))
 
     def finish(
-        self, found: RowClusters, rows: DistinctRows, kept: NDArray[np.int64]
+        self, result: RowClusters, rows: DistinctRows, chosen: NDArray[np.int64]
     ) -> RowClusters:
         """Place the other rows, and refine the whole."""
         labels = np.full(len(rows), -1, dtype=np.int64)
-        labels[kept] = found.labels
+        labels[chosen] = result.labels
         return self._refined(rows, labels)
 
-    def loss(self, found: RowClusters) -> float:
+    def loss(self, result: RowClusters) -> float:
         """Return the last loss."""
-        return found.losses[-1]
+        return result.losses[-1]
 
     def _refined(self, rows: DistinctRows, labels: NDArray[np.int64]) -> RowClusters:
         losses, converged = refine_labels(

@@ -70,10 +70,10 @@ class Restarted(Protocol[Shown, T]):
     def begin(self, rows: Shown, start: int, seed: int) -> T:
         """Run one start on some rows until it converges."""
 
-    def finish(self, found: T, rows: Shown, kept: NDArray[np.int64]) -> T:
+    def finish(self, result: T, rows: Shown, chosen: NDArray[np.int64]) -> T:
         """Continue with all rows from the result on some rows."""
 
-    def loss(self, found: T) -> float:
+    def loss(self, result: T) -> float:
         """Return the loss at the end of a start."""
 
 
@@ -113,9 +113,9 @@ def best_of_restarts(
     return method.finish(best, rows, indices)
 
 
-def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:
+def _best(results: Iterable[T], method: Restarted[Any, T]) -> T:
     """Return the result with the lowest loss; the first one if they differ only by rounding."""
-    ranked = iter(found)
+    ranked = iter(results)
     best = next(ranked)
     for one in ranked:
         least = method.loss(best)

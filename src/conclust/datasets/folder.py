@@ -210,13 +210,13 @@ def _arrays(path: Path, entry: Published) -> tuple[Any, NDArray[Any], tuple[str,
     return X, _part(arrays, "y", 1, "iuU", path).astype(str), features
 
 
-def _counts(found: dict[str, Any], entry: Published, path: Path) -> sp.csr_array:
+def _counts(arrays: dict[str, Any], entry: Published, path: Path) -> sp.csr_array:
     shape = (entry.n_samples, entry.n_features)
-    if tuple(_part(found, "shape", 1, "iu", path).tolist()) != shape:
-        _damaged(path, f"holds counts of shape {found['shape'].tolist()}", entry)
-    indptr = _part(found, "indptr", 1, "iu", path).astype(np.int64)
-    indices = _part(found, "indices", 1, "iu", path).astype(np.int64)
-    counts = _part(found, "counts", 1, "iu", path).astype(np.float64)
+    if tuple(_part(arrays, "shape", 1, "iu", path).tolist()) != shape:
+        _damaged(path, f"holds counts of shape {arrays['shape'].tolist()}", entry)
+    indptr = _part(arrays, "indptr", 1, "iu", path).astype(np.int64)
+    indices = _part(arrays, "indices", 1, "iu", path).astype(np.int64)
+    counts = _part(arrays, "counts", 1, "iu", path).astype(np.float64)
     sound = (
         len(indptr) == shape[0] + 1
         and indptr[0] == 0
@@ -231,8 +231,8 @@ def _counts(found: dict[str, Any], entry: Published, path: Path) -> sp.csr_array
     return X
 
 
-def _part(found: dict[str, Any], name: str, ndim: int, kinds: str, path: Path) -> NDArray[Any]:
-    array = found.get(name)
+def _part(arrays: dict[str, Any], name: str, ndim: int, kinds: str, path: Path) -> NDArray[Any]:
+    array = arrays.get(name)
     if array is None or array.ndim != ndim or array.dtype.kind not in kinds:
         what = "nothing" if array is None else f"an array of {array.dtype} and shape {array.shape}"
         raise FileFormatError(

@@ -311,21 +311,23 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         if samples is None and columns.size:  # the clusters are unchanged
             counts = self.cluster_counts[columns]
             codes = recoded(self.codes[:, columns], code_type(int(counts.max())))
-            kept = CodedLabels(
+            coded_part = CodedLabels(
                 np.ascontiguousarray(codes),
                 counts,
                 self.missing_counts[columns],
                 self.noise_counts[columns],
                 tuple(self.names[u] for u in columns),
             )
-            return Ensemble._make(kept, weights, None)
+            return Ensemble._make(coded_part, weights, None)
         coded = code_labels(self.labels[np.ix_(rows, columns)])
         names = tuple(
-            tuple(self.names[u][k] for k in kept)
-            for u, kept in zip(columns, coded.names, strict=True)
+            tuple(self.names[u][k] for k in coded_part)
+            for u, coded_part in zip(columns, coded.names, strict=True)
         )
-        kept = CodedLabels(coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise, names)
-        return Ensemble._make(kept, weights, None)
+        coded_part = CodedLabels(
+            coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise, names
+        )
+        return Ensemble._make(coded_part, weights, None)
 
     def observed_only(self) -> Ensemble:
         """Return the ensemble of the objects that at least one partition observed."""

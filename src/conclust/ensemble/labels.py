@@ -286,13 +286,13 @@ def _as_number(position: int, name: Any) -> int:
 
 
 def _translate(
-    matrix: NDArray[np.int64], found: list[list[Any]], names: Names
+    matrix: NDArray[np.int64], values: list[list[Any]], names: Names
 ) -> NDArray[np.int64]:
     translated = np.empty_like(matrix)
     for u, cluster_names in enumerate(names):
         code_of = {name: k for k, name in enumerate(cluster_names)}
         new = len(cluster_names)
-        table = np.array([code_of.get(name, new) for name in found[u]] + [NOISE, MISSING])
+        table = np.array([code_of.get(name, new) for name in values[u]] + [NOISE, MISSING])
         translated[:, u] = table[matrix[:, u]]  # -2 and -1 count from the end
     return translated
 

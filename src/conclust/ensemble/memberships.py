@@ -37,15 +37,11 @@ def _as_numbers(P: Any, u: int) -> NDArray[np.float64]:
         raise InputError(f"{what} Got a sparse matrix instead: pass its toarray().")
     try:
         raw = np.asanyarray(P)  # preserves a mask
-        array = (
-            np.asarray(raw) if raw.dtype.kind == "c" else np.asarray(raw, dtype=np.float64)
-        )
+        array = np.asarray(raw) if raw.dtype.kind == "c" else np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} {error}") from error
     if array.ndim != 2 or raw.dtype.kind not in "biufO":
-        raise InputError(
-            f"{what} Got an array of dtype {raw.dtype}, shape {raw.shape} instead."
-        )
+        raise InputError(f"{what} Got an array of dtype {raw.dtype}, shape {raw.shape} instead.")
     if isinstance(raw, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(raw), np.nan, array)
     return array

@@ -65,11 +65,11 @@ def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(weights < SMALLEST, 0.0, weights)
 
 
-def read_list(given: Iterable[T], kind: type[T]) -> list[T]:
+def read_list(values: Iterable[T], kind: type[T]) -> list[T]:
     """Return the ensembles to concatenate, all of one kind."""
-    if not isinstance(given, Iterable):
-        raise InputError(f"Ensemble.concat needs a list of ensembles. Got {shown(given)} instead.")
-    ensembles = list(given)
+    if not isinstance(values, Iterable):
+        raise InputError(f"Ensemble.concat needs a list of ensembles. Got {shown(values)} instead.")
+    ensembles = list(values)
     if not all(isinstance(one, kind) for one in ensembles):
         raise InputError("Ensemble.concat needs a list of ensembles: Ensemble(labels) makes one.")
     if not ensembles:

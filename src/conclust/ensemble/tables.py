@@ -217,10 +217,12 @@ def _check_present(values: Sequence[Any], where: str, name: str) -> None:
             raise InputError(f"{where}: row {row} has no identifier in the column {name!r}.")
 
 
-def _places(used: list[list[Any]], given: Iterable[Hashable] | None, name: str) -> dict[Any, int]:
+def _places(
+    used: list[list[Any]], requested: Iterable[Hashable] | None, name: str
+) -> dict[Any, int]:
     """Return the index of each identifier, in the given or sorted order."""
     every: set[Any] = set().union(*used)
-    if given is None:
+    if requested is None:
         try:
             order = sorted(every)
         except TypeError as error:
@@ -229,7 +231,7 @@ def _places(used: list[list[Any]], given: Iterable[Hashable] | None, name: str) 
                 "that they are to have."
             ) from error
     else:
-        order = identifiers(given, name)
+        order = identifiers(requested, name)
     places = {one: i for i, one in enumerate(order)}
     if len(places) < len(order):
         raise InputError(f"Identifiers must be different. {len(order) - len(places)} occur again.")

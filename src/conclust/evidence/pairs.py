@@ -115,20 +115,20 @@ class SparseEvidence:
         copresence: NDArray[Any],
     ) -> SparseEvidence:
         """Return evidence without checking its form, which is known to be valid."""
-        made = object.__new__(cls)
+        evidence = object.__new__(cls)
         for name, part in zip(
             ("indptr", "indices", "counts", "copresence"),
             (indptr, indices, counts, copresence),
             strict=True,
         ):
-            object.__setattr__(made, name, part)
-        return made
+            object.__setattr__(evidence, name, part)
+        return evidence
 
-    def of_objects(self, kept: NDArray[np.bool_]) -> SparseEvidence:
+    def of_objects(self, objects: NDArray[np.bool_]) -> SparseEvidence:
         """Return the evidence of some objects, renumbered, without pairs of other objects."""
-        number = np.cumsum(kept) - 1
+        number = np.cumsum(objects) - 1
         return SparseEvidence._of(
-            np.concatenate([[0], self.indptr[1:][kept]]).astype(np.int64),
+            np.concatenate([[0], self.indptr[1:][objects]]).astype(np.int64),
             number[self.indices].astype(np.int32),
             self.counts,
             self.copresence,

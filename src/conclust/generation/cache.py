@@ -213,7 +213,7 @@ class MemberCache:
         return Labelled(labels.astype(np.int32), n_found, self._model(key, entry, n_found, hashes))
 
     def _model(
-        self, key: str, entry: dict[str, Any], found: int, hashes: dict[str, str]
+        self, key: str, entry: dict[str, Any], n_clusters: int, hashes: dict[str, str]
     ) -> Model | None:
         kind = entry.get("model")
         if kind is None:
@@ -226,7 +226,7 @@ class MemberCache:
             if array.dtype.kind != type_ or array.ndim != ndim:
                 raise FileFormatError(f"{self._path(key, f'.{name}.npy')} holds no {name}.")
         model = MODELS[kind].of_arrays(arrays)
-        if model is None or model.n_clusters != found:
+        if model is None or model.n_clusters != n_clusters:
             raise FileFormatError(f"{self._path(key, '.json')} does not fit what lies beside it.")
         return model
 

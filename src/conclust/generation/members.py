@@ -203,9 +203,9 @@ def fitted_objects(observed: NDArray[np.int64] | None, task: Task, n: int) -> ND
     return some if observed is None else observed[some]
 
 
-def finish(found: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
+def finish(result: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
     """Number the clusters by first appearance and spread the labels over all n objects."""
-    labels = found.labels
+    labels = result.labels
     first = np.full(int(labels.max(initial=-1)) + 1, len(labels), dtype=np.int64)
     clustered = np.flatnonzero(labels >= 0)[::-1]
     first[labels[clustered]] = clustered  # the last value written remains: the first appearance
@@ -216,7 +216,7 @@ def finish(found: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
     full = np.full(n, MISSING, dtype=np.int32)
     full[slice(None) if rows is None else rows] = number[labels]
     # A cluster without objects is dropped.
-    model = None if found.model is None else found.model.reordered(order)
+    model = None if result.model is None else result.model.reordered(order)
     return Labelled(full, len(order), model)
 
 
@@ -330,7 +330,7 @@ class KMeansRecipe:
         starts: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
         """Return the centres that the kernel finds, by default from its own starts."""
-        made = run_kmeans(
+        runs = run_kmeans(
             np.ascontiguousarray(points),
             k,
             np.arange(len(points), dtype=np.int32)[np.newaxis],
@@ -343,8 +343,8 @@ class KMeansRecipe:
             labels=False,
             centers=True,
         )
-        assert made.centers is not None
-        return made.centers[0, : made.found[0]]
+        assert runs.centers is not None
+        return runs.centers[0, : runs.found[0]]
 
 
 KMEANS = Kind(

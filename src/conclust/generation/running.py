@@ -159,11 +159,11 @@ def _run_task(
             return i, [member for member in members if member is not None], report
         # All members of the task, including those in the cache: a member must not depend on which
         # others were cached.
-        made = _compute(task, points, sample)
-        for place, (key, member, cached) in enumerate(zip(keys, made, members, strict=True)):
+        computed = _compute(task, points, sample)
+        for place, (key, member, cached) in enumerate(zip(keys, computed, members, strict=True)):
             if cached is None:
                 cache.write(key, task, place, member)
-    return i, made, report
+    return i, computed, report
 
 
 def _compute(

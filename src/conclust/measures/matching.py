@@ -495,8 +495,8 @@ def _without_noise(table: Contingency) -> Contingency:
     )
 
 
-def _new_names(known: tuple[Hashable, ...]) -> Any:
-    whole = [name for name in known if isinstance(name, int)]
-    if len(whole) == len(known):
+def _new_names(names: tuple[Hashable, ...]) -> Any:
+    whole = [name for name in names if isinstance(name, int)]
+    if len(whole) == len(names):
         return count(max(whole, default=-1) + 1)
-    return (name for i in count(1) if (name := f"new {i}") not in known)
+    return (name for i in count(1) if (name := f"new {i}") not in names)

@@ -207,11 +207,13 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             root = seed_sequence(self.random_state, _OWNER)
             *seeds, last = spawn_seeds(root, self._runs + 1)
             if ensemble is None:
-                made = self._ensemble(network, seeds, threads)
+                ensemble_made = self._ensemble(network, seeds, threads)
             else:
-                made = self._given(ensemble, network)
+                ensemble_made = self._given(ensemble, network)
             stage("the edges")
-            evidence = evidence_of_pattern(made, network.starts, network.ends, n_jobs=self.n_jobs)
+            evidence = evidence_of_pattern(
+                ensemble_made, network.starts, network.ends, n_jobs=self.n_jobs
+            )
             remaining = self._reweighted(network, evidence)
             stage("the remaining graph")
             if self.recluster:
@@ -227,7 +229,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 )
             self.n_clusters_ = int(self.labels_.max()) + 1
             self.nodes_ = network.nodes
-            self.ensemble_ = made
+            self.ensemble_ = ensemble_made
             self.evidence_ = evidence
             self.weights_ = _matrix(remaining)
             say(f"{self.n_clusters_} clusters after {time.monotonic() - began:.1f} s")
@@ -276,13 +278,13 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return as_ensemble(labels)
 
     def _given(self, ensemble: Any, network: Network) -> Ensemble:
-        made = as_ensemble(ensemble)
-        if made.n_samples != network.n_nodes:
+        members = as_ensemble(ensemble)
+        if members.n_samples != network.n_nodes:
             raise InputError(
-                f"The ensemble has {made.n_samples} rows and the graph {network.n_nodes} nodes. Communities as "
+                f"The ensemble has {members.n_samples} rows and the graph {network.n_nodes} nodes. Communities as "
                 "sets of nodes get a row for each node by Ensemble.from_communities(runs, nodes=G)."
             )
-        return made
+        return members
 
     def _quality(self, network: Network) -> CommunityGraph:
         """Return the graph with the loads of its nodes; the resolution of "cpm" is a density."""

@@ -188,12 +188,12 @@ def _parts(
     """Return a consensus inside each community, from runs that use only the degrees within it."""
     *runs, last = seeds
     find = _communities(network, labels)
-    made = np.empty((network.n_nodes, len(runs)), dtype=np.int32)
+    labels_of_runs = np.empty((network.n_nodes, len(runs)), dtype=np.int32)
     with side_by_side(min(n_threads, len(runs))) as work:
         for u, column in enumerate(work(find, runs)):
-            made[:, u] = column
+            labels_of_runs[:, u] = column
     evidence = evidence_of_pattern(
-        as_ensemble(made), network.starts, network.ends, n_jobs=n_threads
+        as_ensemble(labels_of_runs), network.starts, network.ends, n_jobs=n_threads
     )
     shares = evidence.counts / float(len(runs))
     inner = shares >= threshold - _ROUNDING
@@ -223,10 +223,10 @@ def _inside(network: Network, labels: NDArray[np.int64]) -> Network:
     return _filtered(network, inner, network.weights[inner])
 
 
-def _filtered(network: Network, kept: NDArray[np.bool_], weights: NDArray[np.float64]) -> Network:
-    before = np.concatenate([[0], np.cumsum(kept)])
+def _filtered(network: Network, mask: NDArray[np.bool_], weights: NDArray[np.float64]) -> Network:
+    before = np.concatenate([[0], np.cumsum(mask)])
     starts = before[network.starts].astype(np.int64)
-    return Network(starts, network.ends[kept], weights, network.nodes)
+    return Network(starts, network.ends[mask], weights, network.nodes)
 
 
 def _among(network: Network, active: NDArray[np.bool_]) -> Network:

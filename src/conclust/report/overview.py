@@ -92,15 +92,15 @@ _HOW_SEPARATED = (
 
 def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
     """Return the number of certain objects, and the mean confidence compared with chance."""
-    held = reported.labels >= 0
-    certain = int(np.count_nonzero(sure.confidence[held] >= _CERTAIN))
-    total = int(held.sum())
+    in_cluster = reported.labels >= 0
+    certain = int(np.count_nonzero(sure.confidence[in_cluster] >= _CERTAIN))
+    total = int(in_cluster.sum())
     text = (
         f"{certain:,} of {count(total, 'object')} ({_percent(certain, total)}) have a confidence of at least "
         f"{_CERTAIN:g}."
     )
     if reported.record.by_chance is not None:
-        mean = float(sure.confidence[held].mean())
+        mean = float(sure.confidence[in_cluster].mean())
         text += (
             f" The mean confidence is {mean:.2f}; {reported.record.by_chance:.2f} is expected from random partitions with the "
             "same cluster sizes."

@@ -99,7 +99,11 @@ def _names_objects(values: NDArray[np.object_]) -> bool:
 
 def _named(d: int, default: Any, feature_names: Sequence[Any] | None) -> tuple[str, ...]:
     column_names = default if feature_names is None else feature_names
-    if isinstance(column_names, str) or not isinstance(column_names, Iterable) or getattr(column_names, "ndim", 1) == 0:
+    if (
+        isinstance(column_names, str)
+        or not isinstance(column_names, Iterable)
+        or getattr(column_names, "ndim", 1) == 0
+    ):
         raise InputError(
             f"'feature_names' must be a name for each of the {d} features. Got {shown(column_names)} instead."
         )

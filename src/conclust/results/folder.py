@@ -322,5 +322,5 @@ class Folder:
 
 
 def _canonical(labels: NDArray[np.int64]) -> bool:
-    held = labels[labels >= 0]
-    return bool(np.array_equal(canonical_labels(held), held))
+    in_cluster = labels[labels >= 0]
+    return bool(np.array_equal(canonical_labels(in_cluster), in_cluster))

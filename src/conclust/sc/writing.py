@@ -83,9 +83,9 @@ def cluster_table(
     """Return the frame of the clusters: cells, mean confidence, and by how many columns each is split."""
     import pandas as pd
 
-    held = labels >= 0
-    cells = np.bincount(labels[held], minlength=len(names))
-    total = np.bincount(labels[held], np.nan_to_num(confidence[held]), len(names))
+    in_cluster = labels >= 0
+    cells = np.bincount(labels[in_cluster], minlength=len(names))
+    total = np.bincount(labels[in_cluster], np.nan_to_num(confidence[in_cluster]), len(names))
     table = pd.DataFrame(
         {"cells": cells, "confidence": total / np.maximum(cells, 1)}, index=list(names)
     )

@@ -226,8 +226,8 @@ def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Fill
     if filled.complete.all():
         return ensemble
     n_further = len(points.category_names)
-    made = ensemble.subset(partitions=np.arange(ensemble.n_partitions - n_further))
-    parts = [Ensemble(spread(made.labels, filled.complete, MISSING))]
+    generated = ensemble.subset(partitions=np.arange(ensemble.n_partitions - n_further))
+    parts = [Ensemble(spread(generated.labels, filled.complete, MISSING))]
     if points.categories is not None:
         categories = points.categories.copy()
         categories[~filled.complete] = None
@@ -431,10 +431,10 @@ def _write_points(
     folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
 ) -> ClusterGaps | None:
     """Write the model that labels new points and the features that distinguish the clusters; return the gaps between clusters."""
-    points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
+    points, filled, generator = clustered.points, clustered.filled, clustered.pipeline.generator_
     consensus = clustered.pipeline.consensus_
-    if refusal_to_save(made) is None:
-        made.save(folder.file("generator.npz"))
+    if refusal_to_save(generator) is None:
+        generator.save(folder.file("generator.npz"))
         refinement, votes = clustered.pipeline.refinement_, None
         if refinement is not None:
             votes = refinement.votes
@@ -445,7 +445,7 @@ def _write_points(
         return None
     path = folder.file("features.csv")
     features_written(path, points, filled, model.labels_, raw=arguments.raw)
-    return gaps_between(scaled(filled.X, made.scaler_), model.labels_)
+    return gaps_between(scaled(filled.X, generator.scaler_), model.labels_)
 
 
 def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Namespace) -> None:
@@ -462,8 +462,12 @@ def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Names
 
 def _members(ensemble: Ensemble, n_categories: int) -> str:
     """Return the number of clusterings, and of columns of categories among the partitions."""
-    made = count(ensemble.n_partitions - n_categories, "clustering")
-    return f"{made} and {count(n_categories, 'column')} of categories" if n_categories else made
+    clusterings = count(ensemble.n_partitions - n_categories, "clustering")
+    return (
+        f"{clusterings} and {count(n_categories, 'column')} of categories"
+        if n_categories
+        else clusterings
+    )
 
 
 def _summary(

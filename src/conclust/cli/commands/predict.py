@@ -283,10 +283,10 @@ def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
     )
 
 
-def _check_width(table: Table, found: int, wanted: int) -> None:
-    if found != wanted:
+def _check_width(table: Table, width: int, wanted: int) -> None:
+    if width != wanted:
         raise InputError(
-            f"{table.name} has {count(found, 'column')} of data; the result was made from {wanted}."
+            f"{table.name} has {count(width, 'column')} of data; the result was made from {wanted}."
         )
 
 

@@ -107,17 +107,19 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _borders(
-    arguments: argparse.Namespace, talk: Talk, filled: Filled, found: Selection
+    arguments: argparse.Namespace, talk: Talk, filled: Filled, selection: Selection
 ) -> Borders | None:
     """Return which borders hold, as the selection tested them, if it did."""
-    if arguments.borders and found.n_clusters > 1 and found.borders is not None:
-        return borders_of(found.borders)
-    return tested_borders(arguments, talk, _scaled(filled.X, found), found.labels_, arguments.alpha)
+    if arguments.borders and selection.n_clusters > 1 and selection.borders is not None:
+        return borders_of(selection.borders)
+    return tested_borders(
+        arguments, talk, _scaled(filled.X, selection), selection.labels_, arguments.alpha
+    )
 
 
-def _scaled(X: NDArray[np.float64], found: Selection) -> NDArray[np.float64]:
+def _scaled(X: NDArray[np.float64], selection: Selection) -> NDArray[np.float64]:
     """Return the points in the scale of the selection."""
-    scaler = scaler_of(found.settings["scale"])
+    scaler = scaler_of(selection.settings["scale"])
     return scaled(X, None if scaler is None else scaler.fit(X))
 
 
@@ -148,7 +150,7 @@ def _record(
     arguments: argparse.Namespace,
     points: Points,
     filled: Filled,
-    found: Selection,
+    selection: Selection,
     chosen: NDArray[np.int64],
     **more: Any,
 ) -> Record:
@@ -162,7 +164,7 @@ def _record(
         Points read from the file.
     filled : Filled
         Points that were clustered.
-    found : Selection
+    selection : Selection
         The selection.
     chosen : ndarray of shape (n_samples,)
         The labels.
@@ -170,18 +172,18 @@ def _record(
         Further fields of the record.
     """
     scaled_by = Settings(
-        scale=found.settings["scale"],
-        scale_reason=scaling(found.settings["scale_reason"], points.names),
+        scale=selection.settings["scale"],
+        scale_reason=scaling(selection.settings["scale_reason"], points.names),
         impute=arguments.impute,
     )
     return Record(
         command=arguments.command,
         arguments=words(arguments),
         source=source_of(arguments.points, points, filled),
-        settings={**found.settings, **scaled_by.entries()},
+        settings={**selection.settings, **scaled_by.entries()},
         seed=arguments.seed,
-        n_clusters=found.n_clusters,
-        cluster_sizes=sizes_of(chosen, found.n_clusters).tolist(),
+        n_clusters=selection.n_clusters,
+        cluster_sizes=sizes_of(chosen, selection.n_clusters).tolist(),
         n_unplaced=int(np.count_nonzero(chosen < 0)),
         **more,
     )
@@ -189,19 +191,19 @@ def _record(
 
 def _summary(
     arguments: argparse.Namespace,
-    found: Selection,
+    selection: Selection,
     borders: Borders | None,
     chosen: NDArray[np.int64],
     scores: dict[str, float] | None,
 ) -> str:
-    lines_on_borders = border_lines(borders) if found.n_clusters > 1 else []
-    lines = [*lines_on_borders, found.reason, *found.doubts, ""]
-    columns = [(title, found.table[name]) for title, name in _SHOWN if name in found.table]
+    lines_on_borders = border_lines(borders) if selection.n_clusters > 1 else []
+    lines = [*lines_on_borders, selection.reason, *selection.doubts, ""]
+    columns = [(title, selection.table[name]) for title, name in _SHOWN if name in selection.table]
     lines.append("   K" + "".join(f"{title:>10}" for title, _ in columns))
-    for at, k in enumerate(found.k):
-        mark = "*" if k == found.n_clusters else " "
+    for at, k in enumerate(selection.k):
+        mark = "*" if k == selection.n_clusters else " "
         lines.append(f"{mark}{k:>3}" + "".join(f"{column[at]:>10.4g}" for _, column in columns))
-    lines += ["", sizes_line(sizes_of(chosen, found.n_clusters))]
+    lines += ["", sizes_line(sizes_of(chosen, selection.n_clusters))]
     if scores is not None:
         lines.append(
             f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "

@@ -158,10 +158,10 @@ class CsvRows:
                 line = next(self._remaining, None)
                 if line is not None:
                     lines = chain([line], self._remaining)
-                    rest = np.loadtxt(
+                    remaining = np.loadtxt(
                         lines, dtype=dtype, delimiter=self.delimiter, comments=None, ndmin=2
                     )
-                    block = np.concatenate([block, rest])
+                    block = np.concatenate([block, remaining])
         except FileFormatError:
             raise
         except (ValueError, OverflowError, Warning):

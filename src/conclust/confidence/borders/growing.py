@@ -153,7 +153,9 @@ def consensus_tree(
             top = _grown(part, max_clusters)
             drawn = np.sort(drawn)
             with one_library_thread():
-                p_of_splits.append(_tested(points[drawn], first[drawn], (splits, leaves[first]), top))
+                p_of_splits.append(
+                    _tested(points[drawn], first[drawn], (splits, leaves[first]), top)
+                )
         p_values = combined(np.array(p_of_splits))
     nodes = 2 * len(splits) + 1
     inside = _nodes_of(splits, nodes)
@@ -163,10 +165,10 @@ def consensus_tree(
 
 
 def _new_members(generator: Any, points: NDArray[np.float64], seed: int) -> Ensemble:
-    made = clone(generator)
-    if "random_state" in made.get_params(deep=False):
-        made.set_params(random_state=seed)
-    return Ensemble(made.fit_transform(points))
+    fresh = clone(generator)
+    if "random_state" in fresh.get_params(deep=False):
+        fresh.set_params(random_state=seed)
+    return Ensemble(fresh.fit_transform(points))
 
 
 def _grown(ensemble: Ensemble, max_clusters: int) -> Top:
@@ -186,8 +188,8 @@ def _grown(ensemble: Ensemble, max_clusters: int) -> Top:
     placed = model.labels_
     table = np.zeros((int(placed.max()) + 1, 2 * len(splits) + 1), dtype=np.int64)
     np.add.at(table, (placed[objects], inside), 1)
-    held = placed >= 0
-    leaves[held] = table.argmax(axis=1)[placed[held]]
+    assigned = placed >= 0
+    leaves[assigned] = table.argmax(axis=1)[placed[assigned]]
     leaves[objects] = inside
     return splits, leaves
 

@@ -100,10 +100,12 @@ class Part:
         for begin in range(0, len(here), step):
             some = here[begin : begin + step]
             for b, places in zip(some, geometry.places(borders[some]), strict=True):
-                held = places[~self.first]
-                held = held[~np.isnan(held)]
-                if len(held):
-                    tests.dip[b] = dip_p_value(float(dips_of_rows(held[None], 1)[0]), len(held))
+                positions = places[~self.first]
+                positions = positions[~np.isnan(positions)]
+                if len(positions):
+                    tests.dip[b] = dip_p_value(
+                        float(dips_of_rows(positions[None], 1)[0]), len(positions)
+                    )
         return tests
 
 

@@ -108,8 +108,8 @@ class BorderTests:
                 break
             clusters[clusters == merge.second] = merge.first
         labels = self.labels.copy()
-        held = labels >= 0
-        labels[held] = canonical_labels(clusters[labels[held]])
+        in_cluster = labels >= 0
+        labels[in_cluster] = canonical_labels(clusters[labels[in_cluster]])
         return labels
 
     def summary(self, alpha: float | None = None) -> str:

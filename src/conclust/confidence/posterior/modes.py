@@ -198,7 +198,10 @@ def modes(
         distances=solutions.distances,
         p_values=p_values,
         mean_distances=np.minimum.accumulate(
-            [float(np.average(each.distances, weights=weights)) for each in along]
+            [
+                float(np.average(partition_weights.distances, weights=weights))
+                for partition_weights in along
+            ]
         ),
     )
 

@@ -220,9 +220,9 @@ class AutoConsensus(PlacingClusterer):
         else:
             rows = self._place(ensemble.codes)
         if self._constraints is not None:
-            held = np.full(ensemble.n_samples, -1, dtype=np.int64)
-            held[objects] = chosen.labels
-            _keep_constraints(rows, held, self._constraints)
+            clusters = np.full(ensemble.n_samples, -1, dtype=np.int64)
+            clusters[objects] = chosen.labels
+            _keep_constraints(rows, clusters, self._constraints)
         return rows
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
@@ -421,16 +421,16 @@ class AutoConsensus(PlacingClusterer):
         self,
         evidence: str,
         across: float,
-        shown: int,
+        indicated: int,
         supports: list[Support],
         votes: NDArray[np.float64],
     ) -> None:
         self.evidence_, self.straddling_ = evidence, across
-        self.n_clusters_shown_, self.supports_ = shown, supports
+        self.n_clusters_shown_, self.supports_ = indicated, supports
         self._votes = votes
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self._votes = np.ascontiguousarray(self._votes[:, kept])
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        self._votes = np.ascontiguousarray(self._votes[:, clusters])
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         result = np.empty((len(codes), self._votes.shape[1]))
@@ -454,7 +454,7 @@ def _possible_number(trees: GrownTrees) -> int:
 
 
 def _keep_constraints(
-    rows: NDArray[np.float64], held: NDArray[np.int64], constraints: Constraints
+    rows: NDArray[np.float64], clusters: NDArray[np.int64], constraints: Constraints
 ) -> None:
     """Assign objects with constraints to their cluster in the tree, with the mean row of all objects of its group.
 
@@ -466,9 +466,9 @@ def _keep_constraints(
     means = np.zeros((len(counts), rows.shape[1]))
     np.add.at(means, group, rows[touched])
     group_means = (means / counts[:, np.newaxis])[group]
-    elsewhere = np.flatnonzero(group_means.argmax(axis=1) != held[touched])
+    elsewhere = np.flatnonzero(group_means.argmax(axis=1) != clusters[touched])
     group_means[elsewhere] = 0.0
-    group_means[elsewhere, held[touched][elsewhere]] = 1.0
+    group_means[elsewhere, clusters[touched][elsewhere]] = 1.0
     rows[touched] = group_means
 
 

@@ -315,12 +315,12 @@ def fill_empty_parts(labels: NDArray[np.int64], k: int) -> None:
 
 
 def _best(
-    found: list[NDArray[np.int64]], cuts: list[float], heaviest: float
+    partitions: list[NDArray[np.int64]], cuts: list[float], heaviest: float
 ) -> tuple[NDArray[np.int64], float]:
     """Return the labels of the lowest cut; the first one if tied (up to rounding)."""
     lowest = min(cuts)
     first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (heaviest + lowest))
-    return _by_first(found[first]), cuts[first]
+    return _by_first(partitions[first]), cuts[first]
 
 
 def _by_first(labels: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -379,8 +379,8 @@ class _Refinement:
         for room in _ROOMS if len(labels) <= _ROOMS_UP_TO else ():
             if room * mean > self._capacity:
                 loose = self._moved(refined[-1], room * mean)
-                each = np.where(self._mass > 0, self._mass, 1.0)[:, None]
-                ties = np.asarray(self._W @ np.eye(self._k)[loose]) / each
+                weights_of_vertices = np.where(self._mass > 0, self._mass, 1.0)[:, None]
+                ties = np.asarray(self._W @ np.eye(self._k)[loose]) / weights_of_vertices
                 filled = _fill(ties, self._mass, self._capacity)
                 refined.append(self._moved(filled, self._capacity))
         return refined[0] if len(refined) == 1 else min(refined, key=self.cut)

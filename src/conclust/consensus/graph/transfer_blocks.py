@@ -357,17 +357,17 @@ def _sums(
     return nearest, sums, totals
 
 
-def _objects_of(found: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
+def _objects_of(centers: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the number of objects of each center, without points that are clusters."""
     if not len(clusters):
-        return found.totals
-    return found.totals - _sums(clusters, found.centers)[2]
+        return centers.totals
+    return centers.totals - _sums(clusters, centers.centers)[2]
 
 
 # -- tasks of blocks
 
 
-def _together(part: Part, own: None) -> NDArray[np.int64]:
+def _together(part: Part, stored: None) -> NDArray[np.int64]:
     """Return one part for all objects."""
     return np.zeros(part.ensemble.n_samples, dtype=np.int64)
 
@@ -434,13 +434,16 @@ def _rows_of(
 
 
 def _lloyd(
-    part: Part, own: NDArray[np.int32] | None, component: _Component, centers: NDArray[np.float64]
+    part: Part,
+    stored: NDArray[np.int32] | None,
+    component: _Component,
+    centers: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return the nearest center of each object, and the sums and numbers of the rows of each center.
 
     Objects of other components keep their values.
     """
-    nearest = np.zeros(part.ensemble.n_samples, dtype=np.int32) if own is None else own.copy()
+    nearest = np.zeros(part.ensemble.n_samples, dtype=np.int32) if stored is None else stored.copy()
     sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
     for mine, some, rows in _blocks_of(part, component):
         near, of_rows, count = _sums(rows, centers)
@@ -464,17 +467,17 @@ def _farthest(
 
 
 def _shares(
-    part: Part, own: NDArray[np.int32] | None, cut: _Cut
+    part: Part, stored: NDArray[np.int32] | None, cut: _Cut
 ) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64]]]:
     """Return the part of each object, and the weight of the edges from each part to each cluster."""
     component_of = _component_of(part, cut.weights, cut.components)
     labels = np.where(
-        component_of >= 0, cut.first[component_of] + (0 if own is None else own), cut.alone
+        component_of >= 0, cut.first[component_of] + (0 if stored is None else stored), cut.alone
     )
     shares = LabelEdges(part.ensemble, cut.weights).shares(labels, cut.count)
     return labels.astype(np.int32), (shares,)
 
 
-def _kept_parts(part: Part, own: NDArray[np.int32]) -> NDArray[np.int32]:
+def _kept_parts(part: Part, stored: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the stored part of each object."""
-    return own
+    return stored

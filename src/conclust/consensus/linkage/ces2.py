@@ -331,22 +331,22 @@ def _joined(pairs: _Pairs, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     total = float(pairs.masses.sum())
     stage("the halo joins")
     while (labels < 0).any():
-        rest = np.flatnonzero(labels < 0)
-        advance(total - float(pairs.masses[rest].sum()), total)
-        order = np.argsort(labels, kind="stable")[len(rest) :]
+        unlabelled = np.flatnonzero(labels < 0)
+        advance(total - float(pairs.masses[unlabelled].sum()), total)
+        order = np.argsort(labels, kind="stable")[len(unlabelled) :]
         members = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
         # If fits are equal, the largest piece is chosen.
         largest = np.argsort([-pairs.masses[piece].sum() for piece in members], kind="stable")
-        fits = np.stack([pairs.fits(rest, members[piece]) for piece in largest], axis=1)
+        fits = np.stack([pairs.fits(unlabelled, members[piece]) for piece in largest], axis=1)
         best = fits.max(axis=1)
         if best.max() <= 0.0:
-            alike = sp.csr_array(np.maximum(pairs.levels[np.ix_(rest, rest)], 0))
+            alike = sp.csr_array(np.maximum(pairs.levels[np.ix_(unlabelled, unlabelled)], 0))
             parts = connected_components(alike, directed=False)[1]
-            labels[rest] = len(members) + parts
+            labels[unlabelled] = len(members) + parts
             break
-        joins = best >= otsu_threshold(best, pairs.masses[rest])
+        joins = best >= otsu_threshold(best, pairs.masses[unlabelled])
         chosen = largest[(fits >= best[:, None] - _SAME).argmax(axis=1)]
-        labels[rest[joins]] = chosen[joins]
+        labels[unlabelled[joins]] = chosen[joins]
     return labels
 
 

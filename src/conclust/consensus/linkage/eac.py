@@ -217,8 +217,13 @@ class EAC(ConsensusClusterer):
                 limit=DenseLimit(self.max_dense, "EAC"),
                 n_jobs=self.n_jobs,
             )
-            self.linkage_matrix_, self.lifetimes_ = constrained_tree.matrix, lifetimes(constrained_tree.matrix)
-            return cut(constrained_tree.matrix, constrained_tree.number(self.n_clusters, ensemble, "EAC"))
+            self.linkage_matrix_, self.lifetimes_ = (
+                constrained_tree.matrix,
+                lifetimes(constrained_tree.matrix),
+            )
+            return cut(
+                constrained_tree.matrix, constrained_tree.number(self.n_clusters, ensemble, "EAC")
+            )
         tree, doubt = self._tree(ensemble, observed)
         if doubt:
             warn(doubt, EvidenceWarning)

@@ -182,8 +182,13 @@ class LWEA(ConsensusClusterer):
                 normalized=self.normalized,
                 limit=DenseLimit(self.max_dense, "LWEA"),
             )
-            self.linkage_matrix_, self.lifetimes_ = constrained_tree.matrix, lifetimes(constrained_tree.matrix)
-            return cut(constrained_tree.matrix, constrained_tree.number(self.n_clusters, ensemble, "LWEA"))
+            self.linkage_matrix_, self.lifetimes_ = (
+                constrained_tree.matrix,
+                lifetimes(constrained_tree.matrix),
+            )
+            return cut(
+                constrained_tree.matrix, constrained_tree.number(self.n_clusters, ensemble, "LWEA")
+            )
         tree = certain_tree(
             ensemble,
             self.certainty_,

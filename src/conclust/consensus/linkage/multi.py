@@ -236,7 +236,7 @@ class MultiEAC(ConsensusClusterer):
         return cut_by_lifetime(tree, self.n_clusters, ensemble, "MultiEAC")
 
     def _by_rows(
-        self, ensemble: Ensemble, given: NDArray[np.float64], start: DistinctRows
+        self, ensemble: Ensemble, cluster_weights: NDArray[np.float64], start: DistinctRows
     ) -> tuple[NDArray[np.float64], str]:
         """Return the single-linkage tree without a matrix of all pairs, and the pairs to warn about.
 
@@ -251,14 +251,14 @@ class MultiEAC(ConsensusClusterer):
                 "need no such matrix; or a larger max_dense."
             )
         scale = ensemble.partition_weights / (ensemble.partition_weights.max() or 1.0)
-        roots = np.sqrt(given * scale)
+        roots = np.sqrt(cluster_weights * scale)
         W = sp.csr_array(
             sp.diags_array(self.cluster_weights_ * over_clusters(scale, ensemble.offsets))
         )
         rows = sp.csr_array(ensemble.indicator[start.first])
         pairs = ObjectPairs(start, rows, W, roots[start.first], np.ones(len(start)))
         tree = cluster_tree(pairs, "single", max_dense=self.max_dense, owner="MultiEAC").matrix
-        silent = unobserved_pairs(ensemble, max_rows=self.max_dense, present=given > 0)
+        silent = unobserved_pairs(ensemble, max_rows=self.max_dense, present=cluster_weights > 0)
         if silent == 0:
             return tree, ""
         return tree, "Perhaps of some pairs" if silent is None else f"Of {silent} pairs of objects"

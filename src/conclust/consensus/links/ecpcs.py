@@ -215,11 +215,11 @@ class ECPCS(ConsensusClusterer):
         return meta
 
 
-def _nearest(part: Part, own: None, meta: NDArray[np.float64]) -> NDArray[np.int64]:
+def _nearest(part: Part, stored: None, meta: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the meta-cluster of each object of a block."""
     if meta.shape[1] == 0:
         return np.zeros(part.ensemble.n_samples, dtype=np.int64)
-    return np.asarray(associations_in_block(part, own, meta).argmax(axis=1))
+    return np.asarray(associations_in_block(part, stored, meta).argmax(axis=1))
 
 
 def _normalized_cut(

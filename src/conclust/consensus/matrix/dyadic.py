@@ -201,8 +201,8 @@ class DyadicAspect(SoftConsensusClusterer):
         alone[np.arange(len(alone)), first] = 1.0
         return np.asarray(np.divide(joint, totals, out=alone, where=totals > 0)[rows.inverse])
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self.aspects_ = self.aspects_[kept]
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        self.aspects_ = self.aspects_[clusters]
 
 
 @dataclass(frozen=True)

@@ -232,11 +232,11 @@ class FuzzyRows(SoftConsensusClusterer):
             warn_unfinished(self)
         return Y
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         if self.medoids_ is not None:
-            self.medoids_ = self.medoids_[kept]
+            self.medoids_ = self.medoids_[clusters]
         if self.medoid_weights_ is not None:
-            self.medoid_weights_ = np.ascontiguousarray(self.medoid_weights_[:, kept])
+            self.medoid_weights_ = np.ascontiguousarray(self.medoid_weights_[:, clusters])
 
 
 def _memberships(distances: NDArray[np.float64], power: float) -> NDArray[np.float64]:
@@ -259,8 +259,8 @@ class _Rows:
     def of(cls, ensemble: Ensemble) -> _Rows:
         A = normalized_rows(ensemble)
         if ensemble.has_missing:
-            each = ensemble.partition_weights
-            observed_weight = ensemble.present @ (each / each.sum())
+            partition_weights = ensemble.partition_weights
+            observed_weight = ensemble.present @ (partition_weights / partition_weights.sum())
             A = sp.csr_array(
                 sp.diags_array(1.0 / np.where(observed_weight > 0, observed_weight, 1.0)) @ A
             )

@@ -325,23 +325,23 @@ class _Search:
         rotation = rotated(points, rows.masses, first, limits.max_iter, max(limits.tol, _ROUGH))
         return replace(rotation, rough=limits.tol < _ROUGH)
 
-    def finish(self, found: Rotated, rows: DistinctRows, kept: NDArray[np.int64]) -> Rotated:
+    def finish(self, result: Rotated, rows: DistinctRows, chosen: NDArray[np.int64]) -> Rotated:
         """Continue the rotation with all points."""
         limits = self.limits
-        return rotated(self.points(rows), rows.masses, found.rotation, limits.max_iter, limits.tol)
+        return rotated(self.points(rows), rows.masses, result.rotation, limits.max_iter, limits.tol)
 
-    def to_the_end(self, found: Rotated, rows: DistinctRows) -> Rotated:
+    def to_the_end(self, result: Rotated, rows: DistinctRows) -> Rotated:
         """Continue from the rough end of a start, unless it was already continued with all points."""
         limits = self.limits
-        left = limits.max_iter - len(found.trace) + 1
-        if not found.rough or left < 1:
-            return replace(found, converged=found.converged and not found.rough)
-        more = rotated(self.points(rows), rows.masses, found.rotation, left, limits.tol)
-        return replace(more, trace=found.trace + more.trace[1:])
+        left = limits.max_iter - len(result.trace) + 1
+        if not result.rough or left < 1:
+            return replace(result, converged=result.converged and not result.rough)
+        more = rotated(self.points(rows), rows.masses, result.rotation, left, limits.tol)
+        return replace(more, trace=result.trace + more.trace[1:])
 
-    def loss(self, found: Rotated) -> float:
+    def loss(self, result: Rotated) -> float:
         """Return the distance to the simplex."""
-        return found.trace[-1]
+        return result.trace[-1]
 
 
 def _complement(unit: NDArray[np.float64]) -> NDArray[np.float64]:

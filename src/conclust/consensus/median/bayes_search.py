@@ -232,11 +232,11 @@ class _Problem:
         n_iter, converged = search.descend(seed, self.wanted.max_iter, False)
         return _read(search, len(start), n_iter, converged)
 
-    def finish(self, found: Found, seed: int) -> Found:
+    def finish(self, result: Found, seed: int) -> Found:
         """Reassign clusters at random and rebuild them while the loss decreases, for at most `n_rebuilds` rounds."""
         search = self.search(self.wanted.loss)
-        _set(search, found.labels)
-        n_iter, converged, most = found.n_iter, found.converged, self.wanted.max_iter
+        _set(search, result.labels)
+        n_iter, converged, most = result.n_iter, result.converged, self.wanted.max_iter
         work = self.ensemble.codes.size * max(1, search.n_clusters)
         n_iter += search.shake(
             seed + 2 * self.wanted.n_rebuilds, min(_TURNS, _SHAKEN // work), most
@@ -254,7 +254,7 @@ class _Problem:
         if self.wanted.loss in _LEADS:
             passes, converged = search.descend(seed + 2 * self.wanted.n_rebuilds + 1, most, True)
             n_iter += passes
-        return _read(search, len(found.labels), n_iter, converged)
+        return _read(search, len(result.labels), n_iter, converged)
 
 
 def _set(search: LossSearch, labels: NDArray[np.int64]) -> None:

@@ -83,11 +83,11 @@ def _own(observed: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
 
 
 def _normalised(
-    shared: NDArray[np.float64], norm: NDArray[np.float64], own: NDArray[np.float64]
+    shared: NDArray[np.float64], norm: NDArray[np.float64], self_kernel: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Divide a kernel by its norms, in logarithms; 0 where it is 0."""
-    some = np.isfinite(shared) & np.isfinite(own)
-    safe = np.where(some, norm, 0.0) + np.where(some, own, 0.0)
+    some = np.isfinite(shared) & np.isfinite(self_kernel)
+    safe = np.where(some, norm, 0.0) + np.where(some, self_kernel, 0.0)
     return np.where(some, np.where(some, shared, 0.0) - 0.5 * safe, -np.inf)
 
 

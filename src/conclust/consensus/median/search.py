@@ -132,16 +132,16 @@ def evidence_of(
     `together` has a weight for every cluster of every partition, without w_u; a shift of None is
     the mean: the similarities of all pairs of objects then sum to 0.
     """
-    each = ensemble.partition_weights
-    voting = np.flatnonzero(each > 0)
+    partition_weights = ensemble.partition_weights
+    voting = np.flatnonzero(partition_weights > 0)
     rows = ensemble.indicator[units.first]
     weights = ensemble.column_weights * together
     if ensemble.has_missing:
         observed = sp.csr_array(ensemble.present[np.ix_(units.first, voting)].astype(np.float64))
-        votes = each[voting]
+        votes = partition_weights[voting]
     else:
         observed = sp.csr_array(np.ones((len(units), 1)))
-        votes = np.array([each.sum()])
+        votes = np.array([partition_weights.sum()])
     used = np.flatnonzero(weights > 0)
     rows, weights = rows[:, used], weights[used]
     if shift is None:

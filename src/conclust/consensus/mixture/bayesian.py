@@ -291,17 +291,17 @@ class BayesianEnsemble(PlacingClusterer):
         self.n_iter_ = len(means.log_probabilities)
         return means.membership
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         parts = self._model
-        beta = np.ascontiguousarray(parts.beta[:, kept])
-        self._model = replace(parts, alpha=parts.alpha[kept], beta=beta)
+        beta = np.ascontiguousarray(parts.beta[:, clusters])
+        self._model = replace(parts, alpha=parts.alpha[clusters], beta=beta)
         self.alpha_ = self._model.alpha
         self.label_probabilities_ = [
             block.T.copy() for block in np.split(beta, self._model.offsets[1:-1])
         ]
         if self.solver == "gibbs":
             columns = np.full(parts.beta.shape[1], -1, dtype=np.int32)
-            columns[kept] = np.arange(len(kept))
+            columns[clusters] = np.arange(len(clusters))
             self.draws_ = columns[self.draws_]
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
@@ -438,14 +438,14 @@ class _Search:
             rows, model, (B @ rows.ensemble.column_weights)[:, None] * z, _SETTLING, 1
         )
 
-    def finish(self, found: _Fitted, rows: DistinctRows, kept: NDArray[np.int64]) -> _Fitted:
+    def finish(self, result: _Fitted, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Fitted:
         """Continue with all rows."""
-        mass = found.model.first_mass(rows.ensemble.codes)
-        return self._climb(rows, found.model, mass, 0, self.threads)
+        mass = result.model.first_mass(rows.ensemble.codes)
+        return self._climb(rows, result.model, mass, 0, self.threads)
 
-    def loss(self, found: _Fitted) -> float:
+    def loss(self, result: _Fitted) -> float:
         """Return the negative bound at the end of a start."""
-        return -found.trace[-1]
+        return -result.trace[-1]
 
     def _climb(
         self,

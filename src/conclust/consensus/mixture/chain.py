@@ -230,10 +230,10 @@ class _Repeated:
         return float(self.counts @ (gammaln(a + self.values) - gammaln(a)))
 
 
-def _height(others: float, own: _Repeated, totals: _Repeated, mean: float, t: float) -> float:
+def _height(others: float, repeated: _Repeated, totals: _Repeated, mean: float, t: float) -> float:
     """Return the log density of t = log alpha_k up to a constant; `others` is the rest of alpha's sum."""
     a = math.exp(t)
-    return own.rises(a) - totals.rises(others + a) - a / mean + t
+    return repeated.rises(a) - totals.rises(others + a) - a / mean + t
 
 
 def _sliced(height: Callable[[float], float], at: float, rng: np.random.Generator) -> float:

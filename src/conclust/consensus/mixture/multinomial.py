@@ -244,12 +244,12 @@ class MixtureModel(PlacingClusterer):
         if not converged:
             warn_unfinished(self, "iterations of EM")
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         parts = self._components
         self._components = replace(
             parts,
-            mixing=parts.mixing[kept],
-            theta=np.ascontiguousarray(parts.theta[:, kept]),
+            mixing=parts.mixing[clusters],
+            theta=np.ascontiguousarray(parts.theta[:, clusters]),
         )
         self.mixing_ = self._components.mixing
         cuts = self._components.offsets[1:-1]
@@ -323,13 +323,13 @@ class _Search:
         z = trusted(seeded(rows, self.n_clusters, seed), self.n_clusters)
         return self._climb(rows, _maximised(rows, z, self.smoothing))
 
-    def finish(self, found: _Fitted, rows: DistinctRows, kept: NDArray[np.int64]) -> _Fitted:
+    def finish(self, result: _Fitted, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Fitted:
         """Continue EM with all rows."""
-        return self._climb(rows, found.components)
+        return self._climb(rows, result.components)
 
-    def loss(self, found: _Fitted) -> float:
+    def loss(self, result: _Fitted) -> float:
         """Return the negative objective at the end of a start."""
-        return -found.trace[-1]
+        return -result.trace[-1]
 
     def _climb(self, rows: DistinctRows, components: _Components) -> _Fitted:
         """Run EM from some components until it converges."""
@@ -444,6 +444,6 @@ def _expected(part: Part, components: _Components) -> tuple[Any, ...]:
     return B.T @ z, z.sum(axis=0), log_likelihood, float(_entropies(z).sum())
 
 
-def _posterior_of(part: Part, own: None, components: _Components) -> NDArray[np.float64]:
+def _posterior_of(part: Part, stored: None, components: _Components) -> NDArray[np.float64]:
     """Return the memberships of a block."""
     return components.posterior(part.ensemble.indicator, np.ones(part.ensemble.n_samples))[0]

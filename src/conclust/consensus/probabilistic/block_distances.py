@@ -151,9 +151,11 @@ class BlockPairs:
 # -- tasks of blocks
 
 
-def _measure(part: Part, own: Any, model: FactoredModel, k: int) -> tuple[NDArray[np.float64], ...]:
+def _measure(
+    part: Part, stored: Any, model: FactoredModel, k: int
+) -> tuple[NDArray[np.float64], ...]:
     """Return the contribution of a block to `Measured`."""
-    Y = read_memberships(own)
+    Y = read_memberships(stored)
     sums, grams, sizes, _, _ = sums_of_block(part.ensemble, Y, model, k)
     fourths, own_squares = of_self_pairs(part.ensemble, (Y**2).sum(axis=1))
     return sums, grams, sizes, fourths, own_squares

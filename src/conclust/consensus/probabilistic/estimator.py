@@ -141,8 +141,8 @@ class PairObjectiveClusterer(PlacingClusterer):
         """Maximum gap with which new objects are placed."""
         return 1e-9
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self._placement = self._placement.reordered(kept)
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        self._placement = self._placement.reordered(clusters)
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, type(self).__name__)

@@ -311,9 +311,9 @@ def _selected_early(
     return finished, losses
 
 
-def _best_likelihood(known: PairEvidence) -> float:
+def _best_likelihood(pair_evidence: PairEvidence) -> float:
     """Return the log-likelihood of y_i'y_j = c_ij / N_ij for all pairs."""
-    return sum(_best_terms(counts, N) for counts, N in known.entries()) / 2
+    return sum(_best_terms(counts, N) for counts, N in pair_evidence.entries()) / 2
 
 
 def _best_terms(counts: NDArray[Any], copresence: NDArray[Any]) -> float:

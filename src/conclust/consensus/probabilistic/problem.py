@@ -144,7 +144,7 @@ class Run:
 class Placement(Protocol):
     """Places objects that were not fitted: each is a separate convex problem."""
 
-    def reordered(self, kept: NDArray[np.int64]) -> Placement:
+    def reordered(self, clusters: NDArray[np.int64]) -> Placement:
         """Return the same with these clusters only, in this order."""
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:

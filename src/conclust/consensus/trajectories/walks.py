@@ -221,10 +221,10 @@ def saying_something(ensemble: Ensemble) -> Ensemble:
     return ensemble.subset(partitions=np.flatnonzero(telling))
 
 
-def too_few(ensemble: Ensemble, asked: bool, owner: str, instead: str) -> bool:
+def too_few(ensemble: Ensemble, requested: bool, owner: str, instead: str) -> bool:
     """Return whether there are too few distinct rows for walks, with a warning; False if settings are given."""
     n = len(starting_clusters(ensemble))
-    if asked or n >= _FEWEST_ROWS:
+    if requested or n >= _FEWEST_ROWS:
         return False
     if n > 2:
         warn(

@@ -40,14 +40,14 @@ def reference_clusters(ensemble: Derived, order: NDArray[np.int64], scheme: Sche
     return max(1, int(counts.max() if scheme == "bvote" else counts[order[0]]))
 
 
-def votes_of_reference(own: slice, k: int) -> NDArray[np.float64]:
+def votes_of_reference(columns: slice, k: int) -> NDArray[np.float64]:
     """Return the votes of the reference's clusters, each for itself."""
-    return np.eye(own.stop - own.start, k)
+    return np.eye(columns.stop - columns.start, k)
 
 
 def votes_for(
     shared: NDArray[np.float64],
-    known: NDArray[np.float64],
+    observed: NDArray[np.float64],
     sizes: NDArray[np.float64],
     scheme: Scheme,
 ) -> NDArray[np.float64]:
@@ -57,7 +57,7 @@ def votes_for(
     ----------
     shared : ndarray of shape (T_u, k)
         Mass of each cluster in each cluster of the reference; overwritten.
-    known : ndarray of shape (T_u,)
+    observed : ndarray of shape (T_u,)
         Number of its objects with a place in the reference.
     sizes : ndarray of shape (k,)
         Mass of all objects in each cluster of the reference.
@@ -67,7 +67,7 @@ def votes_for(
     if scheme == "bvote":
         votes = np.zeros_like(shared)
         votes[np.arange(len(shared)), assign(shared)] = 1.0
-        votes[known == 0] = 0.0
+        votes[observed == 0] = 0.0
         return votes
     if scheme == "rcv":
         np.divide(shared, sizes, out=shared, where=sizes > 0)
@@ -199,7 +199,7 @@ class Count:
 def _blend(
     U: NDArray[np.float64],
     observed_weight: NDArray[np.float64],
-    said: NDArray[np.float64],
+    changes: NDArray[np.float64],
     counted: NDArray[np.float64],
     weight: float,
 ) -> None:
@@ -207,6 +207,6 @@ def _blend(
     observed_weight += weight * counted
     share = np.zeros_like(observed_weight)
     np.divide(weight, observed_weight, out=share, where=observed_weight > 0)
-    said -= counted[:, None] * U
-    said *= share[:, None]
-    U += said
+    changes -= counted[:, None] * U
+    changes *= share[:, None]
+    U += changes

@@ -212,9 +212,9 @@ class CumulativeVoting(VotingClusterer):
         if certainty is not None:
             self._column_weights = self._column_weights * certainty
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        super()._keep_clusters(kept)
-        self.merged_ = np.argsort(self._all_clusters(kept))[self.merged_]
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        super()._keep_clusters(clusters)
+        self.merged_ = np.argsort(self._all_clusters(clusters))[self.merged_]
 
     def _read_votes(
         self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]

@@ -151,10 +151,10 @@ class CEHM(VotingClusterer):
             memberships = self._read_votes(rows.ensemble.indicator)
         return memberships[rows.inverse]
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         if len(self.medoids_):
-            self.medoids_ = self.medoids_[self._all_clusters(kept)]
-        super()._keep_clusters(kept)
+            self.medoids_ = self.medoids_[self._all_clusters(clusters)]
+        super()._keep_clusters(clusters)
 
     def _read_votes(
         self,

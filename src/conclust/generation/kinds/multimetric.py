@@ -122,16 +122,16 @@ def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float
     return sp.csr_array(graph.maximum(graph.T))
 
 
-def _distances(points: NDArray[np.float64], found: NDArray[np.int64]) -> NDArray[np.float64]:
+def _distances(points: NDArray[np.float64], neighbours: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the distances of points from their neighbours, of equal points exactly 0.
 
     The search expands squares into dot products, which leaves rounding errors.
     """
-    distances = np.empty(found.shape)
-    step = max(1, _CELLS // (found.shape[1] * points.shape[1]))
+    distances = np.empty(neighbours.shape)
+    step = max(1, _CELLS // (neighbours.shape[1] * points.shape[1]))
     for start in range(0, len(points), step):
         block = slice(start, start + step)
-        apart = points[block, None, :] - points[found[block]]
+        apart = points[block, None, :] - points[neighbours[block]]
         distances[block] = np.sqrt(np.einsum("ikj,ikj->ik", apart, apart))
     return distances
 

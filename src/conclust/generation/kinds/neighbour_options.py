@@ -32,7 +32,7 @@ _OF_DENSITY = ("metric",)
 _ROUNDING = 1e-5
 
 
-def check_neighbour_options(generator: Any, kinds: Sequence[Any], given: GivenGraph | None) -> None:
+def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGraph | None) -> None:
     """Refuse values out of their range, and those that no member uses.
 
     Parameters
@@ -41,7 +41,7 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], given: GivenGr
         Its parameters.
     kinds : sequence
         The kinds of members.
-    given : GivenGraph or None
+    graph : GivenGraph or None
         The user's graph.
     """
     check_int(generator.n_neighbors, "n_neighbors", OWNER, none=True)
@@ -60,7 +60,7 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], given: GivenGr
     if generator.n_clusters is not None and generator.resolution is not None:
         expected = "None with n_clusters, for which each member searches its resolution"
         refuse("resolution", OWNER, expected, generator.resolution)
-    if given is None:
+    if graph is None:
         return
     if "graph" not in names:
         raise InputError(

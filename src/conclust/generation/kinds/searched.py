@@ -98,9 +98,9 @@ class Searched:
         """Return the graph of the k nearest neighbours."""
 
         def make() -> CommunityGraph:
-            made = graph_of(self.neighbours, k, weights)
+            graph = graph_of(self.neighbours, k, weights)
             masses = self.neighbours.rows.masses
-            return CommunityGraph.of(made.starts, made.ends, made.weights, masses, quality)
+            return CommunityGraph.of(graph.starts, graph.ends, graph.weights, masses, quality)
 
         return self._once(("graph", k, weights, quality), make)  # type: ignore[no-any-return]
 

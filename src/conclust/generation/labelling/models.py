@@ -279,23 +279,25 @@ class LandmarkCut:
         return ties and self.search.same_as(other.search)
 
     def label_tied(
-        self, found: NDArray[np.int32], weights: NDArray[np.float64]
+        self, landmarks: NDArray[np.int32], weights: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """Return the cluster of each point from its landmarks and their weights.
 
         Parameters
         ----------
-        found : ndarray of shape (n, n_nearest)
+        landmarks : ndarray of shape (n, n_nearest)
             The landmarks.
         weights : ndarray of shape (n, n_nearest)
             The weights of the ties.
         """
-        labels = np.empty(len(found), dtype=np.int64)
+        labels = np.empty(len(landmarks), dtype=np.int64)
         across = np.ascontiguousarray(self.centers.T)
         half = 0.5 * (self.centers**2).sum(axis=1)
-        for start in range(0, len(found), _BLOCK):
+        for start in range(0, len(landmarks), _BLOCK):
             block = slice(start, start + _BLOCK)
-            landmark_labels(found[block], weights[block], self.loads, across, half, labels[block])
+            landmark_labels(
+                landmarks[block], weights[block], self.loads, across, half, labels[block]
+            )
         return labels
 
     def reordered(self, clusters: NDArray[np.int64]) -> LandmarkCut:  # noqa: D102

@@ -128,19 +128,19 @@ def voters_of(points: NDArray[np.float64]) -> PointIndex:
 
 
 def vote(
-    found: NDArray[np.int32], squares: NDArray[np.float64], labels: NDArray[np.int32]
+    voters: NDArray[np.int32], squares: NDArray[np.float64], labels: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Return the labels (n, n_members) that most neighbours have.
 
     Parameters
     ----------
-    found : ndarray of int32 of shape (n, k)
+    voters : ndarray of int32 of shape (n, k)
         The neighbours of each point, nearest first.
     squares : ndarray of shape (n, k)
         Their squared distances. At a distance of 0, the nearest neighbour alone counts.
     labels : ndarray of int32 of shape (n_points, n_members)
         The labels of the neighbours.
     """
-    decided = np.empty((len(found), labels.shape[1]), dtype=np.int32)
-    neighbour_vote(found, squares, np.ascontiguousarray(labels), decided)
+    decided = np.empty((len(voters), labels.shape[1]), dtype=np.int32)
+    neighbour_vote(voters, squares, np.ascontiguousarray(labels), decided)
     return decided

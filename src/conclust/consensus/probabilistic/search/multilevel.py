@@ -85,7 +85,7 @@ def _extended(
     size = max(PART, n // _GROWTH)
     drawer, other = spawn_generators(run.seed, 2)
     chosen = np.sort(drawer.permutation(n)[:size])
-    rest = np.delete(np.arange(n), chosen)
+    others = np.delete(np.arange(n), chosen)
     part = problem.part(chosen)
     part = replace(part, evidence=narrow_evidence(part.ensemble, run.threads))
     of_part = replace(run, seed=np.random.SeedSequence(int(other.integers(2**63))))
@@ -97,7 +97,7 @@ def _extended(
         model = LandmarkModel.of(part.ensemble, solved.membership, problem.divergence)
         Y = np.empty((n, solved.membership.shape[1]))
         Y[chosen] = solved.membership
-        Y[rest] = model.placed(ensemble.codes, _PLACED, run.threads, objects=rest, soft=soft)[0]
+        Y[others] = model.placed(ensemble.codes, _PLACED, run.threads, objects=others, soft=soft)[0]
         extended.append(Y)
     return extended
 

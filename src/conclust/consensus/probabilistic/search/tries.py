@@ -89,9 +89,9 @@ class _Tries:
         self.budget = self.left = BUDGET * run.n_init // 5
         self.made = 0
 
-    def affords(self, work: float, kept: float = 0.0) -> bool:
+    def affords(self, work: float, reserved: float = 0.0) -> bool:
         """Whether this amount of work is left, apart from a reserved share."""
-        return self.left - work >= kept * self.budget
+        return self.left - work >= reserved * self.budget
 
     def descend(self, Y: NDArray[np.float64], best: Solution) -> Solution:
         """Descend; to the end only near the best."""
@@ -119,10 +119,10 @@ def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
 
     All empty clusters are equivalent for a descent from there, so one of them is enough.
     """
-    held = Y.sum(axis=0) >= min(_EMPTY, 0.1 * len(Y) / Y.shape[1])
-    if held.all():
+    nonempty = Y.sum(axis=0) >= min(_EMPTY, 0.1 * len(Y) / Y.shape[1])
+    if nonempty.all():
         return Y
-    columns = np.pad(Y[:, held], ((0, 0), (0, 1)))
+    columns = np.pad(Y[:, nonempty], ((0, 0), (0, 1)))
     # Objects that were only in dropped clusters.
     columns[~columns.any(axis=1)] = 1.0 / columns.shape[1]
     columns /= columns.sum(axis=1, keepdims=True)

@@ -138,9 +138,9 @@ def solve_blocks(
     return solution, rule_of(descent.kept, state)
 
 
-def rule_of(kept: Kept, state: State) -> Answer:
+def rule_of(store: Kept, state: State) -> Answer:
     """Return the rule that returns the stored memberships of a block."""
-    return Answer(_own, kept=kept, step=state.step)
+    return Answer(_own, kept=store, step=state.step)
 
 
 class Descent:
@@ -166,7 +166,7 @@ class Descent:
         n_clusters: int,
         stopping: Stopping,
         run: Run,
-        kept: Kept | None = None,
+        store: Kept | None = None,
     ) -> None:
         self.labels, self.k, self.stopping, self.run = labels, n_clusters, stopping, run
         groups = labels.presence_groups
@@ -176,7 +176,7 @@ class Descent:
         double = labels.n_samples <= _DOUBLE
         self.dtype = np.dtype(np.float64 if double else np.float32)
         width = n_clusters * self.dtype.itemsize
-        self.kept = kept or labels.keeping(width, "membership", in_checkpoint=True)
+        self.kept = store or labels.keeping(width, "membership", in_checkpoint=True)
 
     def descend(self, name: str, begin: Callable[[], State]) -> State:
         """Sweep from a state until a tolerance or `max_iter` ends it; `name` is the name of the stage."""
@@ -357,21 +357,21 @@ def _sums(solver: FactoredSolver, k: int) -> NDArray[np.float64]:
     return np.array(solver.sums.reshape(-1, factored_stride(k))[:, :k])
 
 
-def read_memberships(own: Any) -> NDArray[np.float64]:
+def read_memberships(stored: Any) -> NDArray[np.float64]:
     """Return memberships in the layout of the kernel, rows that sum to 1."""
-    if own is None:
+    if stored is None:
         raise FileNotFoundError(
             "Memberships of the objects were in the folder of the checkpoint and no longer exist. Remove the "
             "folder to begin again."
         )
-    Y = padded(np.asarray(own, dtype=np.float64))
-    if own.dtype != np.float64:
+    Y = padded(np.asarray(stored, dtype=np.float64))
+    if stored.dtype != np.float64:
         Y /= Y.sum(axis=1, keepdims=True)
     return Y
 
 
 def _fold(
-    part: Part, own: None, model: FactoredModel, dtype: np.dtype[Any]
+    part: Part, stored: None, model: FactoredModel, dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Place the objects of a block against a solution; return their sums, as a state has them."""
     k = model.sums.shape[1]
@@ -394,7 +394,7 @@ def sums_of_block(
 
 def _sweep(
     part: Part,
-    own: Any,
+    stored: Any,
     model: FactoredModel,
     how: tuple[float, float, float],
     dtype: np.dtype[Any],
@@ -405,7 +405,7 @@ def _sweep(
     """
     k = model.sums.shape[1]
     tol, negligible, relaxation = how
-    Y = read_memberships(own)
+    Y = read_memberships(stored)
     solver = _with_sums(part.ensemble, model)
     _, residual, _ = solver.sweep(Y, tol, negligible, 1, relaxation)
     columns = np.ascontiguousarray(Y[:, :k], dtype=dtype)
@@ -414,11 +414,11 @@ def _sweep(
 
 
 def _along(
-    part: Part, own: Any, model: FactoredModel
+    part: Part, stored: Any, model: FactoredModel
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the terms of a step's quartic for a block: P and Q of each group, and six sums."""
-    before, after = (read_memberships(Y) for Y in own)
-    k = own[0].shape[1]
+    before, after = (read_memberships(Y) for Y in stored)
+    k = stored[0].shape[1]
     P, Q = np.zeros(model.n_groups * k * k), np.zeros(model.n_groups * k * k)
     powers = np.zeros(6)
     _solver(part.ensemble, model, k).steps(before, after, P, Q, powers, 1)
@@ -426,19 +426,19 @@ def _along(
 
 
 def _between(
-    part: Part, own: Any, length: float, dtype: np.dtype[Any]
+    part: Part, stored: Any, length: float, dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], tuple[()]]:
     """Interpolate between the previous and the new memberships of a block."""
-    before, after = (np.asarray(Y, dtype=np.float64) for Y in own)
+    before, after = (np.asarray(Y, dtype=np.float64) for Y in stored)
     return (before + length * (after - before)).astype(dtype), ()
 
 
-def _residual(part: Part, own: Any, model: FactoredModel) -> float:
+def _residual(part: Part, stored: Any, model: FactoredModel) -> float:
     """Return the largest violation of the conditions of an optimum in a block."""
-    return float(_with_sums(part.ensemble, model).residual(read_memberships(own), 1))
+    return float(_with_sums(part.ensemble, model).residual(read_memberships(stored), 1))
 
 
-def _own(part: Part, own: Any) -> NDArray[np.float64]:
+def _own(part: Part, stored: Any) -> NDArray[np.float64]:
     """Return the memberships of a block."""
-    k = own.shape[1]
-    return np.ascontiguousarray(read_memberships(own)[:, :k])
+    k = stored.shape[1]
+    return np.ascontiguousarray(read_memberships(stored)[:, :k])

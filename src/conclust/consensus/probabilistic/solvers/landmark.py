@@ -93,15 +93,15 @@ class Landmark:
         model = LandmarkModel.of(
             part.ensemble, solved.membership, problem.divergence, self.n_prototypes
         )
-        rest = np.delete(np.arange(n), chosen)
+        others = np.delete(np.arange(n), chosen)
         Y = np.empty((n, problem.n_clusters))
         Y[chosen] = solved.membership
         ensemble = problem.ensemble
-        Y[rest], loss, gap = model.placed(
+        Y[others], loss, gap = model.placed(
             ensemble.codes,
             max(stopping.tol_kkt, 1e-9),
             run.threads,
-            objects=rest,
+            objects=others,
             soft=ensemble.indicator if ensemble.is_soft else None,
             report=run.report,
         )

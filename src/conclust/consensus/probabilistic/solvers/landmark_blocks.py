@@ -116,7 +116,7 @@ def _seen(part: Part, objects: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _place(
     part: Part,
-    own: None,
+    stored: None,
     model: LandmarkModel,
     objects: NDArray[np.int64],
     solved: NDArray[np.float64],
@@ -128,7 +128,7 @@ def _place(
     ----------
     part : Part
         The block.
-    own : None
+    stored : None
         Unused, as nothing was stored.
     model : LandmarkModel
         Places objects.
@@ -145,12 +145,12 @@ def _place(
     is_landmark[is_landmark] = objects[place[is_landmark]] == numbers[is_landmark]
     Y = np.empty((len(numbers), solved.shape[1]))
     Y[is_landmark] = solved[place[is_landmark]]
-    rest = np.flatnonzero(~is_landmark)
+    others = np.flatnonzero(~is_landmark)
     loss, gap = 0.0, 0.0
-    if len(rest):
-        Y[rest], loss, gap = model.placed(part.ensemble.codes, tol, 1, objects=rest)
+    if len(others):
+        Y[others], loss, gap = model.placed(part.ensemble.codes, tol, 1, objects=others)
     return Y, (loss, gap)
 
 
-def _own(part: Part, own: Any) -> NDArray[np.float64]:
-    return np.array(own)
+def _own(part: Part, stored: Any) -> NDArray[np.float64]:
+    return np.array(stored)

@@ -213,13 +213,13 @@ class _Linked:
         clusters = np.array([int(group.y.argmax()) for group in self.groups])
         return np.where(colours >= 0, colours, clusters)
 
-    def _opened(self, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _opened(self, clusters: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which clusters are open to each group: of two groups kept apart, a cluster is open to the one with more mass in it."""
         opened = np.ones((len(self.groups), self.k), dtype=np.bool_)
         places = np.arange(self.k)
         for a, b in self.apart.tolist():
             mine = self.groups[a].y >= self.groups[b].y
-            mine[taken[a]], mine[taken[b]] = True, False
+            mine[clusters[a]], mine[clusters[b]] = True, False
             opened[a, places[~mine]] = False
             opened[b, places[mine]] = False
         return opened
