@@ -254,7 +254,7 @@ def parameters_of(form: str) -> list[str]:
 
 def exemptions() -> dict[tuple[str, str], str]:
     """Return every exemption with its reason."""
-    found = dict(PARTICULAR)
+    actual = dict(PARTICULAR)
     for form, (name, _) in FORMS.items():
         method = getattr(conclust, name).method
         exempt: dict[str, tuple[str, ...]] = {}
@@ -281,21 +281,21 @@ def exemptions() -> dict[tuple[str, str], str]:
         if "n_jobs" not in parameters_of(form):
             exempt["has no n_jobs: runs on one thread"] = ("threads_change_no_bit",)
         for reason, tests in exempt.items():
-            found |= {(form, test): reason for test in tests}
-        if (form, "planted_clusters_are_found") in found:
-            reason = found[form, "planted_clusters_are_found"]
-            found[form, "learned_weights_exclude_poor_partitions"] = reason
-    return found
+            actual |= {(form, test): reason for test in tests}
+        if (form, "planted_clusters_are_found") in actual:
+            reason = actual[form, "planted_clusters_are_found"]
+            actual[form, "learned_weights_exclude_poor_partitions"] = reason
+    return actual
 
 
 def public_estimators() -> dict[str, type[ConsensusClusterer]]:
     """Return the consensus estimators among conclust's public names."""
-    found = {}
+    actual = {}
     for name in conclust.__all__:
         value = getattr(conclust, name)
         if isinstance(value, type) and issubclass(value, ConsensusClusterer):
-            found[name] = value
-    return found
+            actual[name] = value
+    return actual
 
 
 def make(form: str, n_clusters: int | None) -> ConsensusClusterer:

@@ -73,8 +73,8 @@ def fitted(X, n_clusters=None, partitions=None):
 
 
 def by_chance(told):
-    found = [fact["value"] for fact in told["facts"] if fact["name"] == "By chance"]
-    return found[0] if found else None
+    values = [fact["value"] for fact in told["facts"] if fact["name"] == "By chance"]
+    return values[0] if values else None
 
 
 def number_of(told):
@@ -145,8 +145,8 @@ def test_select_gives_the_result_of_choose(points, file, tmp_path):
     assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
     assert written["reason"] == selection.reason
     assert written["settings"]["scale"] == selection.settings["scale"]
-    told = [report.account(result, pictures=False) for result in (out, selection)]
-    assert number_of(told[0]) == number_of(told[1])
+    accounts = [report.account(result, pictures=False) for result in (out, selection)]
+    assert number_of(accounts[0]) == number_of(accounts[1])
 
 
 def test_select_with_categories_gives_the_result_of_choose(points, file, tmp_path):
@@ -167,8 +167,8 @@ def test_select_with_categories_gives_the_result_of_choose(points, file, tmp_pat
     np.testing.assert_array_equal(column(out / "labels.csv", "label", int), selection.labels_)
     assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
     assert written["reason"] == selection.reason
-    told = [report.account(result, pictures=False) for result in (out, selection)]
-    assert number_of(told[0]) == number_of(told[1])
+    accounts = [report.account(result, pictures=False) for result in (out, selection)]
+    assert number_of(accounts[0]) == number_of(accounts[1])
 
 
 def test_combine_gives_the_result_of_the_method(points, tmp_path):
@@ -179,11 +179,11 @@ def test_combine_gives_the_result_of_the_method(points, tmp_path):
     model = AutoConsensus(random_state=5).fit(ensemble)
     np.testing.assert_array_equal(column(out / "labels.csv", "label", int), model.labels_)
     assert written["reason"] == model.reason_
-    told = [
+    accounts = [
         report.account(out, pictures=False),
         report.account(model, ensemble=ensemble, pictures=False),
     ]
-    assert by_chance(told[0]) == by_chance(told[1]) is not None
+    assert by_chance(accounts[0]) == by_chance(accounts[1]) is not None
 
 
 def test_the_record_matches_the_model(points, file, tmp_path):
@@ -200,8 +200,8 @@ def test_the_record_matches_the_model(points, file, tmp_path):
     assert record.supports == tuple(model.consensus_.supports_)
     assert (record.seed, record.source.objects) == (5, len(X))
     assert record.ensemble.fingerprint == model.ensemble_.fingerprint
-    again = EnsembleGenerator.load(out / "generator.npz")
-    np.testing.assert_array_equal(again.transform(X), model.generator_.transform(X))
+    restored = EnsembleGenerator.load(out / "generator.npz")
+    np.testing.assert_array_equal(restored.transform(X), model.generator_.transform(X))
 
 
 def test_new_points_go_to_the_same_clusters(points, file, tmp_path):

@@ -60,11 +60,11 @@ def test_consensusclusterplus_and_conclust_give_the_same_counts(tmp_path, monkey
 
 def test_consensusclusterplus_separates_pairs_that_were_never_drawn():
     drawn = np.array([[0, -1], [0, 0], [-1, 0], [1, 1]])
-    found = examples.theirs(drawn, 2)
-    assert found.matrix.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
+    actual = examples.theirs(drawn, 2)
+    assert actual.matrix.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
     # Four of six pairs are never together: 4 / 6 up to .99, 1 at 1.
-    assert found.area == pytest.approx((99 * 4 / 6 + 1) / 100)
-    assert found.pac == 0
+    assert actual.area == pytest.approx((99 * 4 / 6 + 1) / 100)
+    assert actual.pac == 0
 
 
 def test_members_fitted_on_a_part_are_combined(tmp_path):
@@ -116,10 +116,10 @@ def test_shapes_of_many_points_are_clustered(tmp_path, capsys):
 
 def test_rules_for_the_number_are_compared(tmp_path, capsys):
     rules.main(["--quick", "--groups", "textbook", "--out", str(tmp_path)])
-    found = {row["number by"]: row for row in rows_of(tmp_path / "number.csv")}
-    assert set(found) == set(rules.RULES)
-    assert all(float(row["right"]) == float(row["ARI"]) == 1.0 for row in found.values())
-    assert float(found["ensemble"]["CPU s"]) < float(found["selection"]["CPU s"])
+    actual = {row["number by"]: row for row in rows_of(tmp_path / "number.csv")}
+    assert set(actual) == set(rules.RULES)
+    assert all(float(row["right"]) == float(row["ARI"]) == 1.0 for row in actual.values())
+    assert float(actual["ensemble"]["CPU s"]) < float(actual["selection"]["CPU s"])
     (line,) = rows_of(tmp_path / "numbers.csv")
     assert [line[rule] for rule in rules.RULES] == [line["K"]] * 3
     assert "CPU seconds" in capsys.readouterr().out
@@ -132,8 +132,8 @@ def test_members_of_the_default_are_compared(tmp_path, capsys):
     assert rows["-", "k-means, true K"]["NMI found"] == ""
     for kind in ("kmeans", "both"):
         assert 0.5 < float(rows[kind, "EAC"]["ARI told"]) < 1
-        found = {rows[kind, method]["K found"] for method in kinds.METHODS if method[0] != "A"}
-        assert found == {rows[kind, "EAC"]["K found"]}
+        actual = {rows[kind, method]["K found"] for method in kinds.METHODS if method[0] != "A"}
+        assert actual == {rows[kind, "EAC"]["K found"]}
     assert {row["set"] for row in rows_of(tmp_path / "members_sets.csv")} == {"iris"}
     assert "CPU s a member" in capsys.readouterr().out
 
@@ -236,8 +236,8 @@ def test_a_stopped_run_resumes(made_up_pool, tmp_path, monkeypatch):
     first = rows_of(tmp_path / "pools_long.csv")
     board.main([*given, "--again", "EAC"])
     assert measured[3:] == ["EAC"]
-    again = rows_of(tmp_path / "pools_long.csv")
-    assert [row["NMI"] for row in again] == [row["NMI"] for row in first]
+    repeated = rows_of(tmp_path / "pools_long.csv")
+    assert [row["NMI"] for row in repeated] == [row["NMI"] for row in first]
     with pytest.raises(SystemExit, match="was made with"):
         board.main([*given, "--seed", "1"])
 
@@ -358,10 +358,10 @@ def test_published_means_cover_the_printed_pools():
 def test_the_default_finds_textbook_blobs_and_no_clusters_in_a_cloud(tmp_path, capsys):
     suite.main(["--quick", "--groups", "textbook", "clouds", "--out", str(tmp_path)])
     rows = {(row["group"], row["method"]): row for row in rows_of(tmp_path / "suite.csv")}
-    found = rows["six blobs", "AutoConsensus"]
-    assert (found["right"], found["members"]) == ("1.0", "sqrt")
+    actual = rows["six blobs", "AutoConsensus"]
+    assert (actual["right"], actual["members"]) == ("1.0", "sqrt")
     reference = float(rows["six blobs", "k-means, true K"]["ARI told"])
-    assert float(found["ARI"]) >= 0.99 * reference
+    assert float(actual["ARI"]) >= 0.99 * reference
     assert rows["clouds", "AutoConsensus"]["right"] == "1.0"
     assert rows["six blobs", "LWEA"]["right"] == ""  # is told the number
     assert len(rows_of(tmp_path / "sets.csv")) == 3
@@ -456,7 +456,7 @@ def test_every_criterion_is_compared_with_the_classes(tmp_path, monkeypatch):
     monkeypatch.setattr(number, "load", lambda name: made_up)
     number.main(["--quick", "--jobs", "1", "--parts", "real", "--out", str(tmp_path)])
     (row,) = rows_of(tmp_path / "real.csv")
-    said = (
+    columns = (
         "chosen",
         "RCSI",
         "sharp",
@@ -466,7 +466,7 @@ def test_every_criterion_is_compared_with_the_classes(tmp_path, monkeypatch):
         "eigengap",
         "BIC",
     )
-    assert {name: row[name] for name in said} == dict.fromkeys(said, "3")
+    assert {name: row[name] for name in columns} == dict.fromkeys(columns, "3")
     assert float(row["ARI chosen"]) == 1.0
     numbers = list(row)[list(row).index("RCSI") : list(row).index("ARI chosen")]
     assert len(numbers) == 17
@@ -482,10 +482,10 @@ def test_confidence_is_ranked_and_calibrated(tmp_path, capsys, monkeypatch):
     ranking.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
     rows = rows_of(tmp_path / "ranking.csv")
     assert {row["members"] for row in rows} == {"both", "default", "resampled"}
-    found = {row["measure"]: float(row["AUC"]) for row in rows if row["members"] == "both"}
-    assert len(found) == 9
+    actual = {row["measure"]: float(row["AUC"]) for row in rows if row["members"] == "both"}
+    assert len(actual) == 9
     # Overlapping Gaussians: the objects between two of them are unsure, and some of them wrong.
-    assert min(found.values()) > 0.6
+    assert min(actual.values()) > 0.6
     assert all(0 <= float(row["ECE"]) <= 1 for row in rows)
     assert "Ranking of wrong objects" in capsys.readouterr().out
 

@@ -18,8 +18,8 @@ POINTS = np.random.default_rng(1).normal(size=(12, 3))
 
 
 def test_labels_without_clusters_have_no_features():
-    found = cc.confidence.cluster_features(POINTS, np.full(12, -1))
-    assert found.difference.shape == (0, 3)
+    actual = cc.confidence.cluster_features(POINTS, np.full(12, -1))
+    assert actual.difference.shape == (0, 3)
     some = np.where(np.arange(12) < 4, -1, np.arange(12) % 2)
     shown = cc.confidence.cluster_features(POINTS, some)
     only = cc.confidence.cluster_features(POINTS[4:], some[4:])
@@ -31,18 +31,18 @@ def test_parts_without_clusters_agree():
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         for seed in range(5):
-            found = cc.confidence.border_tests(POINTS[:5], labels, random_state=seed, n_jobs=1)
-            assert ((found.agreement >= 0) & (found.agreement <= 1)).all()
+            actual = cc.confidence.border_tests(POINTS[:5], labels, random_state=seed, n_jobs=1)
+            assert ((actual.agreement >= 0) & (actual.agreement <= 1)).all()
 
 
 def test_labels_without_clusters_have_no_gaps():
-    found = cc.confidence.cluster_gaps(POINTS, np.full(12, -1), n_jobs=1)
-    assert found.dip.shape == found.neighbours.shape == (0, 0)
+    actual = cc.confidence.cluster_gaps(POINTS, np.full(12, -1), n_jobs=1)
+    assert actual.dip.shape == actual.neighbours.shape == (0, 0)
 
 
 def test_shares_of_denormal_numbers_are_at_most_1():
-    found = cc.evidence.frequencies([1.0, 5e-324], [5e-324, 5e-324])
-    np.testing.assert_array_equal(found, [1.0, 1.0])
+    actual = cc.evidence.frequencies([1.0, 5e-324], [5e-324, 5e-324])
+    np.testing.assert_array_equal(actual, [1.0, 1.0])
 
 
 def test_a_huge_sample_size_is_handled_quickly():
@@ -190,9 +190,9 @@ def without_numpy_warnings(call):
 
 
 def test_a_tiny_theta_makes_every_uncertain_cluster_worthless():
-    found = without_numpy_warnings(lambda: cc.similarity.cluster_certainty(LABELS, theta=5e-324))
-    assert set(found) <= {0.0, 1.0}
-    assert (found == 0.0).any()
+    actual = without_numpy_warnings(lambda: cc.similarity.cluster_certainty(LABELS, theta=5e-324))
+    assert set(actual) <= {0.0, 1.0}
+    assert (actual == 0.0).any()
 
 
 @pytest.mark.parametrize(
@@ -215,10 +215,10 @@ def test_an_integer_of_hundreds_of_digits_among_points_is_refused(fit):
 def test_points_with_infinite_squares_are_scaled_by_default(unit):
     X = np.random.default_rng(0).normal(size=(90, 3)) + 8 * np.arange(3)[:, None].repeat(30, 0)
     model = cc.ConsensusClustering(random_state=0)
-    found = without_numpy_warnings(lambda: model.fit(X * unit))
-    assert cc.metrics.adjusted_rand_index(found.labels_, np.arange(3).repeat(30)) == 1.0
-    assert found.generator_.scale_ == "minmax"
-    assert "has no square that a computer can hold" in found.generator_.scale_reason_
+    actual = without_numpy_warnings(lambda: model.fit(X * unit))
+    assert cc.metrics.adjusted_rand_index(actual.labels_, np.arange(3).repeat(30)) == 1.0
+    assert actual.generator_.scale_ == "minmax"
+    assert "has no square that a computer can hold" in actual.generator_.scale_reason_
 
 
 def test_spectral_members_of_points_whose_squares_are_infinite_are_refused():

@@ -191,18 +191,18 @@ def test_a_pool_starts_nothing_after_an_error():
 
 
 def test_a_kernel_ends_in_a_thread_that_is_cancelled():
-    told = threading.Event()
+    stop = threading.Event()
     done = []
 
     def work():
-        with heeding(told.is_set), pytest.raises(UnwantedError):
+        with heeding(stop.is_set), pytest.raises(UnwantedError):
             long_means(1)()
         done.append("unwanted")
 
     thread = threading.Thread(target=work)
     thread.start()
     time.sleep(0.3)
-    told.set()
+    stop.set()
     thread.join(30)
     assert done == ["unwanted"]
 
@@ -244,10 +244,10 @@ def test_an_interrupted_command_prints_one_line_from_its_first_import_on(
     assert process.stdout.readline() == b"handled\n"
     time.sleep(seconds)
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    _, printed = process.communicate(timeout=60)
     assert process.returncode == code
-    assert said.startswith(b"conclust")
-    assert said.count(b"\n") == 1, said
+    assert printed.startswith(b"conclust")
+    assert printed.count(b"\n") == 1, printed
 
 
 def test_nothing_is_imported_before_signals_are_handled():
@@ -255,8 +255,10 @@ def test_nothing_is_imported_before_signals_are_handled():
         "import re, sys, contextlib, importlib.machinery, importlib.util; before = set(sys.modules); import conclust._entry\n"
         "print(sorted(set(sys.modules) - before))"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(eval(said.stdout)) <= {"conclust", "conclust._entry", "signal"}
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert set(eval(printed.stdout)) <= {"conclust", "conclust._entry", "signal"}
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def f(x: int | None, deep: bool = True) -> int | None:
 
 
 def test_each_mutant_has_one_fault():
-    found = {(one.line, one.after) for one in mutants_of("a.py", TEXT)}
-    assert found == {
+    actual = {(one.line, one.after) for one in mutants_of("a.py", TEXT)}
+    assert actual == {
         (8, "def f(x: int | None, deep: bool = False) -> int | None:"),
         (10, "if x is not None or not deep:"),
         (10, "if x is None and not deep:"),

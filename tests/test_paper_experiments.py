@@ -48,8 +48,8 @@ def test_results_are_kept_and_continued(tmp_path, capsys):
         asked.append((unit, names))
         return squares(unit, names)
 
-    again = Kept(path, settings)
-    fill(again, {"1": ["a", "b"], "2": ["a"], "3": ["b"]}, seen, 1)
+    repeated = Kept(path, settings)
+    fill(repeated, {"1": ["a", "b"], "2": ["a"], "3": ["b"]}, seen, 1)
     assert asked == [("1", ["b"]), ("3", ["b"])]
     assert set(Kept(path, settings).found["1"]) == {"a", "b"}
     with pytest.raises(SystemExit, match=r"made with .* give these, or another --out"):
@@ -84,8 +84,8 @@ def test_work_before_a_failure_is_kept(tmp_path):
 
 def test_tables_of_small_ensembles_are_computed(tmp_path, capsys):
     tables.main(["--quick", "--sets", "iris", "--jobs", "1", "--out", str(tmp_path)])
-    found = {row["method"]: row for row in rows_of(tmp_path / "table_5.csv") if row["iris"]}
-    assert 0.8 < float(found["PCC-KL"]["iris"]) <= 1.0
+    actual = {row["method"]: row for row in rows_of(tmp_path / "table_5.csv") if row["iris"]}
+    assert 0.8 < float(actual["PCC-KL"]["iris"]) <= 1.0
     rows = rows_of(tmp_path / "table_5.csv")
     assert rows[1] == {"method": "(printed)", "iris": "0.97"}
     assert len(rows_of(tmp_path / "reached.csv")) == 4
@@ -193,11 +193,11 @@ def test_robust_claims_are_counted():
                 },
             )
     rows = robust.claims(store, list(gains))
-    found = {(row["ensembles"], row["partitions"], row["weights"]): row for row in rows}
-    rho = found["mixed", "clean", "WEIGHTED+rho"]
+    actual = {(row["ensembles"], row["partitions"], row["weights"]): row for row in rows}
+    rho = actual["mixed", "clean", "WEIGHTED+rho"]
     assert (rho["better"], rho["same"], rho["worse"]) == (1, 1, 1)
-    assert found["mixed", "clean", "WEIGHTED+l2"]["same"] == 3
-    both = found["k-means", "clean", "the better of both"]
+    assert actual["mixed", "clean", "WEIGHTED+l2"]["same"] == 3
+    both = actual["k-means", "clean", "the better of both"]
     assert (both["better"], both["worse"], both["paper: better"]) == (1, 0, 8)
     moved = robust.moved(store, list(gains))
     assert [row["mean change"] for row in moved] == pytest.approx([-0.1] * 12)
@@ -209,8 +209,8 @@ def test_figures_of_the_peace_paper_are_drawn(tmp_path):
     assert all(float(row[method]) > 0.6 for method in peace.PAPER)
     assert (tmp_path / "figure_2.png").exists()
     store = Kept(tmp_path / "figures.json", {"few": True})
-    for found in store.found.values():
-        found["PEACE"] = dict.fromkeys(peace.SCORES, 1.1)
+    for actual in store.found.values():
+        actual["PEACE"] = dict.fromkeys(peace.SCORES, 1.1)
     claims = peace.claims(store, ["iris"])
     assert all((row["PEACE best"], row["sets"]) == (1, 1) for row in claims)
 
@@ -403,7 +403,7 @@ def test_cells_are_explained():
             "PCC-KL": [[0.5, 10.0], [0.4, 11.0], [0.9, 12.0 + seed]],
             "PCC-l2": [[0.5, 1.0]] * 3,
         }
-        ways = {m: dict(zip(explained.WAYS, found, strict=True)) for m, found in values.items()}
+        ways = {m: dict(zip(explained.WAYS, actual, strict=True)) for m, actual in values.items()}
         for scaling in explained.SCALINGS:
             store.add(f"iris/{scaling}/{seed}", ways)
     first, *_, last = explained.rows_of(store, ["iris"])

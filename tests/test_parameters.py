@@ -159,11 +159,11 @@ SAYS = {
 
 def said(text):
     """Return what a description says of a range."""
-    found = {"above": 0.0} if re.search(r"\bpositive\b", text, re.IGNORECASE) else {}
+    actual = {"above": 0.0} if re.search(r"\bpositive\b", text, re.IGNORECASE) else {}
     for pattern, ends in SAYS.items():
         match = re.search(pattern, text, re.IGNORECASE)
-        found |= dict(zip(ends, map(float, match.groups()), strict=True)) if match else {}
-    return found
+        actual |= dict(zip(ends, map(float, match.groups()), strict=True)) if match else {}
+    return actual
 
 
 @pytest.mark.parametrize("declared", DECLARED, ids=name)
@@ -177,8 +177,8 @@ def test_docstrings_state_the_declared_ranges(declared):
     first = takes.split(",")[0].split(" or ")[0]
     assert first == next(kind.__name__ for kind in (bool, int, float) if kind in one.kinds)
     if one.rule != Range():  # the usual range, 1 or more and 0 or more, goes without saying
-        told = Range(**said(meaning))
+        described = Range(**said(meaning))
         if int in one.kinds:
-            assert told.whole(one.name) == one.rule.whole(one.name)
+            assert described.whole(one.name) == one.rule.whole(one.name)
         else:
-            assert told.reals() == one.rule.reals()
+            assert described.reals() == one.rule.reals()

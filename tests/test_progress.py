@@ -41,10 +41,10 @@ def test_a_verbose_fit_prints_to_standard_error_and_changes_no_bit(form, capsys)
     assert lines[1] == f"[{name}] 60 objects in 8 partitions"
     assert f"[{name}] {loud.n_clusters_} cluster" in lines[-1]
     assert np.array_equal(silent.labels_, loud.labels_)
-    for attribute, found in vars(silent).items():
-        if isinstance(found, np.ndarray):
+    for attribute, actual in vars(silent).items():
+        if isinstance(actual, np.ndarray):
             assert np.array_equal(
-                found, getattr(loud, attribute), equal_nan=found.dtype.kind == "f"
+                actual, getattr(loud, attribute), equal_nan=actual.dtype.kind == "f"
             )
 
 
@@ -89,10 +89,10 @@ def test_a_loop_prints_the_time_left(clock, capsys):
     with listening(1, "X"):
         for _ in tracked(range(10), "starts"):
             clock.go(3.0)
-    told = lines(capsys)
-    assert told[0] == "starts: 1 of 10, about 27 s left"
-    assert told[4] == "starts: 5 of 10, about 15 s left"
-    assert told[-1] == "starts: 10 of 10, about 0 s left"
+    printed = lines(capsys)
+    assert printed[0] == "starts: 1 of 10, about 27 s left"
+    assert printed[4] == "starts: 5 of 10, about 15 s left"
+    assert printed[-1] == "starts: 10 of 10, about 0 s left"
 
 
 def test_fast_stages_print_only_their_beginning(clock, capsys):
@@ -128,9 +128,9 @@ def test_nested_loops_count_as_one_share(clock, capsys):
         for _ in tracked(range(4), "starts"):
             for _ in tracked(range(2), "halves"):
                 clock.go(4.0)
-    told = lines(capsys)
-    assert told[0] == "starts: 0 of 4, halves: 1 of 2, about 28 s left"
-    assert told[2] == "starts: 1 of 4, halves: 1 of 2, about 20 s left"
+    printed = lines(capsys)
+    assert printed[0] == "starts: 0 of 4, halves: 1 of 2, about 28 s left"
+    assert printed[2] == "starts: 1 of 4, halves: 1 of 2, about 20 s left"
 
 
 def test_iterations_that_may_end_early_give_a_bound(clock, capsys):
@@ -139,10 +139,10 @@ def test_iterations_that_may_end_early_give_a_bound(clock, capsys):
             for done in range(1, 4):
                 clock.go(4.0)
                 rounds("steps", done, 8)
-    told = lines(capsys)
-    assert told[0] == "starts: 0 of 2, steps: 1 of at most 8, at most 60 s left"
+    printed = lines(capsys)
+    assert printed[0] == "starts: 0 of 2, steps: 1 of at most 8, at most 60 s left"
     # Whole starts are the better guess.
-    assert told[3] == "starts: 1 of 2, steps: 1 of at most 8, about 16 s left"
+    assert printed[3] == "starts: 1 of 2, steps: 1 of at most 8, about 16 s left"
 
 
 def test_a_kernel_reports_the_share_done(monkeypatch):

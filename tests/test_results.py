@@ -128,9 +128,9 @@ def test_results_older_than_their_code_are_listed(project, path, old, new, chang
     text = (project / path).read_text()
     assert old in text
     (project / path).write_text(text.replace(old, new))
-    ((name, state, found),) = stale.account(("one.run",), [made], here(project), project)
+    ((name, state, actual),) = stale.account(("one.run",), [made], here(project), project)
     assert name == "one.run"
-    assert found == changed
+    assert actual == changed
     if changed:
         assert state == (
             f"older than its code (made from {made['commit']}; 1 of 6 definitions have changed)"
@@ -267,12 +267,13 @@ def test_cells_of_the_default_are_reproduced():
         if row["range"] == "sqrt"
     }
     for at, points in enumerate(default_sets.textbook(2)):
-        found = {
-            name: (right, ari, told) for name, right, ari, told in suite.scores(points, "sqrt", at)
+        actual = {
+            name: (right, ari, number)
+            for name, right, ari, number in suite.scores(points, "sqrt", at)
         }
-        right, ari, told = found["AutoConsensus"]
+        right, ari, number = actual["AutoConsensus"]
         then = kept[points.name]
-        assert (str(bool(right)), ari, told) == (
+        assert (str(bool(right)), ari, number) == (
             then["right"], pytest.approx(float(then["ARI"])), pytest.approx(float(then["told"])),
         )  # fmt: skip
 

@@ -55,9 +55,9 @@ def test_tools_and_plots_work_without_anndata(cells):
     new = Annotated(adata.obs.iloc[:20, :6].copy())
     ccs.tl.predict(new, adata)
     assert new.obs["consensus"].tolist() == adata.obs["consensus"].iloc[:20].tolist()
-    found = ccs.tl.consensus(adata, prefix="run_", method="EAC", n_clusters=3, copy=True)
+    actual = ccs.tl.consensus(adata, prefix="run_", method="EAC", n_clusters=3, copy=True)
     assert "consensus_membership" in adata.obsm
-    assert "consensus_membership" not in found.obsm
+    assert "consensus_membership" not in actual.obsm
     drawn = {tuple(c.get_facecolor()[0][:3]) for c in ccs.pl.membership(adata).collections}
     assert (1.0, 0.0, 0.0) in drawn
     assert ccs.pl.resolutions(adata, ["run_0", "run_1"]).get_title()

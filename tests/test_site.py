@@ -66,10 +66,10 @@ def test_a_valid_site_passes(site):
 )
 def test_faults_of_a_page_are_detected(site, page, said):
     (site / "wrong.html").write_text(page)
-    found = list(wrong(site))
-    assert found
-    assert all(sentence.startswith("wrong.html ") for sentence in found)
-    assert said in found[-1]
+    values = list(wrong(site))
+    assert values
+    assert all(sentence.startswith("wrong.html ") for sentence in values)
+    assert said in values[-1]
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,11 @@ def fitted(form, labels, weights=None, k=3, **how):
 
 
 def everything(model):
-    found = {"labels": np.asarray(model.labels_)}
+    actual = {"labels": np.asarray(model.labels_)}
     for name in SPECIFIC:
         if hasattr(model, name):
-            found[name] = np.asarray(getattr(model, name))
-    return found
+            actual[name] = np.asarray(getattr(model, name))
+    return actual
 
 
 def assert_same_bits(one, other):
@@ -63,8 +63,8 @@ def assert_same_bits(one, other):
 
 
 def test_every_method_that_reads_blocks_is_tested():
-    said = {method.estimator for method in conclust.methods() if method.blocks}
-    assert said == {name for name, _, _ in FORMS.values()}
+    declared = {method.estimator for method in conclust.methods() if method.blocks}
+    assert declared == {name for name, _, _ in FORMS.values()}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -74,26 +74,26 @@ def test_blocks_give_the_result_of_labels_in_memory(form, case, k):
     labels, weights = CASES[case]
     whole = made(form, k).fit(Ensemble(labels, weights=weights))
     parts = fitted(form, labels, weights, k, block_rows=37)
-    found = np.asarray(parts.labels_)
+    actual = np.asarray(parts.labels_)
     if FORMS[form][2] == "optimum":
         constant = getattr(whole, "objective_constant_", None) or 0.0
         assert parts.objective_ <= whole.objective_ + constant + 1e-3 * abs(whole.objective_)
         # With fewer clusters than were planted the optimum is flat.
-        assert k == 2 or adjusted_rand_score(found, whole.labels_) > 0.97
+        assert k == 2 or adjusted_rand_score(actual, whole.labels_) > 0.97
         return
     if FORMS[form][2] == "close" and case == "nowhere":
         return  # other landmarks are drawn
     if FORMS[form][2] in ("batch", "anywhere") and case == "noise":
         assert parts.objective_ == pytest.approx(whole.objective_, rel=0.02)
-        assert adjusted_rand_score(found, whole.labels_) > 0.9
+        assert adjusted_rand_score(actual, whole.labels_) > 0.9
         return
     if FORMS[form][2] == "anywhere" and case == "components":
         somewhere = (labels >= 0).any(axis=1)
         assert parts.objective_ == pytest.approx(whole.objective_, rel=1e-9)
-        assert adjusted_rand_score(found[somewhere], whole.labels_[somewhere]) == 1.0
+        assert adjusted_rand_score(actual[somewhere], whole.labels_[somewhere]) == 1.0
         return
     tolerance = TOLERANCE[FORMS[form][2]]
-    assert (found == whole.labels_).mean() >= 1.0 - tolerance
+    assert (actual == whole.labels_).mean() >= 1.0 - tolerance
     assert parts.n_clusters_ == whole.n_clusters_
     if hasattr(whole, "objective_"):
         assert parts.objective_ == pytest.approx(whole.objective_, rel=tolerance, abs=1e-9)
@@ -122,8 +122,8 @@ def test_blocks_may_hold_one_object(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_clusters_are_numbered_by_first_appearance(form):
     labels = CASES["plain"][0]
-    found = np.asarray(fitted(form, labels, block_rows=50).labels_)
-    first = [int(np.argmax(found == c)) for c in range(found.max() + 1)]
+    actual = np.asarray(fitted(form, labels, block_rows=50).labels_)
+    first = [int(np.argmax(actual == c)) for c in range(actual.max() + 1)]
     assert first == sorted(first)
 
 
@@ -175,10 +175,10 @@ def stopping_after(jobs):
 
     class Runner(LocalRunner):
         def run(self, wanted):
-            for found in super().run(wanted):
+            for actual in super().run(wanted):
                 if next(left) == 0:
                     raise Stopped
-                yield found
+                yield actual
 
     return Runner
 
@@ -204,8 +204,8 @@ def test_an_interrupted_fit_resumes_from_its_checkpoint(form, case, tmp_path, mo
             assert vars(model) == before
             runs += 1
         with checkpoint(folder):
-            again = made(form).fit(LabelStore(labels, weights=weights, block_rows=31))
-        assert_same_bits(undisturbed, again)
+            refitted = made(form).fit(LabelStore(labels, weights=weights, block_rows=31))
+        assert_same_bits(undisturbed, refitted)
         state = sum(path.stat().st_size for path in folder.glob("*.npz"))
         assert state < 1 << 20
     assert runs >= 2
@@ -327,9 +327,9 @@ def test_overshooting_blocks_are_stepped_back(monkeypatch):
     shorter, taken = blocked.Descent._shorter, []
 
     def counted(self, before, after, blocks):
-        found = shorter(self, before, after, blocks)
-        taken.append((self._change(before, after), self._change(before, found)))
-        return found
+        actual = shorter(self, before, after, blocks)
+        taken.append((self._change(before, after), self._change(before, actual)))
+        return actual
 
     monkeypatch.setattr(blocked.Descent, "_shorter", counted)
     for weights in (None, rng.uniform(0.5, 2.0, 5)):

@@ -63,6 +63,6 @@ def test_a_second_run_repeats_the_counts_of_the_first(done, tmp_path):
         }
         if done == "votes":
             (tmp_path / "merges.npz").unlink()
-        again = CumulativeVoting(3).fit(store)
-    np.testing.assert_array_equal(np.asarray(again.membership_), np.asarray(plain.membership_))
-    np.testing.assert_array_equal(again.merged_, plain.merged_)
+        refitted = CumulativeVoting(3).fit(store)
+    np.testing.assert_array_equal(np.asarray(refitted.membership_), np.asarray(plain.membership_))
+    np.testing.assert_array_equal(refitted.merged_, plain.merged_)

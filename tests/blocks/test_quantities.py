@@ -39,8 +39,8 @@ def test_certainty_weights_and_degenerate_partitions_equal_those_in_memory(case)
     store = LabelStore(labels, weights=weights, block_rows=37)
     np.testing.assert_array_equal(certainty_weights(store), certainty_weights(ensemble))
     for share in (0.3, 0.4, 0.9):
-        found = degenerate_partitions(store, share)
-        np.testing.assert_array_equal(found, degenerate_partitions(ensemble, share))
+        actual = degenerate_partitions(store, share)
+        np.testing.assert_array_equal(actual, degenerate_partitions(ensemble, share))
 
 
 @pytest.mark.parametrize("case", ["plain", "missing", "nowhere", "components"])
@@ -64,11 +64,11 @@ def test_the_distribution_of_all_pairs_matches_its_definition():
         if both.any():
             shares.append(((a == b) & (a >= 0))[both].mean())
     shares = np.array(shares)
-    found = pair_distribution(LabelStore(labels, block_rows=7))
-    assert found.n_pairs == len(shares)
-    assert found.area == pytest.approx(1.0 - shares.mean())
-    assert found.pac((0.1, 0.9)) == pytest.approx(((shares > 0.1) & (shares <= 0.9)).mean())
-    values, heights = found.cdf()
+    actual = pair_distribution(LabelStore(labels, block_rows=7))
+    assert actual.n_pairs == len(shares)
+    assert actual.area == pytest.approx(1.0 - shares.mean())
+    assert actual.pac((0.1, 0.9)) == pytest.approx(((shares > 0.1) & (shares <= 0.9)).mean())
+    values, heights = actual.cdf()
     np.testing.assert_allclose(heights, [(shares <= v + 1e-12).mean() for v in values])
 
 

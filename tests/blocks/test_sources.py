@@ -114,8 +114,8 @@ def test_a_source_can_be_sent_to_another_process(tmp_path):
     np.save(tmp_path / "labels.npy", LABELS)
     source = open_source(tmp_path / "labels.npy")
     source.rows(0, 5)
-    again = pickle.loads(pickle.dumps(source))
-    np.testing.assert_array_equal(again.rows(3, 9), LABELS[3:9])
+    restored = pickle.loads(pickle.dumps(source))
+    np.testing.assert_array_equal(restored.rows(3, 9), LABELS[3:9])
     assert len(pickle.dumps(source)) < 2000
 
 

@@ -78,18 +78,18 @@ def test_a_part_holds_its_share_of_each_piece():
 def test_counts_do_not_depend_on_threads_or_on_linear_maps():
     X, pieces = pieces_of(5, n=600, d=4, K=7)
     pairs = all_pairs(7)
-    found = valley_counts(X, pieces, pairs, n_splits=5, random_state=3, n_jobs=1)
-    assert found.counts.shape == (42, 5, 3)
-    assert found.means.shape == (42, 3)
-    np.testing.assert_array_equal(found.means, found.counts.sum(axis=1) / 5)
+    actual = valley_counts(X, pieces, pairs, n_splits=5, random_state=3, n_jobs=1)
+    assert actual.counts.shape == (42, 5, 3)
+    assert actual.means.shape == (42, 3)
+    np.testing.assert_array_equal(actual.means, actual.counts.sum(axis=1) / 5)
     for jobs in (2, 4):
-        again = valley_counts(X, pieces, pairs, n_splits=5, random_state=3, n_jobs=jobs)
-        np.testing.assert_array_equal(found.counts, again.counts)
+        repeated = valley_counts(X, pieces, pairs, n_splits=5, random_state=3, n_jobs=jobs)
+        np.testing.assert_array_equal(actual.counts, repeated.counts)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
     moved = valley_counts(3 * X @ turn - 2, pieces, pairs, n_splits=5, random_state=3)
-    np.testing.assert_array_equal(found.counts, moved.counts)
+    np.testing.assert_array_equal(actual.counts, moved.counts)
     other = valley_counts(X, pieces, pairs, n_splits=5, random_state=4)
-    assert not np.array_equal(found.counts, other.counts)
+    assert not np.array_equal(actual.counts, other.counts)
 
 
 def test_valleys_lie_between_clusters_and_not_within_one():
@@ -104,10 +104,12 @@ def test_valleys_lie_between_clusters_and_not_within_one():
 
 def test_pieces_without_spread_or_with_one_centre_have_no_valley():
     X = np.repeat([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]], 20, axis=0)
-    found = valley_counts(X, np.repeat([0, 1, 2], 20), [(0, 1), (0, 2)], n_splits=3, random_state=0)
-    np.testing.assert_array_equal(found.counts[0], 0)
-    np.testing.assert_array_equal(found.ratios()[0], 1)
-    np.testing.assert_array_equal(found.counts[1], [[20, 0, 10]] * 3)
+    actual = valley_counts(
+        X, np.repeat([0, 1, 2], 20), [(0, 1), (0, 2)], n_splits=3, random_state=0
+    )
+    np.testing.assert_array_equal(actual.counts[0], 0)
+    np.testing.assert_array_equal(actual.ratios()[0], 1)
+    np.testing.assert_array_equal(actual.counts[1], [[20, 0, 10]] * 3)
 
 
 def test_ratios_match_their_closed_form():

@@ -232,11 +232,11 @@ def test_objects_can_be_searched(opened):
     page = opened("many")
     page.run("document.querySelector('#objects input').focus()")
     page.type("123")
-    found = page.run(COLUMN.replace("{at}", "0"))
-    assert found
-    assert all("123" in name for name in found)
+    actual = page.run(COLUMN.replace("{at}", "0"))
+    assert actual
+    assert all("123" in name for name in actual)
     status = page.run("document.querySelector('#objects .status').textContent")
-    assert status == f"{len(found)} of {len(found)} found in 2,000 shown."
+    assert status == f"{len(actual)} of {len(actual)} found in 2,000 shown."
     page.type("zzz")
     assert page.run("document.querySelector('#objects .status').textContent") == "Nothing found."
     assert page.run(COLUMN.replace("{at}", "0")) == []
@@ -341,5 +341,5 @@ def test_the_decision_is_shown_without_scripts(browser, pages):
     page.go(pages["several"])
     page.picture(SCREENSHOTS / "no-script.png", whole=False)
     tree = page.ask("Accessibility.getFullAXTree")["nodes"]
-    said = {node["name"]["value"] for node in tree if "name" in node}
-    assert decision(pages["several"])["sentence"] in said
+    visible = {node["name"]["value"] for node in tree if "name" in node}
+    assert decision(pages["several"])["sentence"] in visible

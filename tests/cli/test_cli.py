@@ -77,10 +77,10 @@ def cluster(iris, out, *more):
 
 def test_cluster_runs_pcc(iris, out, capsys):
     assert cluster(iris, out, "--method", "pcc", "-k", "3", "--seed", "4") == 0
-    said = capsys.readouterr()
-    assert "3 clusters of 150 objects, from 20 clusterings" in said.out
-    assert "Against the known classes: H = 0." in said.out
-    assert "Columns not scaled: their spreads are of one kind." in said.err
+    printed = capsys.readouterr()
+    assert "3 clusters of 150 objects, from 20 clusterings" in printed.out
+    assert "Against the known classes: H = 0." in printed.out
+    assert "Columns not scaled: their spreads are of one kind." in printed.err
     assert sorted(CLUSTERED) == listing(out)
     rows, soft = table(out / "labels.csv"), table(out / "memberships.csv")
     assert list(rows[0]) == ["flower", "label", "confidence"]
@@ -88,13 +88,13 @@ def test_cluster_runs_pcc(iris, out, capsys):
     assert [row["flower"] for row in soft] == [row["flower"] for row in rows]
     membership = np.array([[float(row[f"cluster_{k}"]) for k in range(3)] for row in soft])
     np.testing.assert_allclose(membership.sum(axis=1), 1, atol=1e-6)
-    found = np.array([int(row["label"]) for row in rows])
-    np.testing.assert_array_equal(found, membership.argmax(axis=1))
+    actual = np.array([int(row["label"]) for row in rows])
+    np.testing.assert_array_equal(actual, membership.argmax(axis=1))
     sure = np.array([float(row["confidence"]) for row in rows])
     np.testing.assert_allclose(sure, membership.max(axis=1), atol=1e-6)
     written = result(out)
     assert written["clusters"] == 3
-    assert written["cluster_sizes"] == np.bincount(found).tolist()
+    assert written["cluster_sizes"] == np.bincount(actual).tolist()
     assert written["seed"] == 4
     assert written["settings"]["method"] == "pcc"
     assert written["settings"]["generator"]["scale"] == "auto"
@@ -236,8 +236,8 @@ def test_combine_writes_a_consensus_of_labels(matrix, out, capsys):
     assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
     assert "2 clusters of 8 objects, from 3 clusterings. Sizes: 4, 4." in capsys.readouterr().out
     saved = (out / "ensemble.npz").rename(out.parent / "saved.npz")
-    again = ["combine", str(saved), "--method", "eac", "--clusters", "2"]
-    assert main([*again, "--out", str(out), "--force"]) == 0
+    repeated = ["combine", str(saved), "--method", "eac", "--clusters", "2"]
+    assert main([*repeated, "--out", str(out), "--force"]) == 0
     assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
     assert not (out / "memberships.csv").exists()  # of the result that was replaced
 
@@ -255,10 +255,10 @@ def test_combine_with_weights_and_noise(matrix, out, tmp_path):
 def test_objects_without_evidence_are_counted_in_the_output(tmp_path, out, capsys):
     (tmp_path / "a.csv").write_text("a,b\n0,1\n0,1\n,\n1,0\n1,0\n")
     assert main(["combine", str(tmp_path / "a.csv"), "--max-clusters", "2", "--out", str(out)]) == 0
-    said = capsys.readouterr()
-    assert "1 object without a clustering: label -1." in said.out
-    assert "conclust: warning: " in said.err
-    assert "missing in every partition" in said.err
+    printed = capsys.readouterr()
+    assert "1 object without a clustering: label -1." in printed.out
+    assert "conclust: warning: " in printed.err
+    assert "missing in every partition" in printed.err
     assert [row["label"] for row in table(out / "labels.csv")] == ["0", "0", "-1", "1", "1"]
     written = result(out)
     assert written["objects_without_evidence"] == 1
@@ -272,12 +272,14 @@ def test_compare_matches_objects_by_order(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("label\nx\nx\ny\ny\nNA\n")
     (tmp_path / "b.csv").write_text("0\n0\n0\n1\n1\n")
     assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]) == 0
-    said = capsys.readouterr().out
-    assert "4 objects compared, matched by order; 1 without a label in one of them left out" in said
-    assert "H          0.7500" in said
-    assert "Rand       0.5000" in said
+    printed = capsys.readouterr().out
+    assert (
+        "4 objects compared, matched by order; 1 without a label in one of them left out" in printed
+    )
+    assert "H          0.7500" in printed
+    assert "Rand       0.5000" in printed
     for name in ("ARI", "NMI", "F1 pairs", "F1 class", "VI"):
-        assert f"  {name} " in said
+        assert f"  {name} " in printed
 
 
 def test_compare_reads_the_requested_column(tmp_path, capsys):
@@ -293,10 +295,10 @@ def test_compare_matches_objects_by_name(tmp_path, capsys):
     (tmp_path / "b.csv").write_text("object,label\nw,7\nu,5\nv,5\n")
     both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
     assert main(["compare", *both, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["matched_by"] == "name"
-    assert found["adjusted_rand_index"] == 1.0
-    assert found["variation_of_information"] == 0.0
+    actual = json.loads(capsys.readouterr().out)
+    assert actual["matched_by"] == "name"
+    assert actual["adjusted_rand_index"] == 1.0
+    assert actual["variation_of_information"] == 0.0
     (tmp_path / "b.csv").write_text("object,label\nw,7\nu,5\nz,5\n")
     assert main(["compare", *both]) == 1
     assert "'v' is only in" in capsys.readouterr().err
@@ -352,10 +354,10 @@ def test_help_and_its_option_print_the_same(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
-    told = capsys.readouterr().out
-    assert f"usage: conclust {command}" in told
+    printed = capsys.readouterr().out
+    assert f"usage: conclust {command}" in printed
     assert main(["help", command]) == 0
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == printed
 
 
 def test_help_without_a_command_prints_the_usage(capsys):
@@ -386,10 +388,10 @@ def test_bad_input_exits_with_1_and_one_sentence(tmp_path, out, name, capsys):
         path = tmp_path / "points.csv"
         path.write_text(content)
     assert main(["cluster", str(path), "--out", str(out), "--jobs", "1"]) == 1
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said[-1].startswith("conclust cluster: ")
-    assert sentence in said[-1]
-    assert "Traceback" not in "".join(said)
+    error_output = capsys.readouterr().err.strip().splitlines()
+    assert error_output[-1].startswith("conclust cluster: ")
+    assert sentence in error_output[-1]
+    assert "Traceback" not in "".join(error_output)
     assert not out.exists()
 
 
@@ -405,9 +407,9 @@ def test_cut_off_files_exit_with_1(tmp_path, out, capsys):
 
 def test_debug_prints_the_traceback(tmp_path, out, capsys):
     assert main(["cluster", str(tmp_path / "x.csv"), "--out", str(out), "--debug"]) == 1
-    said = capsys.readouterr().err
-    assert "Traceback" in said
-    assert said.strip().splitlines()[-1].startswith("conclust cluster: ")
+    error_output = capsys.readouterr().err
+    assert "Traceback" in error_output
+    assert error_output.strip().splitlines()[-1].startswith("conclust cluster: ")
 
 
 def test_parameters_that_do_not_suit_the_data_exit_with_1(matrix, out, capsys):
@@ -462,9 +464,9 @@ def test_late_failures_have_their_exit_codes(
     finally:
         os.dup2(before, 1)
         os.close(before)
-    said = capfd.readouterr().err
-    assert sentence in said
-    assert "Traceback" not in said
+    error_output = capfd.readouterr().err
+    assert sentence in error_output
+    assert "Traceback" not in error_output
     assert not out.exists()
     assert listing(matrix.parent) == ["labels.csv"]
 
@@ -515,12 +517,12 @@ def test_quiet_prints_the_first_line_of_the_result(matrix, out, capsys):
     assert main([*command, "--out", str(out)]) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert main([*command, "--out", str(out), "-q"]) == 0
-    said = capsys.readouterr()
-    assert (said.out, said.err) == (first + "\n", "")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == (first + "\n", "")
     assert main([*command, "--out", "-", "-q"]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("object,label,") or said.out.startswith("label,")
-    assert said.err == ""
+    printed = capsys.readouterr()
+    assert printed.out.startswith("object,label,") or printed.out.startswith("label,")
+    assert printed.err == ""
 
 
 def test_statistics_of_the_number_are_printed_only_with_verbose(tmp_path, capsys):
@@ -529,7 +531,7 @@ def test_statistics_of_the_number_are_printed_only_with_verbose(tmp_path, capsys
     labels[:, 3:] //= 2
     labels[rng.random(labels.shape) < 0.05] = 0
     np.savetxt(tmp_path / "a.csv", labels, fmt="%d", delimiter=",")
-    said = []
+    printed = []
     for more in ([], ["-v"]):
         command = [
             "combine",
@@ -540,10 +542,10 @@ def test_statistics_of_the_number_are_printed_only_with_verbose(tmp_path, capsys
             *more,
         ]
         assert main(command) == 0
-        said.append(capsys.readouterr().out)
-    assert said[0].startswith("2 clusters (next best: 4) of 40 objects, from 6 clusterings.")
-    assert "borders straddled" not in said[0]
-    assert "borders straddled" in said[1]
+        printed.append(capsys.readouterr().out)
+    assert printed[0].startswith("2 clusters (next best: 4) of 40 objects, from 6 clusterings.")
+    assert "borders straddled" not in printed[0]
+    assert "borders straddled" in printed[1]
 
 
 def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):
@@ -554,9 +556,9 @@ def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):
 
     monkeypatch.setattr(consensus, "write_record", noisy)
     assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == 0
-    said = capsys.readouterr().err
-    assert "conclust: warning: for the user" in said
-    assert "for programmers" not in said
+    error_output = capsys.readouterr().err
+    assert "conclust: warning: for the user" in error_output
+    assert "for programmers" not in error_output
 
 
 # ---- as a process

@@ -25,10 +25,10 @@ def combine(file, *more):
 
 def test_labels_equal_those_of_the_python_api(file, capsys):
     assert combine(file, "--blocks", "--method", "mcla", "-k", "3") == 0
-    told = capsys.readouterr()
-    assert "3 clusters of 240 objects, from 8 clusterings." in told.out
-    found = np.load(file.parent / "out" / "labels.npy")
-    np.testing.assert_array_equal(found, MCLA(3, random_state=0).fit(LABELS).labels_)
+    printed = capsys.readouterr()
+    assert "3 clusters of 240 objects, from 8 clusterings." in printed.out
+    actual = np.load(file.parent / "out" / "labels.npy")
+    np.testing.assert_array_equal(actual, MCLA(3, random_state=0).fit(LABELS).labels_)
     result = json.loads((file.parent / "out" / "result.json").read_text())
     assert result["clusters"] == 3
     assert sum(result["cluster_sizes"]) == 240
@@ -81,9 +81,9 @@ def test_commands_that_need_the_clusterings_refuse_results_of_blocks(command, fi
     out = str(file.parent / "out")
     words = [command, out] if command == "report" else [command, out, str(file), "--out", "-"]
     assert main(words) == 1
-    told = capsys.readouterr().err
-    assert "was made from labels in blocks" in told
-    assert "'conclust combine' without --blocks" in told
+    error_output = capsys.readouterr().err
+    assert "was made from labels in blocks" in error_output
+    assert "'conclust combine' without --blocks" in error_output
     assert not (file.parent / "out" / "report.html").exists()
 
 
@@ -96,8 +96,8 @@ def test_an_interrupt_prints_where_the_state_is_kept(file, monkeypatch, capsys):
 
     monkeypatch.setattr(BlockedArray, "save", interrupted)
     assert combine(file, *how) == 130
-    told = capsys.readouterr().err
-    assert f"interrupted; no result was written. {run} has the state: give the same" in told
+    error_output = capsys.readouterr().err
+    assert f"interrupted; no result was written. {run} has the state: give the same" in error_output
     monkeypatch.undo()
     assert combine(file, *how) == 0
 
@@ -111,9 +111,9 @@ def test_a_run_interrupted_before_the_first_state_starts_over(file, monkeypatch,
 
     monkeypatch.setattr(LabelStore, "facts", property(interrupted))
     assert combine(file, *how) == 130
-    told = capsys.readouterr().err
-    assert f"interrupted; nothing was written. {run} has no state yet" in told
-    assert "give the same command again to begin again" in told
+    error_output = capsys.readouterr().err
+    assert f"interrupted; nothing was written. {run} has no state yet" in error_output
+    assert "give the same command again to begin again" in error_output
     monkeypatch.undo()
     assert combine(file, *how) == 0
     assert "Going on" not in capsys.readouterr().err

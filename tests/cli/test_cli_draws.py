@@ -47,9 +47,9 @@ def test_chains_in_an_array_are_combined(chains, tmp_path):
     wanted = BayesEstimate(random_state=0).fit(ensemble)
     assert len(labels) == 60
     assert np.array_equal(labels["label"], wanted.labels_)
-    told = json.dumps(result)
-    assert '"rows": "draws"' in told
-    assert '"burn": 5' in told
+    printed = json.dumps(result)
+    assert '"rows": "draws"' in printed
+    assert '"burn": 5' in printed
 
 
 def test_a_table_may_hold_one_draw_per_row(chains, tmp_path):

@@ -99,9 +99,9 @@ def test_mat_arrays_equal_those_of_scipy(tmp_path, form, packed):
     arrays["cube"] = rng.random((2, 3, 4)) if form == "5" else rng.random((2, 3))
     arrays["none"] = np.zeros((0, 3))
     savemat(path, {**arrays, "z": np.eye(2) * 1j}, format=form, do_compression=packed)
-    found, expected = read_mat(path), loadmat(path)
-    assert found.keys() == arrays.keys()
-    for name, array in found.items():
+    actual, expected = read_mat(path), loadmat(path)
+    assert actual.keys() == arrays.keys()
+    for name, array in actual.items():
         assert array.dtype == expected[name].dtype
         np.testing.assert_array_equal(array, expected[name], err_msg=name)
 
@@ -221,8 +221,8 @@ def test_signals_during_imports_end_the_command(number, code, word):
     )
     assert process.stdout.readline() == b"ready\n"
     process.send_signal(number)
-    _, said = process.communicate(timeout=20)
-    assert (process.returncode, said) == (code, b"conclust: " + word + b".\n")
+    _, error_output = process.communicate(timeout=20)
+    assert (process.returncode, error_output) == (code, b"conclust: " + word + b".\n")
 
 
 def test_the_script_handles_signals_from_the_start():
@@ -241,6 +241,6 @@ def test_a_result_with_altered_columns_is_refused(tmp_path, table, capsys):
     about["input"]["columns"] = ["a"]
     (out / "result.json").write_text(json.dumps(about))
     assert main(["predict", str(out), str(table), "--out", str(tmp_path / "new.csv")]) == 1
-    said = capsys.readouterr().err
-    assert "internal error" not in said
-    assert "columns" in said
+    error_output = capsys.readouterr().err
+    assert "internal error" not in error_output
+    assert "columns" in error_output

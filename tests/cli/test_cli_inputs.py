@@ -438,15 +438,15 @@ def test_parquet_files_are_read(tmp_path):
     refused(InputError, lambda: read_points(path, how), "the column 'id' holds text")
     refused(InputError, lambda: read_points(path, Reading(id_column="z")), "no column 'z'")
     parquet.write_table(table.select(["id", "a", "b", "c"]), path)
-    found = read_ensemble(path, Reading(id_column="id")).ensemble
-    np.testing.assert_array_equal(found.labels, [[0, 0, 0], [-1, 1, 1], [1, -1, 1]])
+    actual = read_ensemble(path, Reading(id_column="id")).ensemble
+    np.testing.assert_array_equal(actual.labels, [[0, 0, 0], [-1, 1, 1], [1, -1, 1]])
     noisy = pa.table({"a": [0, -1, None, 0], "b": ["p", "q", "q", None]})
     parquet.write_table(noisy, path)
-    found = read_ensemble(path, AUTO, missing="noise").ensemble
-    np.testing.assert_array_equal(found.labels, [[0, 0], [-2, 1], [-1, 1], [0, -1]])
+    actual = read_ensemble(path, AUTO, missing="noise").ensemble
+    np.testing.assert_array_equal(actual.labels, [[0, 0], [-2, 1], [-1, 1], [0, -1]])
     parquet.write_table(pa.table({"a": [0, -1, 0], "b": [1, 1, -1]}), path)
-    found = read_ensemble(path, AUTO, missing="noise").ensemble
-    np.testing.assert_array_equal(found.labels, [[0, 0], [-2, 0], [0, -2]])
+    actual = read_ensemble(path, AUTO, missing="noise").ensemble
+    np.testing.assert_array_equal(actual.labels, [[0, 0], [-2, 0], [0, -2]])
     parquet.write_table(pa.table({"t": pa.array([1, 2], pa.timestamp("s"))}), path)
     refused(InputError, lambda: read_points(path, AUTO), "of type timestamp")
     path.write_bytes(path.read_bytes()[:-10])
@@ -475,9 +475,9 @@ def test_parquet_without_pyarrow_names_the_missing_package(tmp_path, monkeypatch
 
 def test_a_labelling_is_read_from_its_column(tmp_path):
     ours = write(tmp_path, "object,label,confidence\nu,0,0.9\nv,1,0.8\n")
-    found = read_labelling(ours, AUTO)
-    assert found.labels.tolist() == [0, 1]
-    assert found.ids == ["u", "v"]
+    actual = read_labelling(ours, AUTO)
+    assert actual.labels.tolist() == [0, 1]
+    assert actual.ids == ["u", "v"]
     assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO).labels.tolist() == [3, 4, 4]
     two = write(tmp_path, "a,b\nx,1\ny,2\nx,1\n")
     assert read_labelling(two, AUTO, ["a"]).labels.tolist() == ["x", "y", "x"]
@@ -501,5 +501,5 @@ def test_columns_are_read_directly(tmp_path):
         numbers, texts = read_number_columns(rows, [2, 0], [])
     assert (numbers.tolist(), texts) == ([[3, 1], [6, 4]], [])
     with CsvRows(path, labels=True) as rows:
-        found, texts = read_label_columns(rows, [1], [0], noise=False)
-    assert (found.tolist(), texts) == ([[2], [5]], [["1", "4"]])
+        actual, texts = read_label_columns(rows, [1], [0], noise=False)
+    assert (actual.tolist(), texts) == ([[2], [5]], [["1", "4"]])

@@ -72,8 +72,8 @@ def test_every_method_runs_by_its_name(name, matrix):
     assert written["settings"]["method"] == name.lower()
     if "random_state" in getattr(conclust, name)().get_params():
         assert written["settings"]["consensus"]["random_state"] == 0
-    found = clusters_of(matrix)
-    assert len(set(found)) == written["clusters"]
+    actual = clusters_of(matrix)
+    assert len(set(actual)) == written["clusters"]
     # Where one label in twenty is wrong, most methods find the three clusters and all find some.
     assert written["clusters"] > 1
     if method.n_clusters in ("exact", "optional"):
@@ -116,9 +116,11 @@ def test_every_tree_method_has_a_linkage_parameter(matrix, capsys):
 def test_the_method_refuses_an_invalid_value(matrix, capsys):
     for text, got in (("balance=wide", "'wide'"), ("balance=-1", "-1"), ("balance=nan", "nan")):
         assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", text) == 1
-        said = capsys.readouterr().err.splitlines()[-1]
-        assert said.startswith("conclust combine: The 'balance' parameter of HBGF must be a float")
-        assert said.endswith(f"Got {got} instead.")
+        error_output = capsys.readouterr().err.splitlines()[-1]
+        assert error_output.startswith(
+            "conclust combine: The 'balance' parameter of HBGF must be a float"
+        )
+        assert error_output.endswith(f"Got {got} instead.")
     assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", "joint=1") == 1
     assert "'joint' parameter of HBGF must be a bool. Got '1'" in capsys.readouterr().err
 
@@ -154,9 +156,9 @@ def test_methods_without_missing_labels_refuse_them(gaps, capsys):
     assert refusing
     for name in refusing:
         assert combine(gaps, "--method", name, "-k", "2") == 1
-        said = capsys.readouterr().err
-        assert f"{name} does not accept missing labels, and the ensemble has them." in said
-        assert "PCC and EAC do; 'conclust methods' says which others." in said
+        error_output = capsys.readouterr().err
+        assert f"{name} does not accept missing labels, and the ensemble has them." in error_output
+        assert "PCC and EAC do; 'conclust methods' says which others." in error_output
         assert not (gaps.parent / "out").exists()
 
 
@@ -176,8 +178,8 @@ def test_cluster_runs_any_method(tmp_path):
     arguments = ["cluster", str(tmp_path / "x.npy"), "--partitions", "10", "--jobs", "1", "-q"]
     arguments += ["--method", "voting", "-k", "3", "--set", "hard=true"]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
-    found = clusters_of(tmp_path / "x.npy")
-    assert found == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
+    actual = clusters_of(tmp_path / "x.npy")
+    assert actual == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
 
 
 def test_the_list_of_methods_is_printed(capsys):
@@ -185,34 +187,41 @@ def test_the_list_of_methods_is_printed(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1 : 1 + len(METHODS)]] == list(METHODS)
     assert main(["methods", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [one["estimator"] for one in told] == list(METHODS)
-    assert told[0].keys() >= {"n_clusters", "membership", "missing", "weights", "cost", "citation"}
+    printed = json.loads(capsys.readouterr().out)
+    assert [one["estimator"] for one in printed] == list(METHODS)
+    assert printed[0].keys() >= {
+        "n_clusters",
+        "membership",
+        "missing",
+        "weights",
+        "cost",
+        "citation",
+    }
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_parameter_is_explained(name, capsys):
     assert main(["methods", name, "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
-    assert list(told["parameters"]) == list(settable(METHODS[name]))
-    for parameter in told["parameters"].values():
+    (printed,) = json.loads(capsys.readouterr().out)
+    assert list(printed["parameters"]) == list(settable(METHODS[name]))
+    for parameter in printed["parameters"].values():
         assert parameter["takes"]
         assert parameter["meaning"].endswith((".", ")"))
 
 
 def test_one_method_is_described_in_full(capsys):
     assert main(["methods", "hbgf"]) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for part in ("Fern and Brodley 2004", METHODS["HBGF"].cost, "  joint=true", "  balance=0.05"):
-        assert part in said
-    assert "random_state" not in said
-    assert '{"spectral", "internal", "metis"' in said
+        assert part in printed
+    assert "random_state" not in printed
+    assert '{"spectral", "internal", "metis"' in printed
     assert main(["methods", "pcc"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert 'solver=auto {"auto", "factored", "pairwise", "landmark", "greedy"}' in said
-    assert '"greedy": the paper\'s algorithm, slow.' in said
-    assert ":mod:" not in said
-    assert "`" not in said
+    printed = " ".join(capsys.readouterr().out.split())
+    assert 'solver=auto {"auto", "factored", "pairwise", "landmark", "greedy"}' in printed
+    assert '"greedy": the paper\'s algorithm, slow.' in printed
+    assert ":mod:" not in printed
+    assert "`" not in printed
     assert main(["methods", "PCC", "--json"]) == 0
     assert [one["estimator"] for one in json.loads(capsys.readouterr().out)] == ["PCC"]
     with pytest.raises(SystemExit) as ended:
@@ -234,13 +243,13 @@ def test_the_list_shows_which_methods_read_blocks(capsys):
     assert main(["methods"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     at = head.index("blocks")
-    told = {
+    output = {
         row.split()[0]: row[at:].split()[0]
         for row in rows
         if row[at : at + 3].strip() in ("yes", "no")
     }
-    assert told == {one.estimator: "yes" if one.blocks else "no" for one in METHODS.values()}
+    assert output == {one.estimator: "yes" if one.blocks else "no" for one in METHODS.values()}
     assert main(["methods", "hbgf"]) == 0
-    said = capsys.readouterr().out
-    assert "--blocks        yes" in said
-    assert "]_" not in said  # no sign of a reference that is not there
+    printed = capsys.readouterr().out
+    assert "--blocks        yes" in printed
+    assert "]_" not in printed  # no sign of a reference that is not there

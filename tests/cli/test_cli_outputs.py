@@ -61,10 +61,10 @@ def test_tables_escape_formulas_and_quote_names(tmp_path):
 
 def test_tables_written_in_chunks_are_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "_CHUNK", 7)
-    found = np.array(random.Random(0).choices(range(5), k=40))
-    write_labels(tmp_path / "l.csv", found, LabelTable())
+    actual = np.array(random.Random(0).choices(range(5), k=40))
+    write_labels(tmp_path / "l.csv", actual, LabelTable())
     back = read_labelling(tmp_path / "l.csv", AUTO)
-    np.testing.assert_array_equal(back.labels, found)
+    np.testing.assert_array_equal(back.labels, actual)
     assert back.ids == [str(i) for i in range(40)]
 
 

@@ -75,10 +75,10 @@ def clustered(tmp_path):
 def test_new_points_get_the_labels_of_the_python_model(clustered, tmp_path, capsys):
     result, new = clustered
     assert run("predict", result, new, "--label-column", "kind", "--out", tmp_path / "p") == 0
-    said = capsys.readouterr()
-    assert "60 new objects placed in" in said.out
-    assert "Against the known classes: H = " in said.out
-    assert "Computing the consensus again (PCC, which took" in said.err
+    printed = capsys.readouterr()
+    assert "60 new objects placed in" in printed.out
+    assert "Against the known classes: H = " in printed.out
+    assert "Computing the consensus again (PCC, which took" in printed.err
     generator = EnsembleGenerator("kmeans", n_partitions=20, n_jobs=1)
     columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
     # What the files hold: repr() of the numbers, read to the bit.
@@ -166,10 +166,10 @@ def test_new_points_may_have_categories_and_empty_cells(tmp_path, capsys):
         out = tmp_path / impute
         assert run("cluster", old, *more, "--impute", impute, "--out", out) == 0
         assert run("predict", out, new, "--out", tmp_path / f"p{impute}") == 0
-        found = labels_of(tmp_path / f"p{impute}")
-        assert (found[20] == -1) == (impute == "drop")
-        known = found >= 0
-        assert adjusted_rand_score(TRUTH[NEW][known], found[known]) > 0.9
+        actual = labels_of(tmp_path / f"p{impute}")
+        assert (actual[20] == -1) == (impute == "drop")
+        known = actual >= 0
+        assert adjusted_rand_score(TRUTH[NEW][known], actual[known]) > 0.9
     assert "1 object without any known label: label -1." in capsys.readouterr().out
 
 
@@ -197,10 +197,10 @@ def test_every_kind_of_method_places_new_labels(combined, tmp_path, name):
     rows = [["abc"[k], *[k] * 6] for k in truth]
     new = write(tmp_path / "new.csv", rows, ["named", *(f"r{u}" for u in range(6))])
     assert run("predict", tmp_path / "r", new, "--out", tmp_path / "p", "-q") == 0
-    found = labels_of(tmp_path / "p")
+    actual = labels_of(tmp_path / "p")
     old = labels_of(tmp_path / "r")
     np.testing.assert_array_equal(
-        found, [np.bincount(old[20 * k : 20 * k + 20]).argmax() for k in truth]
+        actual, [np.bincount(old[20 * k : 20 * k + 20]).argmax() for k in truth]
     )
 
 
@@ -212,9 +212,9 @@ def test_missing_and_unknown_new_labels_are_placed(combined, tmp_path, capsys):
     rows = [[0] * 6 + ["7"], [""] * 7, ["x"] + [1] * 5 + ["b"]]
     new = write(tmp_path / "new.csv", rows, header)
     assert run("predict", tmp_path / "r", new, "--out", tmp_path / "p") == 0
-    found = labels_of(tmp_path / "p")
-    assert found[1] == -1
-    assert found[0] != found[2]
+    actual = labels_of(tmp_path / "p")
+    assert actual[1] == -1
+    assert actual[0] != actual[2]
     sure = [float(row["confidence"]) for row in read(tmp_path / "p")]
     assert sure[1] == pytest.approx(1 / 3, abs=1e-6)
     assert min(sure[0], sure[2]) > 0.8

@@ -41,17 +41,17 @@ def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
     path, X, y = blobs
     out = tmp_path / "out"
     assert main(["select", str(path), *QUICK, "--label-column", "kind", "--out", str(out)]) == 0
-    said, steps = capsys.readouterr()
-    found = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=0)
-    assert found.settings["scale_reason"].startswith("Columns scaled to mean 0")
+    printed, steps = capsys.readouterr()
+    actual = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=0)
+    assert actual.settings["scale_reason"].startswith("Columns scaled to mean 0")
     assert (
         "Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: column '"
         in steps
     )
-    assert found.n_clusters == 3
-    assert said.startswith(found.reason)
-    assert "*  3" in said
-    assert "H = 1.000" in said
+    assert actual.n_clusters == 3
+    assert printed.startswith(actual.reason)
+    assert "*  3" in printed
+    assert "H = 1.000" in printed
     assert sorted(p.name for p in out.iterdir()) == [
         "criteria.csv",
         "ensemble.npz",
@@ -62,18 +62,18 @@ def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
     ]
     labels = table(out / "labels.csv")
     assert [row["id"] for row in labels] == [f"o{i}" for i in range(60)]
-    assert [int(row["label"]) for row in labels] == found.labels_.tolist()
+    assert [int(row["label"]) for row in labels] == actual.labels_.tolist()
     partitions = table(out / "partitions.csv")
     for k in (2, 3, 4):
-        assert [int(row[f"k{k}"]) for row in partitions] == found.labels[k].tolist()
+        assert [int(row[f"k{k}"]) for row in partitions] == actual.labels[k].tolist()
     criteria = table(out / "criteria.csv")
     assert [row["k"] for row in criteria] == ["2", "3", "4"]
-    for name, column in found.table.items():
+    for name, column in actual.table.items():
         assert [float(row[name]) for row in criteria] == column.tolist()
     result = json.loads((out / "result.json").read_text())
     assert result["clusters"] == 3
-    assert result["p_value"] == found.p_value
-    assert result["reason"] == found.reason
+    assert result["p_value"] == actual.p_value
+    assert result["reason"] == actual.reason
     assert np.array(result["null"]).shape == (19, 3)
     assert result["distribution"]["3"]["pairs_up_to"][-1] == 1.0
     assert result["agreement_with_known_classes"]["adjusted_rand_index"] == 1.0
@@ -103,8 +103,8 @@ def test_the_window_of_pac_can_be_set(tmp_path, capsys):
     assert result["k"] == list(range(2, 8))
     settings = result["settings"]
     assert (settings["window"], settings["random_state"]) == ([0.0, 0.5], 7)
-    found = choose(X, n_resamples=10, n_references=19, window=(0, 0.5), random_state=7)
-    assert result["criteria"]["pac"] == found.table["pac"].tolist()
+    actual = choose(X, n_resamples=10, n_references=19, window=(0, 0.5), random_state=7)
+    assert result["criteria"]["pac"] == actual.table["pac"].tolist()
     capsys.readouterr()
     given = ["select", str(tmp_path / "few.npy"), "--out", str(tmp_path / "no")]
     assert main([*given, "--window", "0.9", "0.1"]) == 1
@@ -181,16 +181,16 @@ def test_cluster_selects_the_number_on_request(blobs, tmp_path, capsys):
     out = tmp_path / "out"
     given = ["cluster", str(path), "--label-column", "kind", "--partitions", "12"]
     assert main([*given, "-k", "auto", "--method", "hbgf", "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     generator = EnsembleGenerator("kmeans", n_partitions=12)
     model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
-    found = model.selection_
-    assert found.n_clusters == 3
-    assert said.startswith(found.reason)
+    actual = model.selection_
+    assert actual.n_clusters == 3
+    assert printed.startswith(actual.reason)
     content = json.loads((out / "result.json").read_text())
     assert content["clusters"] == content["settings"]["consensus"]["n_clusters"] == 3
-    assert content["selection"]["p_value"] == found.p_value == 0.025
-    assert content["selection"]["criteria"]["pac"] == found.table["pac"].tolist()
+    assert content["selection"]["p_value"] == actual.p_value == 0.025
+    assert content["selection"]["criteria"]["pac"] == actual.table["pac"].tolist()
     assert "choose" in content["seconds"]
     assert main([*given, "--out", str(out), "--force"]) == 0
     assert "Not tested against a single cluster" in capsys.readouterr().out
@@ -246,9 +246,9 @@ def test_suggested_categories_are_accepted(mixed, tmp_path, capsys):
     out = tmp_path / "out"
     words = ["--categories", "plan", "--drop", "region,noise", "--out", str(out)]
     assert main(["select", str(path), *QUICK, *words]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("3 clusters: ")
-    assert "1 column, 1 column of categories" in said.err
+    printed = capsys.readouterr()
+    assert printed.out.startswith("3 clusters: ")
+    assert "1 column, 1 column of categories" in printed.err
     result = json.loads((out / "result.json").read_text())
     assert result["input"]["categories"] == ["plan"]
     assert result["settings"]["n_categories"] == 1

@@ -163,11 +163,11 @@ ASKED = {
 def test_completion_works_in_a_shell(shell, line, completions, folder):
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
-    found = {
+    actual = {
         name.rstrip("/").removeprefix("--generator=")
         for name in WAYS[shell](completions, folder, line)
     }
-    assert found == ASKED[line]
+    assert actual == ASKED[line]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -195,12 +195,12 @@ def test_the_manual_page_is_valid_troff(capsys):
             assert re.fullmatch(r"\.(TH|SH|SS|TP|PP|B|I|nf|fi)( .*)?", line), line
         assert re.fullmatch(r"(?:[^\\]|\\[-&e]|\\f[BIR]|\\\(dq)*", line), line
     assert lines.count(".nf") == lines.count(".fi") == len(COMMANDS)
-    told = text.replace("\\-", "-")
+    output = text.replace("\\-", "-")
     for command in COMMANDS.values():
-        assert f'.SS "conclust {command.name}"' in told
+        assert f'.SS "conclust {command.name}"' in output
         for option in command.flagged:
             for flag in option.flags:
-                assert flag == "-h" or flag == "--help" or f"\\fB{flag}\\fR" in told
+                assert flag == "-h" or flag == "--help" or f"\\fB{flag}\\fR" in output
 
 
 def test_the_manual_page_renders(tmp_path):
@@ -245,15 +245,15 @@ def test_the_manual_page_needs_no_package(tmp_path):
 def test_every_command_prints_examples(capsys):
     assert EXAMPLES.keys() == COMMANDS.keys()
     for command, examples in EXAMPLES.items():
-        told = printed(capsys, "help", command)
+        output = printed(capsys, "help", command)
         for what, line in examples:
-            assert f"\n  {line}\n      {what}\n" in told
+            assert f"\n  {line}\n      {what}\n" in output
 
 
 def words_of(line):
     """Return the words of the command of ours in a line of a shell."""
-    found = re.search(r"\bconclust ([^|>)]*)", line)
-    return shlex.split(found[1])
+    actual = re.search(r"\bconclust ([^|>)]*)", line)
+    return shlex.split(actual[1])
 
 
 @pytest.mark.parametrize(("command", "line"), [(c, e[1]) for c in EXAMPLES for e in EXAMPLES[c]])

@@ -100,10 +100,10 @@ def test_names_that_are_not_utf8_are_refused(matrix):
 def test_control_characters_in_file_names_are_escaped(tmp_path, capsys):
     for name in ("no\033[2Jsuch.csv", "no\rsuch.csv", "no\u202esuch.csv", "no\x9bsuch.csv"):
         assert main(["combine", name, "--out", str(tmp_path / "o")]) == 1
-        said = capsys.readouterr().err
-        assert name not in said
-        assert said.isprintable() or said.strip().isprintable()
-        assert "such.csv: No such file" in said
+        error_output = capsys.readouterr().err
+        assert name not in error_output
+        assert error_output.isprintable() or error_output.strip().isprintable()
+        assert "such.csv: No such file" in error_output
 
 
 def test_plain_text_escapes_invisible_characters():
@@ -123,9 +123,9 @@ def test_a_dangling_link_is_refused_before_the_work(matrix, capsys, monkeypatch)
 def test_an_impossible_folder_is_named_as_the_user_typed_it(matrix, capsys):
     (matrix.parent / "file").write_text("x")
     assert main(["combine", str(matrix), "--out", str(matrix.parent / "file" / "o")]) == 1
-    said = capsys.readouterr().err
-    assert "file/o: Not a directory." in said
-    assert ".tmp" not in said
+    error_output = capsys.readouterr().err
+    assert "file/o: Not a directory." in error_output
+    assert ".tmp" not in error_output
 
 
 @pytest.mark.parametrize("command", ["cluster", "combine"])
@@ -250,9 +250,9 @@ def test_labels_may_be_in_a_file_of_any_name(matrix, suffix, capsysbinary, monke
     wanted = capsysbinary.readouterr().out
     name = f"found{suffix}"
     assert main([*words, name]) == 0
-    said = capsysbinary.readouterr().out.decode()
-    assert "2 clusters of 8 objects" in said
-    assert f"Results are in {name}." in said
+    printed = capsysbinary.readouterr().out.decode()
+    assert "2 clusters of 8 objects" in printed
+    assert f"Results are in {name}." in printed
     written = Path(name).read_bytes()
     assert UNPACK[suffix](written) == wanted
     assert listing(".") == sorted([name, "labels.csv"])
@@ -292,9 +292,9 @@ def test_long_work_reports_progress(monkeypatch, capsys):
 
     with Talk(Arguments).during("combining (PCC)"):
         time.sleep(0.4)
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) >= 2
-    assert set(said) == {"  still combining (PCC): 0 s"}
+    error_output = capsys.readouterr().err.splitlines()
+    assert len(error_output) >= 2
+    assert set(error_output) == {"  still combining (PCC): 0 s"}
     assert not any(thread.name == "conclust-heartbeat" for thread in threading.enumerate())
     Arguments.quiet = True
     with Talk(Arguments).during("combining (PCC)"):
@@ -322,7 +322,7 @@ def test_verbose_prints_more(matrix, capsys):
     assert main(["combine", str(matrix), *more]) == 0
     usual = capsys.readouterr().err.splitlines()
     assert main(["combine", str(matrix), *more, "-v"]) == 0
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) > len(usual)
-    assert any(line.startswith("[PCC]") for line in said)
-    assert any("time of PCC" in line for line in said)
+    error_output = capsys.readouterr().err.splitlines()
+    assert len(error_output) > len(usual)
+    assert any(line.startswith("[PCC]") for line in error_output)
+    assert any("time of PCC" in line for line in error_output)

@@ -58,7 +58,7 @@ def test_one_split_matches_the_naive_twin(seed):
     clusters = halves(X[first], 4, seed)
     part, agreement = matched(X, y, 3, first, clusters.astype(np.int64))
     pairs = np.array([(0, 1), (0, 2), (1, 2)])
-    found = part.tested(pairs, np.arange(3))
+    actual = part.tested(pairs, np.arange(3))
     labels = np.full(240, -1)
     labels[first] = np.minimum(part.clusters, 3)  # one cluster has no match
     assert agreement == np.mean(labels[first & (y >= 0)] == y[first & (y >= 0)])
@@ -66,11 +66,11 @@ def test_one_split_matches_the_naive_twin(seed):
     for b, (p, q) in enumerate(pairs):
         t = naive.places(Z, centres, p, q)
         n1, n2, n3 = naive.counts(t, first)
-        np.testing.assert_array_equal(found.counts[b], (n1, n2, n3))
+        np.testing.assert_array_equal(actual.counts[b], (n1, n2, n3))
         tails = binom.cdf(n2, n1 + n2, 0.5), binom.cdf(n2, n2 + n3, 0.5)
-        assert found.valley[b] == pytest.approx(max(tails))
+        assert actual.valley[b] == pytest.approx(max(tails))
         along = t[~first & ~np.isnan(t)]
-        assert found.dip[b] == pytest.approx(dip_p_value(dip(along), len(along)))
+        assert actual.dip[b] == pytest.approx(dip_p_value(dip(along), len(along)))
 
 
 def test_a_cluster_missing_from_a_part_is_never_separated():
@@ -78,9 +78,9 @@ def test_a_cluster_missing_from_a_part_is_never_separated():
     first = np.arange(300) < 150
     part, _ = matched(X, y, 3, first, np.zeros(150, dtype=np.int64))
     pairs = np.array([(0, 1), (0, 2), (1, 2)])
-    found = part.tested(pairs, np.arange(3))
-    np.testing.assert_array_equal(found.dip, 1)
-    np.testing.assert_array_equal(found.valley, 1)
+    actual = part.tested(pairs, np.arange(3))
+    np.testing.assert_array_equal(actual.dip, 1)
+    np.testing.assert_array_equal(actual.valley, 1)
     nothing, agreement = matched(X, y, 3, first, np.full(150, -1))
     assert agreement == 0
     np.testing.assert_array_equal(nothing.tested(pairs, np.arange(3)).dip, 1)
@@ -97,7 +97,7 @@ def test_p_values_are_twice_the_median_and_adjusted_by_holm():
 def test_neighbours_have_no_centre_in_the_ball_between_them():
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(9, 2))
-    found = gabriel_neighbours(centres @ centres.T)
+    actual = gabriel_neighbours(centres @ centres.T)
     for p in range(9):
         for q in range(9):
             middle, radius = (
@@ -108,7 +108,7 @@ def test_neighbours_have_no_centre_in_the_ball_between_them():
                 c for c in range(9) if c not in (p, q)
                 if np.linalg.norm(centres[c] - middle) < radius
             ]  # fmt: skip
-            assert found[p, q] == (p != q and not inside)
+            assert actual[p, q] == (p != q and not inside)
 
 
 def test_borders_are_significant_between_clusters_only():
@@ -120,8 +120,8 @@ def test_borders_are_significant_between_clusters_only():
     assert tests.agreement.min() > 0.95
     np.testing.assert_array_equal(tests.counts[0, 1], tests.counts[1, 0][::-1])
     finer = halves(X, 7)
-    again = border_tests(X, finer, random_state=0)
-    merged = again.merged()
+    repeated = border_tests(X, finer, random_state=0)
+    merged = repeated.merged()
     assert merged.max() == 2
     assert all(len(set(merged[finer == k])) == 1 for k in range(7))
     table = np.zeros((3, 3))
@@ -148,10 +148,10 @@ def test_same_bits_for_any_threads_and_seed_type():
     first = border_tests(X, y, n_splits=5, random_state=7, n_jobs=1)
     assert np.nanmin(first.p_value) > 1e-4
     for jobs in (2, 4):
-        again = border_tests(X, y, n_splits=5, random_state=7, n_jobs=jobs)
+        repeated = border_tests(X, y, n_splits=5, random_state=7, n_jobs=jobs)
         for name in ("p_value", "adjusted", "valley_p_value", "counts", "agreement"):
-            np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
-        assert first.merges == again.merges
+            np.testing.assert_array_equal(getattr(first, name), getattr(repeated, name))
+        assert first.merges == repeated.merges
     same = border_tests(X, y, n_splits=5, random_state=np.random.SeedSequence(7))
     np.testing.assert_array_equal(first.p_value, same.p_value)
 

@@ -28,14 +28,14 @@ def test_differences_match_their_definition(seed, gaps, monkeypatch):
     X, labels = case(seed)
     X[np.random.default_rng(seed + 9).random(X.shape) < gaps] = np.nan
     monkeypatch.setattr(features, "_AT_ONCE", 80)  # two columns at a time
-    found = cluster_features(X, labels)
+    actual = cluster_features(X, labels)
     for k in range(3):
         for j in range(X.shape[1]):
             seen = ~np.isnan(X[:, j])
             inside, outside = X[seen & (labels == k), j], X[seen & (labels >= 0) & (labels != k), j]
-            assert found.inside[k, j] == pytest.approx(inside.mean())
-            assert found.outside[k, j] == pytest.approx(outside.mean())
-            assert found.difference[k, j] == pytest.approx(cohens_d(inside, outside))
+            assert actual.inside[k, j] == pytest.approx(inside.mean())
+            assert actual.outside[k, j] == pytest.approx(outside.mean())
+            assert actual.difference[k, j] == pytest.approx(cohens_d(inside, outside))
 
 
 def test_units_and_offsets_do_not_matter():

@@ -79,11 +79,11 @@ def test_draws_use_the_number_of_clusters_of_the_model(blobs):
 def test_many_objects_are_sampled():
     labels = np.random.default_rng(0).integers(0, 3, size=(5000, 6))
     model = Voting(3, random_state=0).fit(labels)
-    again = [
+    repeated = [
         chance_confidence(model, labels, max_samples=100, random_state=4).by_chance
         for _ in range(2)
     ]
-    np.testing.assert_array_equal(*again)
+    np.testing.assert_array_equal(*repeated)
 
 
 def test_invalid_arguments_are_refused(blobs):
@@ -112,10 +112,10 @@ def test_object_confidence_has_a_one_line_repr():
     labels = np.array([[0, 0, 0]] * 4 + [[1, 1, 0]] * 4 + [[-1, -1, -1]])
     with pytest.warns(EvidenceWarning):
         model = EAC(2).fit(labels)
-    found = object_confidence(model, labels)
-    low = np.nanmin(found.confidence)
+    actual = object_confidence(model, labels)
+    low = np.nanmin(actual.confidence)
     assert (
-        repr(found)
-        == f"ObjectConfidence(9 objects in 2 clusters; confidence {low:.2f} to {np.nanmax(found.confidence):.2f})"
+        repr(actual)
+        == f"ObjectConfidence(9 objects in 2 clusters; confidence {low:.2f} to {np.nanmax(actual.confidence):.2f})"
     )
     assert 0 < low < 1

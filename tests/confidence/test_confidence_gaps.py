@@ -106,9 +106,9 @@ def test_gaps_form_a_symmetric_table():
     assert not gaps.separated()[3].any()
     np.testing.assert_array_equal(np.diag(gaps.dip), 0)
     np.testing.assert_array_equal(np.diag(gaps.p_value), 1)
-    again = cluster_gaps(X, labels, random_state=0, n_jobs=3)
-    np.testing.assert_array_equal(gaps.dip, again.dip)
-    np.testing.assert_array_equal(gaps.p_value, again.p_value)
+    repeated = cluster_gaps(X, labels, random_state=0, n_jobs=3)
+    np.testing.assert_array_equal(gaps.dip, repeated.dip)
+    np.testing.assert_array_equal(gaps.p_value, repeated.p_value)
     # Clusters that are left out change nothing for the others but their numbers.
     assert cluster_gaps(X, np.where(labels == 9, -1, labels)).dip.shape == (3, 3)
     np.testing.assert_array_equal(
@@ -157,8 +157,8 @@ def test_clear_clusters_persist_with_other_members(model, blobs):
     sizes = np.bincount(model.labels_)
     assert (low <= sizes).all()
     assert (high >= sizes).all()
-    again = other_members(model, blobs, n_draws=15, random_state=0)
-    np.testing.assert_array_equal(stability.kept, again.kept)
+    repeated = other_members(model, blobs, n_draws=15, random_state=0)
+    np.testing.assert_array_equal(stability.kept, repeated.kept)
     if hasattr(model, "membership_"):
         low, high = stability.overlap_interval(0.5)
         assert (low <= high).all()
@@ -186,8 +186,8 @@ def test_pcc_starts_from_the_previous_solution(blobs, monkeypatch):
     fit = PCC.fit
     monkeypatch.setattr(PCC, "fit", lambda self, X, y=None: met.append((self, X)) or fit(self, X))
     other_members(model, blobs, n_draws=2, random_state=0)
-    for again, ensemble in met:
-        np.testing.assert_allclose(again.init, start)
+    for repeated, ensemble in met:
+        np.testing.assert_allclose(repeated.init, start)
         assert ensemble.weights.sum() == blobs.n_partitions
         np.testing.assert_array_equal(ensemble.weights, ensemble.weights.round())
     assert (met[0][1].weights != met[1][1].weights).any()

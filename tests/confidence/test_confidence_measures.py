@@ -58,8 +58,8 @@ def test_measures_match_their_definitions(kind, seed):
     for u, names in enumerate(ensemble.names):
         there = given[:, u] >= 0
         given[there, u] = np.array(names)[given[there, u]]
-    again = company(labels, ensemble, new=given)
-    np.testing.assert_allclose(again, kept[::-1], atol=1e-12)
+    repeated = company(labels, ensemble, new=given)
+    np.testing.assert_allclose(repeated, kept[::-1], atol=1e-12)
     by_majority = naive.agreement(labels, ensemble, "majority")
     np.testing.assert_allclose(member_agreement(labels, ensemble), by_majority)
     # Several one-to-one matchings may be best: the same number of objects agrees in all of them.
@@ -94,8 +94,8 @@ def test_pairs_are_weighted_by_copresence_with_many_objects():
     np.fill_diagonal(seen, 0)
     np.fill_diagonal(same, 0)
     Z = np.eye(3)[labels]
-    found = item_consensus(labels, ensemble, max_dense=10)
-    np.testing.assert_allclose(found, (same @ Z) / (seen @ Z), atol=1e-12)
+    actual = item_consensus(labels, ensemble, max_dense=10)
+    np.testing.assert_allclose(actual, (same @ Z) / (seen @ Z), atol=1e-12)
     # Nothing missing: the two ways are one.
     labels, ensemble = case(3, n=30)
     np.testing.assert_allclose(
@@ -239,16 +239,16 @@ def test_partition_scores_agree_with_scikit_learn(blobs):
 def test_stability_over_k_sums_over_intersecting_clusters(seed):
     rng = np.random.default_rng(seed)
     partitions = {k: rng.integers(0, k, 30) for k in (2, 3, 4, 6)}
-    found, expected = stability_over_k(partitions), naive.stability_over_k(partitions)
+    actual, expected = stability_over_k(partitions), naive.stability_over_k(partitions)
     for k in partitions:
-        np.testing.assert_allclose(found[k], expected[k])
+        np.testing.assert_allclose(actual[k], expected[k])
 
 
 def test_clusters_found_at_every_k_are_stable():
     partitions = {2: list("aaabbb"), 3: list("aaabbc"), 4: list("aaabdc")}
-    found = stability_over_k(partitions)
-    assert [found[k][0] for k in (2, 3, 4)] == [1, 1, 1]
-    assert found[4][1:].max() < 1
+    actual = stability_over_k(partitions)
+    assert [actual[k][0] for k in (2, 3, 4)] == [1, 1, 1]
+    assert actual[4][1:].max() < 1
 
 
 def test_objects_must_be_missing_from_all_partitions_or_none():

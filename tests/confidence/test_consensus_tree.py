@@ -124,8 +124,8 @@ def test_any_seed_type_gives_the_same_bits_and_models_supply_their_generator():
     X, y = nested(240)
     model = ConsensusClustering(generator=MEMBERS, n_clusters=3, random_state=0).fit(X)
     first = consensus_tree(model, X, n_splits=3, random_state=1)
-    again = consensus_tree(model, X, n_splits=3, random_state=np.random.SeedSequence(1))
-    assert [s.p_value for s in first.splits] == [s.p_value for s in again.splits]
+    repeated = consensus_tree(model, X, n_splits=3, random_state=np.random.SeedSequence(1))
+    assert [s.p_value for s in first.splits] == [s.p_value for s in repeated.splits]
     assert same_partition(first.cut(3), y)
 
 

@@ -39,8 +39,8 @@ def test_columns_follow_the_attributes_of_the_model():
     np.testing.assert_array_equal(frame["confidence"], confidences(SOFT, LABELS))
     np.testing.assert_array_equal(frame.iloc[:, 2:], SOFT.membership_)
     assert cc.to_frame(HARD).columns.tolist() == ["label"]
-    told = cc.to_frame(HARD, ensemble=LABELS)
-    np.testing.assert_array_equal(told["confidence"], confidences(HARD, LABELS))
+    printed = cc.to_frame(HARD, ensemble=LABELS)
+    np.testing.assert_array_equal(printed["confidence"], confidences(HARD, LABELS))
 
 
 @pytest.mark.parametrize("soft", [True, False])
@@ -55,11 +55,11 @@ def test_a_pipeline_supplies_its_members(soft):
 def test_pandas_frames_keep_their_index_and_columns():
     given = Places({"town": list(map(str, range(30)))}, index=pd.RangeIndex(100, 130, name="id"))
     given.crs = "EPSG:4326"
-    found = cc.to_frame(SOFT, given)
-    assert type(found) is Places
-    assert found.crs == "EPSG:4326"
-    pd.testing.assert_index_equal(found.index, given.index)
-    assert found.columns.tolist()[:3] == ["town", "label", "confidence"]
+    actual = cc.to_frame(SOFT, given)
+    assert type(actual) is Places
+    assert actual.crs == "EPSG:4326"
+    pd.testing.assert_index_equal(actual.index, given.index)
+    assert actual.columns.tolist()[:3] == ["town", "label", "confidence"]
     assert given.columns.tolist() == ["town"]
     index = pd.MultiIndex.from_product([["a", "b", "c"], range(10)])
     pd.testing.assert_index_equal(cc.to_frame(HARD, index).index, index)
@@ -68,13 +68,13 @@ def test_pandas_frames_keep_their_index_and_columns():
 
 def test_polars_frames_keep_their_columns():
     given = pl.DataFrame({"town": list(map(str, range(30)))})
-    found = cc.to_frame(SOFT, given)
-    assert isinstance(found, pl.DataFrame)
-    assert found.columns[:3] == ["town", "label", "confidence"]
-    assert found["label"].to_list() == SOFT.labels_.tolist()
+    actual = cc.to_frame(SOFT, given)
+    assert isinstance(actual, pl.DataFrame)
+    assert actual.columns[:3] == ["town", "label", "confidence"]
+    assert actual["label"].to_list() == SOFT.labels_.tolist()
     alone = cc.to_frame(HARD, given["town"])
     assert alone.columns == ["town", "label"]
-    assert found["label"].dtype == pl.Int64
+    assert actual["label"].dtype == pl.Int64
 
 
 def test_unclustered_objects_have_label_minus_one():

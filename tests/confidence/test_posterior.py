@@ -97,7 +97,7 @@ def largest_core(draws, threshold):
 
 
 def test_cores_of_seven_objects_match_enumeration():
-    rng, found, asked = np.random.default_rng(0), 0, 0
+    rng, actual, asked = np.random.default_rng(0), 0, 0
     for _ in range(40):
         truth = rng.integers(0, 3, 7)
         draws = np.where(rng.random((7, 25)) < 0.15, rng.integers(0, 3, (7, 25)), truth[:, None])
@@ -118,8 +118,8 @@ def test_cores_of_seven_objects_match_enumeration():
                 ]
             )
             assert here.probability == pytest.approx(share)
-            found, asked = found + (here.n_objects == size), asked + 1
-    assert found >= 0.95 * asked
+            actual, asked = actual + (here.n_objects == size), asked + 1
+    assert actual >= 0.95 * asked
 
 
 def test_the_curve_falls_and_ends_where_all_objects_agree():
@@ -167,13 +167,13 @@ def two_modes(seed, shares, n=200, m=60, flip=0.2):
 def test_two_modes_are_found_and_one_is_not_split():
     for seed in range(20):
         draws, which = two_modes(seed, 0.6)
-        found = modes(draws, max_modes=3, random_state=seed, n_jobs=1)
-        assert found.n_modes == 2
-        agree = (found.assignments == 1) == which
+        actual = modes(draws, max_modes=3, random_state=seed, n_jobs=1)
+        assert actual.n_modes == 2
+        agree = (actual.assignments == 1) == which
         assert max(agree.mean(), 1 - agree.mean()) > 0.97
-        assert found.shares.tolist() == sorted(found.shares, reverse=True)
-        assert "in two ways" in found.sentence
-        assert (np.diff(found.mean_distances) <= 0).all()
+        assert actual.shares.tolist() == sorted(actual.shares, reverse=True)
+        assert "in two ways" in actual.sentence
+        assert (np.diff(actual.mean_distances) <= 0).all()
         one, _ = two_modes(seed, 1.1)
         same = modes(one, max_modes=3, random_state=seed, n_jobs=1)
         assert same.n_modes == 1
@@ -182,17 +182,17 @@ def test_two_modes_are_found_and_one_is_not_split():
 
 def test_modes_are_estimates_of_their_partitions():
     draws, _ = two_modes(0, 0.5, flip=0.05)
-    found = modes(draws, 2, random_state=0)
-    assert len(found.p_values) == 0
-    for mode, labels in enumerate(found.labels):
-        some = draws[:, found.assignments == mode]
+    actual = modes(draws, 2, random_state=0)
+    assert len(actual.p_values) == 0
+    for mode, labels in enumerate(actual.labels):
+        some = draws[:, actual.assignments == mode]
         best = BayesEstimate(random_state=0).fit(some)
         mean = np.mean([naive.loss(labels, draw, "vi") for draw in some.T])
         assert mean == pytest.approx(best.expected_loss_, abs=1e-3)
-        assert found.distances[found.assignments == mode].mean() == pytest.approx(mean)
-    again = modes(draws, 2, random_state=0, n_jobs=2)
-    assert np.array_equal(found.labels, again.labels)
-    assert np.array_equal(found.mean_distances, again.mean_distances)
+        assert actual.distances[actual.assignments == mode].mean() == pytest.approx(mean)
+    repeated = modes(draws, 2, random_state=0, n_jobs=2)
+    assert np.array_equal(actual.labels, repeated.labels)
+    assert np.array_equal(actual.mean_distances, repeated.mean_distances)
 
 
 def test_few_partitions_with_missing_objects_have_modes():

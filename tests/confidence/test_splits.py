@@ -36,12 +36,12 @@ def test_inconsistency_averages_over_all_pairs_of_runs():
     rng = np.random.default_rng(0)
     base = rng.integers(0, 3, (50, 4))
     labels = base[:, [0, 1, 0, 2, 3, 3, 3]]
-    found = inconsistency(labels)
+    actual = inconsistency(labels)
     pairs = np.array([[naive_ecs(a, b) for a in labels.T] for b in labels.T])
-    assert found.coefficient == pytest.approx(1 / pairs.mean())
-    np.testing.assert_allclose(found.similarity, pairs)
-    assert found.n_different == 4
-    assert found.typical == int(pairs.mean(axis=1).argmax())
+    assert actual.coefficient == pytest.approx(1 / pairs.mean())
+    np.testing.assert_allclose(actual.similarity, pairs)
+    assert actual.n_different == 4
+    assert actual.typical == int(pairs.mean(axis=1).argmax())
     assert inconsistency(labels[:, [0, 2]]).coefficient == 1.0
 
 

@@ -19,8 +19,8 @@ def test_every_estimator_is_listed_once_in_order():
 
 
 def test_the_page_matches_the_methods():
-    told = methods_table.PAGE.read_text(encoding="utf-8")
-    assert told == methods_table.text(), "run: make docs"
+    page = methods_table.PAGE.read_text(encoding="utf-8")
+    assert page == methods_table.text(), "run: make docs"
     assert "docs/methods.md" in (methods_table.PAGE.parents[1] / "README.md").read_text("utf-8")
 
 

@@ -261,16 +261,18 @@ def test_score_is_the_agreement_with_new_members():
         members = held_out.fit_transform(new)
         assert (members != clone(model.generator_).fit_transform(new)).any()
         labels = model.generator_.transform(new)
-        found = (
+        found_labels = (
             model.predict(new)
             if hasattr(model, "predict")
             else clone(model.consensus_).fit(labels).labels_
         )
-        expected = np.mean([naive.nmi(found.tolist(), m.tolist(), "geometric") for m in members.T])
+        expected = np.mean(
+            [naive.nmi(found_labels.tolist(), m.tolist(), "geometric") for m in members.T]
+        )
         assert model.score(new) == pytest.approx(expected)
         assert model.score(new, truth[:100]) == model.score(new)
-        again = ConsensusClustering(consensus, generator, random_state=5).fit(X)
-        assert again.score(new) == model.score(new)
+        refitted = ConsensusClustering(consensus, generator, random_state=5).fit(X)
+        assert refitted.score(new) == model.score(new)
 
 
 @pytest.mark.parametrize("centers", [2, 3, 5])
@@ -309,21 +311,21 @@ def test_transform_returns_memberships_in_the_requested_container():
     )
     names = ["cluster_0", "cluster_1", "cluster_2"]
     frame = pd.DataFrame(X, columns=["x", "y"])
-    found = clone(model).set_output(transform="pandas").fit(frame)
-    k = found.membership_.shape[1]
-    assert list(found.get_feature_names_out())[:3] == names
-    told = found.transform(frame)
-    assert list(told.columns)[:3] == names
-    assert told.shape == (240, k)
-    np.testing.assert_array_equal(told.to_numpy(), found.predict_proba(frame))
+    fitted = clone(model).set_output(transform="pandas").fit(frame)
+    k = fitted.membership_.shape[1]
+    assert list(fitted.get_feature_names_out())[:3] == names
+    frame_out = fitted.transform(frame)
+    assert list(frame_out.columns)[:3] == names
+    assert frame_out.shape == (240, k)
+    np.testing.assert_array_equal(frame_out.to_numpy(), fitted.predict_proba(frame))
     plain = clone(model)
-    np.testing.assert_array_equal(plain.fit_transform(X), told.to_numpy())
+    np.testing.assert_array_equal(plain.fit_transform(X), frame_out.to_numpy())
     assert isinstance(plain.transform(X), np.ndarray)
     np.testing.assert_allclose(plain.transform(X), plain.membership_, atol=0.1)
     step = make_pipeline(model, KMeans(3, n_init=1, random_state=0))
     assert adjusted_rand_score(truth, step.fit_predict(X)) > 0.9
-    again = pickle.loads(pickle.dumps(found))
-    assert list(again.transform(frame).columns) == list(told.columns)
+    restored = pickle.loads(pickle.dumps(fitted))
+    assert list(restored.transform(frame).columns) == list(frame_out.columns)
 
 
 # -- at the door

@@ -54,8 +54,8 @@ def test_generated_sets_have_their_shapes_and_classes(name, sizes):
     assert tuple(np.bincount(dataset.y)) == sizes
     assert len(dataset.target_names) == len(sizes)
     assert dataset.feature_names == ("x", "y")
-    again = getattr(datasets, name)(random_state=0)
-    assert (again.X == dataset.X).all()
+    repeated = getattr(datasets, name)(random_state=0)
+    assert (repeated.X == dataset.X).all()
     assert (datasets.load(name, random_state=1).X != dataset.X).any()
     with pytest.raises(FrozenInstanceError):
         dataset.name = "other"
@@ -78,10 +78,10 @@ def test_sizes_match_the_papers():
 
 
 def test_rings_have_the_given_radii():
-    found = datasets.rings((500, 500, 500), noise=0.1, random_state=0)
-    radius = np.hypot(*found.X.T)
+    actual = datasets.rings((500, 500, 500), noise=0.1, random_state=0)
+    radius = np.hypot(*actual.X.T)
     for k in range(3):
-        own = radius[found.y == k]
+        own = radius[actual.y == k]
         assert own.mean() == pytest.approx(k + 1, abs=0.02)
         assert own.std() == pytest.approx(0.1, abs=0.01)
     exact = datasets.rings((9, 9), noise=0, random_state=0)
@@ -89,8 +89,8 @@ def test_rings_have_the_given_radii():
 
 
 def test_half_rings_stay_apart():
-    found = datasets.half_rings(random_state=0)
-    upper, lower = found.X[found.y == 0], found.X[found.y == 1]
+    actual = datasets.half_rings(random_state=0)
+    upper, lower = actual.X[actual.y == 0], actual.X[actual.y == 1]
     assert (upper[:, 1] >= 0).all()
     assert (lower[:, 1] <= 0.25).all()
     for points, centre in ((upper, (0, 0)), (lower, (0.875, 0.25))):
@@ -100,8 +100,8 @@ def test_half_rings_stay_apart():
 
 
 def test_spirals_are_rotations_of_one_curve():
-    found = datasets.spirals((50, 50), turns=2, noise=0, random_state=0)
-    one, other = found.X[:50], found.X[50:]
+    actual = datasets.spirals((50, 50), turns=2, noise=0, random_state=0)
+    one, other = actual.X[:50], actual.X[50:]
     assert other == pytest.approx(-one)
     radius = np.hypot(*one.T)
     assert np.diff(radius) == pytest.approx(4 * 2 / 49)
@@ -120,33 +120,33 @@ def test_membership_is_the_posterior():
     means = [[0.0, 0, 0], [2, 1, 0], [0, -1, 3]]
     covariances = [np.eye(3), np.diag([2.0, 1, 0.5]), [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 2]]]
     sizes = (50, 100, 30)
-    found = datasets.gaussian_mixture(sizes, means=means, covariances=covariances, random_state=0)
+    actual = datasets.gaussian_mixture(sizes, means=means, covariances=covariances, random_state=0)
     density = np.column_stack(
         [
-            size * multivariate_normal(mean, covariance).pdf(found.X)
+            size * multivariate_normal(mean, covariance).pdf(actual.X)
             for size, mean, covariance in zip(sizes, means, covariances, strict=True)
         ]
     )
-    assert found.membership == pytest.approx(density / density.sum(axis=1, keepdims=True))
-    assert found.feature_names == ("x1", "x2", "x3")
+    assert actual.membership == pytest.approx(density / density.sum(axis=1, keepdims=True))
+    assert actual.feature_names == ("x1", "x2", "x3")
 
 
 def test_the_mixture_matches_the_paper():
-    found = datasets.gaussian_mixture((4000, 4000, 4000, 4000), random_state=3)
-    means = np.array([found.X[found.y == k].mean(axis=0) for k in range(4)])
+    actual = datasets.gaussian_mixture((4000, 4000, 4000, 4000), random_state=3)
+    means = np.array([actual.X[actual.y == k].mean(axis=0) for k in range(4)])
     assert [tuple(np.sign(mean)) for mean in means] == [(1, 1), (-1, 1), (-1, -1), (1, -1)]
     assert ((np.abs(means) > 0.9) & (np.abs(means) < 3.1)).all()
-    spread = [np.cov(found.X[found.y == k].T) for k in range(4)]
+    spread = [np.cov(actual.X[actual.y == k].T) for k in range(4)]
     assert np.array(spread) == pytest.approx(np.tile(np.eye(2), (4, 1, 1)), abs=0.1)
-    assert found.membership.sum(axis=1) == pytest.approx(1)
+    assert actual.membership.sum(axis=1) == pytest.approx(1)
     # The soft truth is calibrated: of the points with probability p, a share p is of the class.
-    assert found.membership.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.01)
+    assert actual.membership.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.01)
 
 
 def test_cigars_have_soft_classes():
-    found = datasets.cigars(random_state=0)
-    assert (found.membership.argmax(axis=1) == found.y).mean() > 0.98
-    assert found.X[found.y == 1].std(axis=0) == pytest.approx([0.1, 1], rel=0.25)
+    actual = datasets.cigars(random_state=0)
+    assert (actual.membership.argmax(axis=1) == actual.y).mean() > 0.98
+    assert actual.X[actual.y == 1].std(axis=0) == pytest.approx([0.1, 1], rel=0.25)
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_planted_ensembles_follow_the_membership():
     shares = np.array([(names == k).mean(axis=0) for k in range(3)]).T
     assert shares == pytest.approx(rows, abs=0.015)
     assert (shares[rows == 0] == 0).all()
-    again = datasets.planted_ensemble(rows, 20_000, random_state=0)
-    assert again == ensemble
+    repeated = datasets.planted_ensemble(rows, 20_000, random_state=0)
+    assert repeated == ensemble
 
 
 def test_planted_ensembles_draw_objects_independently():

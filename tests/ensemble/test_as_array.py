@@ -26,9 +26,9 @@ def test_an_ensemble_converts_to_an_array_of_labels():
     copy[0, 0] = 7
     assert ensemble.labels[0, 0] == 0
     for dtype in (np.int8, np.int32, np.float64):
-        found = np.asarray(ensemble, dtype=dtype)
-        assert found.dtype == dtype
-        np.testing.assert_array_equal(found, LABELS)
+        actual = np.asarray(ensemble, dtype=dtype)
+        assert actual.dtype == dtype
+        np.testing.assert_array_equal(actual, LABELS)
     np.testing.assert_array_equal(np.asarray(ensemble, dtype=np.int64), LABELS)
 
 

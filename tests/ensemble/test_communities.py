@@ -16,7 +16,7 @@ LABELS = [[0, 0, 1], [1, 0, 1], [0, -1, 0]]  # of the nodes 1, 2, 3
 def by_definition(runs, nodes):
     """The number of the first community that has the node."""
     return [
-        [next((k for k, found in enumerate(run) if node in found), -1) for run in runs]
+        [next((k for k, actual in enumerate(run) if node in actual), -1) for run in runs]
         for node in nodes
     ]
 

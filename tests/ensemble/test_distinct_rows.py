@@ -69,11 +69,11 @@ def test_rows_with_missing_labels_and_with_noise_are_distinguished(matrix):
     ]
     assert_same(apart, keys)
 
-    for found in (rows, apart):
-        np.testing.assert_array_equal(found.ensemble.labels, ensemble.labels[found.first])
-        assert found.ensemble.names == ensemble.names
-        assert found.n_objects == ensemble.n_samples
-        assert found.cells == found.ensemble.codes.size
+    for actual in (rows, apart):
+        np.testing.assert_array_equal(actual.ensemble.labels, ensemble.labels[actual.first])
+        assert actual.ensemble.names == ensemble.names
+        assert actual.n_objects == ensemble.n_samples
+        assert actual.cells == actual.ensemble.codes.size
     # One object with each row has all clusters, numbered by first appearance: an ensemble of its own.
     if len(rows) > 1:
         assert rows.ensemble == Ensemble(ensemble.labels[rows.first])
@@ -170,12 +170,12 @@ def test_an_invalid_option_is_refused():
 
 @pytest.mark.parametrize(("shape", "groups"), [((0, 3), 0), ((0, 0), 0), ((4, 0), 1), ((1, 2), 1)])
 def test_matrices_without_rows_or_columns_have_equal_rows_too(shape, groups):
-    found = EqualRows.of(np.zeros(shape))
-    assert len(found) == groups
-    assert found.inverse.tolist() == [0] * shape[0]
-    assert found.counts.sum() == shape[0]
+    actual = EqualRows.of(np.zeros(shape))
+    assert len(actual) == groups
+    assert actual.inverse.tolist() == [0] * shape[0]
+    assert actual.counts.sum() == shape[0]
 
 
 def test_equal_rows_are_equal_to_the_byte():
-    found = EqualRows.of(np.array([[0.0, np.nan], [-0.0, np.nan], [0.0, np.nan]]))
-    assert found.inverse.tolist() == [0, 1, 0]
+    actual = EqualRows.of(np.array([[0.0, np.nan], [-0.0, np.nan], [0.0, np.nan]]))
+    assert actual.inverse.tolist() == [0, 1, 0]

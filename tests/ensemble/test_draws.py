@@ -38,9 +38,9 @@ def test_rows_are_draws():
 
 
 def test_burn_in_and_thinning_apply_to_each_chain():
-    found = Ensemble.from_draws(CHAINS, burn=3, thin=2, weights=np.arange(1.0, 21.0))
-    assert np.array_equal(found.labels, labels_of(CHAINS[:, 3::2].reshape(8, 6)))
-    assert found.weights.tolist() == [4, 6, 8, 10, 14, 16, 18, 20]
+    actual = Ensemble.from_draws(CHAINS, burn=3, thin=2, weights=np.arange(1.0, 21.0))
+    assert np.array_equal(actual.labels, labels_of(CHAINS[:, 3::2].reshape(8, 6)))
+    assert actual.weights.tolist() == [4, 6, 8, 10, 14, 16, 18, 20]
 
 
 def test_missing_labels_and_noise_have_their_usual_codes():

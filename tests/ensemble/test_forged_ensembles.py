@@ -160,9 +160,9 @@ def test_every_saved_ensemble_is_read(tmp_path_factory, data):
         if each.n_samples < 2:
             continue
         each.save(path)
-        again = Ensemble.load(path)
-        assert again == each
-        assert again.cluster_counts.tolist() == each.cluster_counts.tolist()
+        restored = Ensemble.load(path)
+        assert restored == each
+        assert restored.cluster_counts.tolist() == each.cluster_counts.tolist()
 
 
 def test_clusters_without_mass_are_removed():

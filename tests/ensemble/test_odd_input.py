@@ -254,8 +254,8 @@ def test_reserved_labels_as_text_equal_those_as_numbers(missing):
     texts = pd.DataFrame(numbers.astype(str))
     expected = Ensemble(numbers, missing=missing)
     for frame in (texts, texts.astype("category"), texts.to_numpy(), texts.map(" {} ".format)):
-        found = Ensemble(frame, missing=missing)
-        np.testing.assert_array_equal(found.codes, expected.codes)
+        actual = Ensemble(frame, missing=missing)
+        np.testing.assert_array_equal(actual.codes, expected.codes)
     codes, unseen = Ensemble(texts, missing=missing).encode([["-1", "-2"]], missing=missing)
     kept, _ = expected.encode([[-1, -2]], missing=missing)
     np.testing.assert_array_equal(codes, kept)

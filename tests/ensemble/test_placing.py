@@ -38,16 +38,16 @@ def test_shares_match_counts_over_pairs(seed, weighted):
     consensus[0] = rng.integers(0, 3)
     new = rng.integers(-2, 5, (6, m))  # 4 was not there
     ensemble = Ensemble(labels, weights=weights if weighted else None)
-    found = shared_clusterings(ensemble, consensus, new)
-    np.testing.assert_allclose(found, naive(labels, weights, consensus, new), atol=1e-12)
+    actual = shared_clusterings(ensemble, consensus, new)
+    np.testing.assert_allclose(actual, naive(labels, weights, consensus, new), atol=1e-12)
 
 
 def test_objects_of_the_ensemble_are_placed_in_their_clusters():
     truth = np.repeat([0, 1, 2], 10)
     labels = np.column_stack([truth, (truth + 1) % 3, truth])
-    found = shared_clusterings(Ensemble(labels), truth, labels)
-    np.testing.assert_array_equal(found.argmax(axis=1), truth)
-    np.testing.assert_array_equal(found.max(axis=1), 1.0)
+    actual = shared_clusterings(Ensemble(labels), truth, labels)
+    np.testing.assert_array_equal(actual.argmax(axis=1), truth)
+    np.testing.assert_array_equal(actual.max(axis=1), 1.0)
 
 
 def test_soft_members_are_weighted_by_their_mass():

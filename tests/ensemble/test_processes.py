@@ -67,10 +67,10 @@ def _ended(process, *, send=(), between=0.0):
         for number in send:
             process.send_signal(number)
             time.sleep(between)
-        _, said = process.communicate(timeout=60)
+        _, printed = process.communicate(timeout=60)
     finally:
         process.kill()
-    return process.returncode, said, time.monotonic() - start
+    return process.returncode, printed, time.monotonic() - start
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.4])
@@ -78,23 +78,23 @@ def test_an_interrupt_waits_for_running_members(pause):
     process = _begin([sys.executable, "-c", "FAIL = False" + _MEMBERS])
     assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
     time.sleep(pause)
-    code, said, seconds = _ended(process, send=[signal.SIGINT])
-    assert (code, said) == (130, "")
+    code, printed, seconds = _ended(process, send=[signal.SIGINT])
+    assert (code, printed) == (130, "")
     assert seconds < 30  # a thousand members would take eight minutes
 
 
 def test_repeated_interrupts_do_not_abort_the_process():
     process = _begin([sys.executable, "-c", "FAIL = False" + _MEMBERS])
     assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
-    code, said, _ = _ended(process, send=[signal.SIGINT] * 3, between=0.15)
+    code, printed, _ = _ended(process, send=[signal.SIGINT] * 3, between=0.15)
     # At the end of the interpreter one more interrupt ends the process as signals do.
-    assert code in (130, -signal.SIGINT), said
+    assert code in (130, -signal.SIGINT), printed
 
 
 def test_an_error_waits_for_running_members():
     process = _begin([sys.executable, "-c", "FAIL = True" + _MEMBERS])
-    code, said, _ = _ended(process)
-    assert (code, said) == (3, "")
+    code, printed, _ = _ended(process)
+    assert (code, printed) == (3, "")
 
 
 @pytest.mark.parametrize(
@@ -113,10 +113,10 @@ def test_the_shell_reports_the_signal_that_ended_it(tmp_path, signals, code):
     process = _begin([sys.executable, "-c", main, *words, "--out", str(tmp_path / "out")])
     while " members," not in (line := process.stderr.readline()):
         assert line, "ended before it began"
-    found, said, _ = _ended(process, send=signals, between=0.02)
-    assert found == code, said
-    assert "nothing was written" in said
-    assert "Traceback" not in said
+    actual, printed, _ = _ended(process, send=signals, between=0.02)
+    assert actual == code, printed
+    assert "nothing was written" in printed
+    assert "Traceback" not in printed
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
 
 
@@ -165,9 +165,9 @@ def test_there_are_at_most_as_many_threads_as_processors(monkeypatch):
     labels = [[0, 0], [1, 1], [1, 0]]
     points = np.random.default_rng(0).normal(size=(10, 2))
     for n_jobs in (100_000, 2**40, np.int64(2), -(2**70)):
-        found = PCC(2, divergence="l2", n_jobs=n_jobs, random_state=0).fit(labels).membership_
+        actual = PCC(2, divergence="l2", n_jobs=n_jobs, random_state=0).fit(labels).membership_
         assert np.array_equal(
-            found, PCC(2, divergence="l2", random_state=0).fit(labels).membership_
+            actual, PCC(2, divergence="l2", random_state=0).fit(labels).membership_
         )
         generator = EnsembleGenerator(
             "kmeans", n_partitions=4, n_clusters=[2], n_jobs=n_jobs, random_state=0

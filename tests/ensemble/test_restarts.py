@@ -69,8 +69,8 @@ def test_above_5000_rows_starts_run_on_a_sample_and_the_best_on_all():
     assert best_of_restarts(method, rows, 3, SEED, 1) == "finished"
     few = method.begun[0][2]
     assert all(seen is few for _, _, seen in method.begun)
-    ((found, whole, kept),) = method.finished
-    assert found == 1
+    ((actual, whole, kept),) = method.finished
+    assert actual == 1
     assert whole is rows
     # The rows of 5,000 different objects, each as often as it was drawn.
     assert few.n_objects == few.counts.sum() == 5_000
@@ -101,8 +101,8 @@ def test_differences_from_rounding_are_no_improvement(threads):
         ([5.0, 4.0, 3.0, 2.0], 3),
         ([0.0, 0.0], 0),
     ]:
-        found = best_of_restarts(Recorder(losses), rows, len(losses), SEED, threads)
-        assert found == best
+        actual = best_of_restarts(Recorder(losses), rows, len(losses), SEED, threads)
+        assert actual == best
 
 
 def test_samples_of_an_embedding_share_some_points(monkeypatch):
@@ -168,8 +168,8 @@ def test_methods_draw_one_sample_and_refine_once(model, monkeypatch):
     monkeypatch.setattr("conclust.consensus.restarts.spawn_generators", spawn)
     model.fit(labels)
     assert drawn == [(7_000, False)]
-    found = np.array([np.bincount(model.labels_[truth == k]).argmax() for k in range(4)])
-    assert (found[truth] == model.labels_).mean() > 0.95
+    actual = np.array([np.bincount(model.labels_[truth == k]).argmax() for k in range(4)])
+    assert (actual[truth] == model.labels_).mean() > 0.95
 
 
 def test_fewer_than_two_rows_per_cluster_reduce_the_starts():

@@ -48,7 +48,7 @@ def test_weighted_projections_match_a_solver():
     for _ in range(10):
         v, prices = rng.normal(size=5), rng.uniform(0.2, 3, 5)
         x = project_simplex(v, prices)
-        found = minimize(
+        actual = minimize(
             lambda z: np.sum(z**2 / (2 * prices)) - z @ v,  # noqa: B023
             np.full(5, 0.2),
             jac=lambda z: z / prices - v,  # noqa: B023
@@ -57,7 +57,7 @@ def test_weighted_projections_match_a_solver():
             method="SLSQP",
             options={"ftol": 1e-14},
         )
-        np.testing.assert_allclose(x, found.x, atol=1e-5)
+        np.testing.assert_allclose(x, actual.x, atol=1e-5)
 
 
 def test_points_far_from_the_simplex_are_projected():

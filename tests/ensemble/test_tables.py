@@ -70,8 +70,8 @@ def test_missing_noise_and_absent_objects_are_distinguished():
     noisy = Ensemble.join({"a": a, "b": b}, "id", missing="noise").labels
     np.testing.assert_array_equal(noisy, [[0, -1], [-2, -1], [-2, 0], [-1, 0]])
     words = {"id": [1, 2, 3], "a": ["x", "-1", None]}
-    found = Ensemble.join({"a": words, "b": b}, "id", missing="noise").labels
-    np.testing.assert_array_equal(found, [[0, -1], [-2, -1], [-1, 0], [-1, 0]])
+    labels = Ensemble.join({"a": words, "b": b}, "id", missing="noise").labels
+    np.testing.assert_array_equal(labels, [[0, -1], [-2, -1], [-1, 0], [-1, 0]])
     frame = pd.DataFrame({"id": [1, 2], "a": pd.array([1, None], dtype="Int64")})
     np.testing.assert_array_equal(
         Ensemble.join({"f": frame, "b": b}, "id").labels, [[0, -1], [-1, -1], [-1, 0], [-1, 0]]
@@ -119,13 +119,13 @@ def test_long_and_wide_forms_give_the_same_ensemble(kind):
     frame = kind(
         dict(zip(("what", "who", "pile"), map(list, zip(*rows, strict=True)), strict=True))
     )
-    found = Ensemble.from_long(frame, "what", "who", "pile")
-    assert found == Ensemble(np.where(seen, wide, -1))
+    actual = Ensemble.from_long(frame, "what", "who", "pile")
+    assert actual == Ensemble(np.where(seen, wide, -1))
     turned = Ensemble.from_long(
         frame, "what", "who", "pile", partitions=[f"r{u}" for u in range(5, -1, -1)]
     )
-    np.testing.assert_array_equal(turned.labels, found.labels[:, ::-1])
-    assert PCC(4, divergence="l2", random_state=0).fit(found).labels_.shape == (30,)
+    np.testing.assert_array_equal(turned.labels, actual.labels[:, ::-1])
+    assert PCC(4, divergence="l2", random_state=0).fit(actual).labels_.shape == (30,)
 
 
 def test_the_long_form_refuses_two_clusters_for_one_object():

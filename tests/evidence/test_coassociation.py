@@ -229,13 +229,13 @@ def test_shares_are_counts_divided_by_copresence(weights, monkeypatch):
 def test_counts_can_have_a_requested_type(dtype):
     labels = np.random.default_rng(10).integers(-1, 3, (50, 127))
     c, present = evidence(labels)
-    for found, expected in (
+    for actual, expected in (
         (coassociation(labels, dtype=dtype), c),
         (copresence(labels, dtype=dtype), present),
         (evidence(labels, dtype=dtype).counts, c),
     ):
-        assert found.dtype == dtype
-        np.testing.assert_array_equal(found, expected)
+        assert actual.dtype == dtype
+        np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "nonsense", bool])

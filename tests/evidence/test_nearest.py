@@ -78,15 +78,15 @@ def test_max_partners_limits_ties_as_defined(most, missing, noise, weighted):
 
 
 def test_objects_of_one_cluster_are_tied_to_adjacent_ones():
-    found = nearest_pairs(np.zeros((50, 2), int), 2, max_partners=2).to_scipy().toarray()
-    np.testing.assert_array_equal(np.flatnonzero(found[10]), [8, 9, 11, 12])
+    actual = nearest_pairs(np.zeros((50, 2), int), 2, max_partners=2).to_scipy().toarray()
+    np.testing.assert_array_equal(np.flatnonzero(actual[10]), [8, 9, 11, 12])
 
 
 def test_similarities_match_the_naive_twin():
     labels = random_labels(3, 25, 6, 3, 0.2, 0.1)
     weights = np.random.default_rng(1).random(6)
-    found = nearest_pairs(Ensemble(labels, weights=weights), 25).to_scipy().toarray()
-    np.testing.assert_allclose(found, naive.similarity(labels, weights), rtol=1e-12)
+    actual = nearest_pairs(Ensemble(labels, weights=weights), 25).to_scipy().toarray()
+    np.testing.assert_allclose(actual, naive.similarity(labels, weights), rtol=1e-12)
 
 
 def test_counts_match_the_dense_evidence():
@@ -102,9 +102,9 @@ def test_counts_match_the_dense_evidence():
 def test_ties_are_kept_whatever_the_order_of_the_weights():
     # 0.1 + 0.2 and 0.3 are equal on paper: object 0 has two nearest ones.
     labels = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [2, 2, 2]])
-    found = nearest_pairs(Ensemble(labels, weights=[0.1, 0.2, 0.3]), 1).to_scipy().toarray()
-    assert (found[0] > 0).tolist() == [False, True, True, False]
-    assert not found[3].any()
+    actual = nearest_pairs(Ensemble(labels, weights=[0.1, 0.2, 0.3]), 1).to_scipy().toarray()
+    assert (actual[0] > 0).tolist() == [False, True, True, False]
+    assert not actual[3].any()
 
 
 def test_threads_change_no_bit():

@@ -169,9 +169,9 @@ def test_sampled_pairs_count_like_all_pairs():
     )
     assert frequency.nnz == len(sample.indices)
     for n_jobs in (1, 4):
-        again = sample_pairs(labels, 20, random_state=5, n_jobs=n_jobs)
-        np.testing.assert_array_equal(again.indices, sample.indices)
-        np.testing.assert_array_equal(again.counts, sample.counts)
+        repeated = sample_pairs(labels, 20, random_state=5, n_jobs=n_jobs)
+        np.testing.assert_array_equal(repeated.indices, sample.indices)
+        np.testing.assert_array_equal(repeated.counts, sample.counts)
     other = sample_pairs(labels, 20, random_state=6)
     assert not np.array_equal(other.indices, sample.indices)
 

@@ -85,11 +85,11 @@ def test_requested_numbers_of_clusters_are_met():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             generator.fit(points)
-        found = np.array([member.n_clusters for member in generator.members_])
+        actual = np.array([member.n_clusters for member in generator.members_])
         if method == "graph":
-            assert (np.abs(found - asked) <= np.maximum(1, 0.1 * np.array(asked))).all()
+            assert (np.abs(actual - asked) <= np.maximum(1, 0.1 * np.array(asked))).all()
         else:
-            assert (found <= asked).all()
+            assert (actual <= asked).all()
 
 
 # ----------------------------------------------------------------------------- same bits, always
@@ -132,8 +132,8 @@ def test_new_points_and_copies_are_labelled(method):
     assert np.array_equal(labels[:200], generator.transform(points[:200]))
     alone = np.concatenate([generator.transform(points[i : i + 1]) for i in range(190, 210)])
     assert np.array_equal(alone, labels[190:210])
-    again = pickle.loads(pickle.dumps(generator))
-    assert np.array_equal(again.transform(points), labels)
+    restored = pickle.loads(pickle.dumps(generator))
+    assert np.array_equal(restored.transform(points), labels)
     assert [m.n_clusters for m in generator.members_] == [int(c.max()) + 1 for c in labels[:200].T]
 
 
@@ -142,9 +142,9 @@ def test_a_new_point_takes_the_label_of_most_of_its_neighbours():
     generator = EnsembleGenerator("graph", 4, random_state=0)
     labels = generator.fit_transform(points)
     new = np.random.default_rng(0).uniform(-12, 12, (60, 2))
-    found, _ = naive.nearest(points, 15, new)
+    actual, _ = naive.nearest(points, 15, new)
     for u, column in enumerate(generator.transform(new).T):
-        for decided, near in zip(column.tolist(), found, strict=True):
+        for decided, near in zip(column.tolist(), actual, strict=True):
             votes = labels[near, u].tolist()
             most = max(map(votes.count, votes))
             assert decided == next(label for label in votes if votes.count(label) == most)

@@ -56,10 +56,10 @@ class OnDisk:
 
     def __getitem__(self, rows):
         assert isinstance(rows, slice), "only slices of rows may be asked for"
-        found = self.content[rows]
-        self.read += len(found)
-        self.largest = max(self.largest, len(found))
-        return found
+        actual = self.content[rows]
+        self.read += len(actual)
+        self.largest = max(self.largest, len(actual))
+        return actual
 
 
 class Chunked(OnDisk):
@@ -341,8 +341,8 @@ def test_a_cluster_may_first_appear_in_the_last_row(small_blocks):
     )
     with pytest.warns(ConvergenceWarning, match="found fewer clusters"):
         labels = generator.fit_transform(OnDisk(late))
-    found = {m.n_clusters for m in generator.members_}
-    assert 3 in found
+    actual = {m.n_clusters for m in generator.members_}
+    assert 3 in actual
     for column in labels.T:
         assert column.tolist() == naive.canonical(column.tolist())
 
@@ -410,9 +410,9 @@ def test_cached_members_depend_on_their_samples(tmp_path):
 
     first, cached = run()
     assert cached == 0
-    again, cached = run()
+    repeated, cached = run()
     assert cached == 8
-    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first, repeated)
     np.testing.assert_array_equal(first, made("kmeans").fit_transform(X))
     assert run(fit_on=None)[1] == 0
     assert run(fit_on=401)[1] == 0

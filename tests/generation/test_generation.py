@@ -91,8 +91,8 @@ def test_defaults_make_a_hundred_canonical_partitions():
     assert labels.dtype == np.uint8
     for column in labels.T:
         assert column.tolist() == naive.canonical(column.tolist())
-    found = labels.max(axis=0) + 1
-    assert set(found.tolist()) == set(range(2, 13))
+    actual = labels.max(axis=0) + 1
+    assert set(actual.tolist()) == set(range(2, 13))
     assert np.shares_memory(Ensemble(labels).codes, labels)
 
 
@@ -227,9 +227,9 @@ def test_every_backend_and_n_jobs_give_the_same_bits(method):
     expected = base.fit_transform(IRIS)
     for backend, n_jobs in [("threading", 3), ("loky", 2)]:
         with joblib.parallel_config(backend):
-            again = clone(base).set_params(n_jobs=n_jobs)
-            assert np.array_equal(again.fit_transform(IRIS), expected)
-            assert again.members_ == base.members_
+            repeated = clone(base).set_params(n_jobs=n_jobs)
+            assert np.array_equal(repeated.fit_transform(IRIS), expected)
+            assert repeated.members_ == base.members_
 
 
 _DIGEST = """
@@ -250,12 +250,12 @@ for generator in (
 
 
 def test_thread_settings_change_no_bit():
-    found = []
+    values = []
     for threads in ("1", "3"):
         environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads)
         run = [sys.executable, "-c", _DIGEST]
-        found.append(subprocess.run(run, env=environment, capture_output=True, check=True).stdout)
-    assert found[0] == found[1] != b""
+        values.append(subprocess.run(run, env=environment, capture_output=True, check=True).stdout)
+    assert values[0] == values[1] != b""
 
 
 class _ListBackend(SequentialBackend):
@@ -420,8 +420,8 @@ def test_transform_repeats_fit_transform_on_a_lattice_with_ties(points, seed):
 
 def test_centres_that_win_no_object_are_dropped():
     centers = Centers(np.array([[0.0], [9.0], [5.0]]))
-    found = members.Found(np.array([2, 2, 0]), centers)
-    done = members.finish(found, np.array([0, 2, 3]), 5)
+    actual = members.Found(np.array([2, 2, 0]), centers)
+    done = members.finish(actual, np.array([0, 2, 3]), 5)
     assert done.labels.tolist() == [0, -1, 0, 1, -1]
     assert done.model.centers.tolist() == [[5.0], [0.0]]
     assert done.n_clusters == 2
@@ -447,8 +447,8 @@ def test_the_points_are_not_kept():
     X = np.random.default_rng(0).normal(size=(5000, 4))
     generator = EnsembleGenerator("kmeans", n_partitions=5, random_state=0).fit(X)
     assert len(pickle.dumps(generator)) < 20_000
-    again = pickle.loads(pickle.dumps(generator))
-    assert np.array_equal(again.transform(X), generator.transform(X))
+    restored = pickle.loads(pickle.dumps(generator))
+    assert np.array_equal(restored.transform(X), generator.transform(X))
 
 
 # ------------------------------------------------------------------------------------ the edges

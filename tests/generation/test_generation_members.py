@@ -128,10 +128,10 @@ def test_both_eigensolvers_give_the_same_spectral_members(monkeypatch):
 def test_spectral_members_handle_degenerate_points(X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = mixed.SpectralRecipe().run(X, [1, 2, 3], np.random.default_rng(0))
-    assert [len(each.labels) for each in found] == [len(X)] * 3
+        actual = mixed.SpectralRecipe().run(X, [1, 2, 3], np.random.default_rng(0))
+    assert [len(each.labels) for each in actual] == [len(X)] * 3
     if X[-1, 0] == 1e9:
-        assert naive.canonical(found[1].labels) == [0] * 9 + [1]
+        assert naive.canonical(actual[1].labels) == [0] * 9 + [1]
 
 
 def test_cuts_of_one_tree_share_its_draw():
@@ -188,8 +188,8 @@ def test_clusterers_are_cloned_and_seeded():
     assert not hasattr(own, "labels_")
     assert own.random_state == 0
     assert len({column.tobytes() for column in labels.T}) > 1
-    again = EnsembleGenerator(own, 20, random_state=0).fit_transform(IRIS)
-    assert np.array_equal(again, labels)
+    repeated = EnsembleGenerator(own, 20, random_state=0).fit_transform(IRIS)
+    assert np.array_equal(repeated, labels)
 
 
 def test_pipelines_are_accepted_as_clusterers():

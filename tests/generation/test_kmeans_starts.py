@@ -40,15 +40,15 @@ def test_members_match_the_naive_twin(n, d, k):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, d)) + 4 * rng.normal(size=(k, d))[np.arange(n) % k]
     seed = int(np.random.default_rng(7).integers(2**63))
-    (found,) = KMeansRecipe(tol=0.0).run(X, [k], np.random.default_rng(7))
+    (actual,) = KMeansRecipe(tol=0.0).run(X, [k], np.random.default_rng(7))
     start = greedy_start(X, k, 2 + int(np.log(k)), seed)
     labels, centers = lloyd(X, X[start], 300)
     assert len(np.unique(labels)) == k
-    ours = found.model.centers
+    ours = actual.model.centers
     order = np.lexsort(ours.T), np.lexsort(centers.T)
     np.testing.assert_allclose(ours[order[0]], centers[order[1]], atol=1e-12)
     # The same objects together, whatever the numbers of the clusters.
-    assert len(np.unique(np.column_stack([found.labels, labels]), axis=0)) == k
+    assert len(np.unique(np.column_stack([actual.labels, labels]), axis=0)) == k
 
 
 @pytest.mark.parametrize("n", [*range(1, 12), 30, 60])
@@ -64,9 +64,9 @@ def test_few_or_equal_points_and_constant_columns_are_handled(n, init):
     ):
         distinct = len(np.unique(X, axis=0))
         for k in {1, min(2, n), n}:
-            (found,) = recipe.run(np.ascontiguousarray(X, dtype=float), [k], rng)
-            assert len(found.model.centers) == min(k, distinct)
-            assert len(np.unique(found.labels)) == min(k, distinct)
+            (actual,) = recipe.run(np.ascontiguousarray(X, dtype=float), [k], rng)
+            assert len(actual.model.centers) == min(k, distinct)
+            assert len(np.unique(actual.labels)) == min(k, distinct)
 
 
 @pytest.mark.parametrize(

@@ -48,14 +48,14 @@ def kernel_labels(X, centers, columns=None, *, form="auto", threads=1, dtype=np.
 def summed_labels(X, centers, columns=None):
     """Add up the squares feature by feature, as the label is defined."""
     columns = columns or [np.arange(X.shape[1])] * len(centers)
-    found = []
+    values = []
     for own, some in zip(centers, columns, strict=True):
         squares = np.zeros((len(X), len(own)))
         for j, column in enumerate(some):
             with np.errstate(over="ignore", under="ignore"):
                 squares += (X[:, column].astype(float)[:, None] - own[:, j]) ** 2
-        found.append(squares.argmin(axis=1))
-    return np.stack(found, axis=1)
+        values.append(squares.argmin(axis=1))
+    return np.stack(values, axis=1)
 
 
 @pytest.mark.parametrize("form", FORMS)

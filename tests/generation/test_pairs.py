@@ -33,8 +33,8 @@ def test_numbers_differ_by_algorithm():
     labels = generator.fit_transform(IRIS)
     assert labels.shape == (150, 56)
     assert labels.dtype == np.uint8
-    found = [len(np.unique(column)) for column in labels.T]
-    assert found == [*range(2, 11)] * 4 + [*range(2, 12)] * 2
+    values = [len(np.unique(column)) for column in labels.T]
+    assert values == [*range(2, 11)] * 4 + [*range(2, 12)] * 2
     assert [member.method for member in generator.members_[::9]][:4] == [
         "single", "average", "ward", "centroid",
     ]  # fmt: skip
@@ -115,10 +115,10 @@ def test_spherical_members_equal_spherical_k_means(seed):
     recipe = SphericalKMeansRecipe(tol=0.0)
     # The starts are the first points of a permutation: all directions differ.
     starts = np.random.default_rng(seed).permutation(len(X))[:3]
-    (found,) = recipe.run(X, [3], np.random.default_rng(seed))
+    (actual,) = recipe.run(X, [3], np.random.default_rng(seed))
     labels, centers = naive_spherical(X, starts)
-    np.testing.assert_array_equal(found.labels, labels)
-    np.testing.assert_allclose(found.model.centers, centers, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(actual.labels, labels)
+    np.testing.assert_allclose(actual.model.centers, centers, rtol=0, atol=1e-12)
 
 
 def test_spherical_members_do_not_depend_on_lengths():

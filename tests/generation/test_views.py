@@ -41,8 +41,8 @@ def test_combined_views_reveal_clusters_that_no_view_shows(views):
     parts, kind = views
     del parts["noise"]
     makes = MultiViewGenerator(KMEANS, 30, random_state=0)
-    found = EAC(4).fit_predict(makes.fit(parts).ensemble_)
-    assert adjusted_rand_index(kind, found) > 0.95
+    labels = EAC(4).fit_predict(makes.fit(parts).ensemble_)
+    assert adjusted_rand_index(kind, labels) > 0.95
     for name in parts:
         alone = clone(KMEANS).set_params(n_partitions=30, random_state=0).fit_transform(parts[name])
         assert adjusted_rand_index(kind, EAC(4).fit_predict(alone)) < 0.6

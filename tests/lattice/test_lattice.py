@@ -101,19 +101,19 @@ tables = st.tuples(st.integers(0, 6), st.integers(1, 6)).flatmap(
 @given(tables)
 def test_concepts_match_the_closures_of_all_sets(table):
     context = FormalContext(table)
-    found = context.concepts()
+    actual = context.concepts()
     expected = (
         naive.concepts(table) if len(table) else {(frozenset(), frozenset(range(table.shape[1])))}
     )
-    assert {(frozenset(c.extent), frozenset(c.intent)) for c in found} == expected
-    assert len(found) == len(expected)
+    assert {(frozenset(c.extent), frozenset(c.intent)) for c in actual} == expected
+    assert len(actual) == len(expected)
     # Lectic order: bit g of an extent weighs 2^-g.
-    weights = [sum(2.0**-g for g in c.extent) for c in found]
+    weights = [sum(2.0**-g for g in c.extent) for c in actual]
     assert weights == sorted(weights)
     lattice = context.lattice()
-    assert lattice.concepts == found
+    assert lattice.concepts == actual
     covers = set(map(tuple, lattice.covers.tolist()))
-    assert covers == naive.covering_pairs([frozenset(c.extent) for c in found])
+    assert covers == naive.covering_pairs([frozenset(c.extent) for c in actual])
     for lower, upper in covers:
         assert lattice.levels[upper] > lattice.levels[lower]
 
@@ -234,11 +234,11 @@ def test_blocks_are_extents_of_an_antichain_if_and_only_if_closed():
         context = FormalContext.from_ensemble(labels)
         extents = {frozenset(concept.extent) for concept in context.concepts()}
         for truth in FOUR:
-            found = naive.blocks(truth) <= extents
-            assert found == all(
+            actual = naive.blocks(truth) <= extents
+            assert actual == all(
                 set(context.closure(block)) == block for block in naive.blocks(truth)
             )
-            outcomes.append(found)
+            outcomes.append(actual)
     assert 0 < np.mean(outcomes) < 1
 
 

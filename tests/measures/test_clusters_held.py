@@ -45,11 +45,11 @@ def test_columns_are_kept_by_their_mass(monkeypatch, at_once):
         expected_columns, expected = naive(Y)
         kept, labels = base._column_order(Y)
         given = np.asfortranarray(Y) if case % 3 == 0 else Y.copy()
-        found = base._columns(given, kept)
+        actual = base._columns(given, kept)
         assert kept.tolist() == expected_columns
-        np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(labels, found.argmax(axis=1))
-        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(actual, expected)
+        np.testing.assert_array_equal(labels, actual.argmax(axis=1))
+        assert actual.flags.c_contiguous
         dropped += k - len(kept)
     assert dropped > 100
 

@@ -32,10 +32,10 @@ def odd_labels(seed, n=12, m=7):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_losses_match_their_definitions(loss, seed):
     labels = odd_labels(seed)
-    found = all_losses(Ensemble(labels), loss)
+    actual = all_losses(Ensemble(labels), loss)
     for u, c in enumerate(labels.T):
         for v, s in enumerate(labels.T):
-            assert found[u, v] == pytest.approx(naive.loss(c, s, loss), abs=1e-9), (u, v)
+            assert actual[u, v] == pytest.approx(naive.loss(c, s, loss), abs=1e-9), (u, v)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -44,8 +44,8 @@ def test_expected_losses_are_means_over_draws(loss):
     weights = rng.integers(0, 4, labels.shape[1]).astype(float) + (np.arange(labels.shape[1]) == 0)
     for a in (1.0, 0.3, 1.8) if loss in ("vi", "binder") else (1.0,):
         estimate = rng.integers(-1, 4, len(labels))
-        found = expected_loss(Ensemble(labels, weights=weights), estimate, loss=loss, split_cost=a)
-        assert found == pytest.approx(
+        actual = expected_loss(Ensemble(labels, weights=weights), estimate, loss=loss, split_cost=a)
+        assert actual == pytest.approx(
             naive.expected_loss(estimate, labels, loss, a, weights), abs=1e-9
         )
 
@@ -86,11 +86,11 @@ def test_all_ways_of_counting_a_table_agree(clusters):
     labels = rng.integers(0, clusters, (30_000, 2))
     labels[:3] = [[-1, 0], [-2, 1], [1, -2]]
     rows = PartitionRows.of(Ensemble(labels))
-    found = loss_values(rows.terms(None, "vi"), "vi")
-    assert found[0, 1] == pytest.approx(variation_of_information(*labels.T), abs=1e-9)
-    assert found[0, 0] == found[1, 1] == 0.0
-    assert np.array_equal(found, loss_values(rows.terms(None, "vi", n_jobs=2), "vi"))
-    assert loss_values(rows.terms(rows, "vi"), "vi") == pytest.approx(found, abs=1e-12)
+    actual = loss_values(rows.terms(None, "vi"), "vi")
+    assert actual[0, 1] == pytest.approx(variation_of_information(*labels.T), abs=1e-9)
+    assert actual[0, 0] == actual[1, 1] == 0.0
+    assert np.array_equal(actual, loss_values(rows.terms(None, "vi", n_jobs=2), "vi"))
+    assert loss_values(rows.terms(rows, "vi"), "vi") == pytest.approx(actual, abs=1e-12)
 
 
 def test_impossible_requests_are_refused():

@@ -77,9 +77,9 @@ def test_relabel_keeps_the_partition(labels):
 
 
 def test_missing_labels_and_noise_are_kept():
-    found = relabel([0, 0, 1, 1, -1, -2], [5, 5, 9, 9, -2, -1])
-    assert found.tolist() == [0, 0, 1, 1, -2, -1]
-    assert found.dtype == np.int64
+    actual = relabel([0, 0, 1, 1, -1, -2], [5, 5, 9, 9, -2, -1])
+    assert actual.tolist() == [0, 0, 1, 1, -2, -1]
+    assert actual.dtype == np.int64
     names = relabel(["a", "a", "b", None], [1, None, 0, -2])
     assert names.tolist() == ["a", None, "b", -2]
 
@@ -106,7 +106,7 @@ def test_incomparable_labels_are_refused():
 
 def names_by_counting(labels, classes):
     """Name clusters in rising order: count classes, most objects first among clusters of one class."""
-    found = {}
+    actual = {}
     for k in sorted({label for label in labels if label >= 0}):
         there = [
             c for label, c in zip(labels, classes, strict=True) if label == k and c is not None
@@ -114,8 +114,8 @@ def names_by_counting(labels, classes):
         counts = {c: there.count(c) for c in classes if c in there}
         top = max(counts.values(), default=0)
         best = [c for c, n in counts.items() if n == top]
-        found[k] = (best, top, top / len(there) if there else None)
-    return found
+        actual[k] = (best, top, top / len(there) if there else None)
+    return actual
 
 
 @given(

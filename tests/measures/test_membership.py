@@ -48,8 +48,8 @@ def test_bridgeness_matches_its_definition():
 def test_bridgeness_lies_between_certain_and_uniform():
     assert bridgeness([[1, 0, 0, 0], [0.25] * 4]) == pytest.approx([0, 1], abs=1e-12)
     assert bridgeness([[1.0], [1.0]]).tolist() == [0, 0]
-    found = bridgeness(dirichlet(500, 7))
-    assert ((found >= 0) & (found <= 1)).all()
+    actual = bridgeness(dirichlet(500, 7))
+    assert ((actual >= 0) & (actual <= 1)).all()
     # Linear on the way from the even row to a certain one.
     steps = np.linspace(0, 1, 11)[:, None]
     assert bridgeness(steps * [0, 1, 0] + (1 - steps) / 3) == pytest.approx(1 - steps[:, 0])
@@ -61,9 +61,9 @@ def test_bridgeness_lies_between_certain_and_uniform():
 def test_small_values_are_dropped_as_defined():
     Y = dirichlet()
     for delta in (0.0, 0.05, 0.2):  # a quarter always stays
-        for row, found in zip(Y, drop_small(Y, delta), strict=True):
+        for row, actual in zip(Y, drop_small(Y, delta), strict=True):
             kept = [y if y >= delta else 0.0 for y in row]
-            assert found == pytest.approx(np.array(kept) / sum(kept))
+            assert actual == pytest.approx(np.array(kept) / sum(kept))
     assert drop_small(Y, 0.0) == pytest.approx(Y)
 
 
@@ -125,10 +125,10 @@ def test_a_cluster_without_mass_has_no_similarity_and_no_centroid():
 def test_centroids_match_their_definition():
     rng = np.random.default_rng(3)
     Y, X = dirichlet(40, 3), rng.normal(size=(40, 5))
-    found = soft_centroids(Y, X)
+    actual = soft_centroids(Y, X)
     for k in range(3):
         expected = sum(Y[i, k] * X[i] for i in range(40)) / sum(Y[:, k])
-        assert found[k] == pytest.approx(expected)
+        assert actual[k] == pytest.approx(expected)
     hard = np.eye(3)[Y.argmax(axis=1)]
     means = [X[Y.argmax(axis=1) == k].mean(axis=0) for k in range(3)]
     assert soft_centroids(hard, X) == pytest.approx(np.array(means))

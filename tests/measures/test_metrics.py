@@ -87,10 +87,10 @@ def test_measures_agree_with_scikit_learn(labels):
     assume(len(set(a)) > 1 and len(set(b)) > 1)  # scikit-learn: 0 / 0 is 1 there
     for average in ("geometric", "arithmetic", "max", "min"):
         expected = sk.normalized_mutual_info_score(a, b, average_method=average)
-        found = metrics.normalized_mutual_information(a, b, average=average)
-        assert found == pytest.approx(expected, abs=1e-12)
-        found = metrics.normalized_mutual_info_score(a, b, average_method=average)
-        assert found == pytest.approx(expected, abs=1e-12)
+        actual = metrics.normalized_mutual_information(a, b, average=average)
+        assert actual == pytest.approx(expected, abs=1e-12)
+        actual = metrics.normalized_mutual_info_score(a, b, average_method=average)
+        assert actual == pytest.approx(expected, abs=1e-12)
 
 
 def test_measures_are_available_under_the_names_of_scikit_learn():
@@ -113,9 +113,9 @@ def test_measures_match_their_definitions_with_missing_and_noise(labels):
     assume(observed(a, b))
     pairs = naive.pairs(a, b)
     both, only_a, only_b, _ = pairs
-    found = metrics.pair_confusion(a, b)
-    assert (found.both, found.only_true, found.only_pred, found.neither) == pairs
-    assert found.n_pairs == sum(pairs)
+    actual = metrics.pair_confusion(a, b)
+    assert (actual.both, actual.only_true, actual.only_pred, actual.neither) == pairs
+    assert actual.n_pairs == sum(pairs)
     assert metrics.consistency_index(a, b) == naive.consistency_index(a, b)
     assert metrics.adjusted_rand_index(a, b) == pytest.approx(ari_of(pairs))
     assert metrics.mirkin_distance(a, b) == only_a + only_b
@@ -222,18 +222,18 @@ def test_noise_objects_are_singletons():
 )
 def test_containers_and_missing_labels_are_accepted(column):
     assert metrics.rand_index(column, [0, 0, 1, 1]) == 1.0
-    found = metrics.contingency(column, [0, 0, 1, 1])
-    assert found.n_samples == 3
-    assert found.table.tolist() == [[2, 0], [0, 1]]
+    actual = metrics.contingency(column, [0, 0, 1, 1])
+    assert actual.n_samples == 3
+    assert actual.table.tolist() == [[2, 0], [0, 1]]
 
 
 def test_contingency_tables_have_names_and_sizes():
-    found = metrics.contingency(["b", "a", "b", "c"], [9, 2, 9, -1])
-    assert found.row_labels == ("b", "a")
-    assert found.column_labels == (9, 2)
-    assert found.shape == (2, 2)
-    assert found.row_sizes.tolist() == found.column_sizes.tolist() == [2, 1]
-    assert "n_samples=3" in repr(found)
+    actual = metrics.contingency(["b", "a", "b", "c"], [9, 2, 9, -1])
+    assert actual.row_labels == ("b", "a")
+    assert actual.column_labels == (9, 2)
+    assert actual.shape == (2, 2)
+    assert actual.row_sizes.tolist() == actual.column_sizes.tolist() == [2, 1]
+    assert "n_samples=3" in repr(actual)
     n = 30_000
     every = metrics.contingency(np.arange(n), np.arange(n)[::-1])
     assert every.counts.size == n
@@ -248,9 +248,9 @@ def test_very_many_clusters_are_compared():
     a, b = np.arange(n), np.arange(n)
     a[:10_000] = rng.integers(100, size=10_000)
     b[5_000:15_000] = rng.integers(100, size=10_000)
-    found = metrics.consistency_index(a, b)
-    assert 0.5 < found < 1
-    assert found == metrics.consistency_index(b, a)
+    actual = metrics.consistency_index(a, b)
+    assert 0.5 < actual < 1
+    assert actual == metrics.consistency_index(b, a)
 
 
 @by_name
@@ -304,10 +304,10 @@ def test_js_divergence_minimises_over_permutations(k, j):
     rng = np.random.default_rng([k, j])
     Z, Y = soft(rng, 6, k), soft(rng, 6, j)
     Z[0], Z[1] = np.eye(k)[0], np.eye(k)[-1]
-    found = metrics.js_divergence(Z, Y)
-    assert found == pytest.approx(naive.js_divergence(Z.tolist(), Y.tolist()), abs=1e-12)
-    assert found == pytest.approx(metrics.js_divergence(Y, Z), abs=1e-14)
-    assert 0 <= found <= 1
+    actual = metrics.js_divergence(Z, Y)
+    assert actual == pytest.approx(naive.js_divergence(Z.tolist(), Y.tolist()), abs=1e-12)
+    assert actual == pytest.approx(metrics.js_divergence(Y, Z), abs=1e-14)
+    assert 0 <= actual <= 1
 
 
 def test_js_divergence_matches_hand_calculation():

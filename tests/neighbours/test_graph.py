@@ -11,8 +11,8 @@ from conclust.neighbours import neighbour_graph
 def test_the_graph_matches_its_definition(n, k, weights):
     points = np.random.default_rng(n).normal(size=(n, 3))
     graph = neighbour_graph(points, k, weights=weights)
-    found, _ = naive.nearest(points, min(k, n - 1))
-    expected = naive.graph(found, k, weights == "jaccard")
+    actual, _ = naive.nearest(points, min(k, n - 1))
+    expected = naive.graph(actual, k, weights == "jaccard")
     assert np.array_equal(graph.to_scipy().toarray(), expected)
     assert (np.diff(graph.ends) > 0).sum() >= len(graph.ends) - n
     assert np.array_equal(graph.sources, np.nonzero(expected)[0])

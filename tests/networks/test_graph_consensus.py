@@ -117,14 +117,14 @@ def test_repeated_edges_add_up_and_loops_are_ignored():
 def test_communities_are_returned_to_networkx():
     G = nx.relabel_nodes(nx.karate_club_graph(), lambda v: f"member {v}")
     model = GraphConsensus(random_state=0).fit(G)
-    found = model.to_communities()
-    assert nx.community.is_partition(G, found)
-    assert [len(c) for c in found] == np.bincount(model.labels_).tolist()
-    for k, community in enumerate(found):
+    actual = model.to_communities()
+    assert nx.community.is_partition(G, actual)
+    assert [len(c) for c in actual] == np.bincount(model.labels_).tolist()
+    for k, community in enumerate(actual):
         assert {
             node for node, label in zip(G, model.labels_, strict=True) if label == k
         } == community
-    assert nx.community.modularity(G, found) > 0.37  # the best there is: .4198 without weights
+    assert nx.community.modularity(G, actual) > 0.37  # the best there is: .4198 without weights
 
 
 def test_given_runs_are_combined():
@@ -187,10 +187,10 @@ def test_same_bits_for_any_number_of_threads_and_after_copying(kind):
     A = matrix_of(edges, n)
     model = GraphConsensus(kind, random_state=7, n_jobs=1).fit(A)
     for other in (clone(model).set_params(n_jobs=4), pickle.loads(pickle.dumps(model))):
-        again = other.fit(A)
-        np.testing.assert_array_equal(again.labels_, model.labels_)
-        np.testing.assert_array_equal(again.ensemble_.labels, model.ensemble_.labels)
-        np.testing.assert_array_equal(again.weights_.data, model.weights_.data)
+        refitted = other.fit(A)
+        np.testing.assert_array_equal(refitted.labels_, model.labels_)
+        np.testing.assert_array_equal(refitted.ensemble_.labels, model.ensemble_.labels)
+        np.testing.assert_array_equal(refitted.weights_.data, model.weights_.data)
 
 
 def test_runs_differ_by_seed():

@@ -82,20 +82,20 @@ def test_a_ring_of_cliques_is_not_merged_by_default(number):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_many_small_groups_are_found(seed):
     A, truth = planted(200, 50, 8, 4, seed)
-    found = GraphConsensus(random_state=0).fit(A)
+    model = GraphConsensus(random_state=0).fit(A)
     merged = GraphConsensus(random_state=0, split=False).fit(A)
     assert adjusted_rand_index(truth, merged.labels_) < 0.9
-    assert adjusted_rand_index(truth, found.labels_) > 0.96
+    assert adjusted_rand_index(truth, model.labels_) > 0.96
     # It only splits.
-    for part in np.unique(found.labels_):
-        assert len(np.unique(merged.labels_[found.labels_ == part])) == 1
+    for part in np.unique(model.labels_):
+        assert len(np.unique(merged.labels_[model.labels_ == part])) == 1
 
 
 def test_one_group_is_not_split():
     A, _ = planted(8, 100, 10, 2, 0)
-    found = GraphConsensus(random_state=0).fit(A)
+    model = GraphConsensus(random_state=0).fit(A)
     merged = GraphConsensus(random_state=0, split=False).fit(A)
-    np.testing.assert_array_equal(found.labels_, merged.labels_)
+    np.testing.assert_array_equal(model.labels_, merged.labels_)
     karate = nx.karate_club_graph()
     assert GraphConsensus(random_state=0).fit(karate).n_clusters_ == 4
 
@@ -108,9 +108,9 @@ def test_graphs_of_points_are_not_split_into_fragments():
     A = sp.csr_array(kneighbors_graph(X, 10))
     A = sp.csr_array(A + A.T)
     A.data[:] = 1.0
-    found = GraphConsensus(random_state=0).fit(A)
+    model = GraphConsensus(random_state=0).fit(A)
     merged = GraphConsensus(random_state=0, split=False).fit(A)
-    assert found.n_clusters_ <= 1.2 * merged.n_clusters_
+    assert model.n_clusters_ <= 1.2 * merged.n_clusters_
 
 
 def test_the_default_of_split_depends_on_other_arguments():

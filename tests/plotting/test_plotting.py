@@ -84,8 +84,8 @@ def test_a_given_order_is_used():
 def test_memberships_can_order_the_objects(order):
     rows = np.repeat([[1.0, 0.0, 0.0], [0.0, 0.6, 0.4], [0.1, 0.0, 0.9]], 4, axis=0)
     shuffled = rows[np.random.default_rng(0).permutation(12)]
-    found = picture(membership_heatmap(shuffled, order=order))
-    assert np.count_nonzero(np.abs(np.diff(found, axis=0)).sum(axis=1)) == 2
+    actual = picture(membership_heatmap(shuffled, order=order))
+    assert np.count_nonzero(np.abs(np.diff(actual, axis=0)).sum(axis=1)) == 2
 
 
 def test_many_objects_are_averaged_in_blocks():
@@ -177,7 +177,7 @@ def test_models_are_shown_with_their_clusters():
     ax = coassociation_heatmap(whole, order="cluster")
     expected = coassociation_heatmap(whole.ensemble_, order="cluster", labels=whole.labels_)
     np.testing.assert_allclose(picture(ax), picture(expected))
-    assert [len(strips_of(found)) for found in (ax, expected)] == [2, 2]
+    assert [len(strips_of(actual)) for actual in (ax, expected)] == [2, 2]
 
     soft = PCC(2, random_state=0).fit(whole.ensemble_)
     shown = coassociation_heatmap(soft, order=None)
@@ -220,8 +220,8 @@ def test_matching_clusters_share_colours_and_none_is_grey():
     assert (second[:2] != first[:2]).any(axis=1).all()
     np.testing.assert_array_equal(third[z != 1], first[z != 1])
     np.testing.assert_array_equal(third[z == 1], np.tile(second[0], ((z == 1).sum(), 1)))
-    said = {text.get_text() for strip in strips_of(ax) for text in strip.texts}
-    assert {"EAC", "class", "number"} <= said
+    texts = {text.get_text() for strip in strips_of(ax) for text in strip.texts}
+    assert {"EAC", "class", "number"} <= texts
 
 
 def test_very_many_clusters_are_coloured():

@@ -126,8 +126,8 @@ def test_refinement_by_a_mixture_separates_stretched_clusters():
     assert refinement.offsets is not None
     assert adjusted_rand_index(y, refinement.labels(X)) > 0.9
     order = np.array([2, 0, 1])
-    again = refinement.renumbered(order)
-    assert np.array_equal(order[again.labels(X)], refinement.labels(X))
+    repeated = refinement.renumbered(order)
+    assert np.array_equal(order[repeated.labels(X)], refinement.labels(X))
 
 
 @pytest.mark.parametrize("shape", ["spherical", "tied", "full"])
@@ -136,10 +136,10 @@ def test_a_refinement_is_read_back_unchanged(tmp_path, shape):
     centers, whitening, offsets = fit_mixture(X, y, 3, shape).discriminants()
     refinement = Refinement(centers, np.ones((5, 3)), whitening, offsets)
     Placing(None, refinement, refinement.votes).save(tmp_path / "placing.npz")
-    again = Placing.load(tmp_path / "placing.npz", 2, 5, 3).refinement
-    assert np.array_equal(again.labels(X), refinement.labels(X))
-    assert np.array_equal(again.offsets, offsets)
-    assert np.array_equal(again.whitening, whitening)
+    restored = Placing.load(tmp_path / "placing.npz", 2, 5, 3).refinement
+    assert np.array_equal(restored.labels(X), refinement.labels(X))
+    assert np.array_equal(restored.offsets, offsets)
+    assert np.array_equal(restored.whitening, whitening)
 
 
 def test_overlapping_blobs_are_counted():

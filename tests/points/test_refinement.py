@@ -86,8 +86,8 @@ def test_predict_follows_the_refinement(model):
     assert np.array_equal(model.predict_proba(X), model.membership_)
     assert np.array_equal(model.membership_.argmax(axis=1), model.labels_)
     new = overlapping(3)[0]
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.predict(new), model.predict(new))
+    restored = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(restored.predict(new), model.predict(new))
 
 
 def test_the_refinement_can_be_turned_off_and_on(model):

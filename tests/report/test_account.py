@@ -143,12 +143,12 @@ def assert_alike(found, golden, where="account"):
 
 def test_the_numbers_of_iris_are_unchanged(tmp_path):
     # Where a change of numbers is meant, the file that is left here takes the place of iris.json.
-    found = account(choose(load_iris().data, scale="standard", random_state=0), max_objects=10)
-    found = json.loads(json.dumps(numbers_of(found), allow_nan=False))
+    actual = account(choose(load_iris().data, scale="standard", random_state=0), max_objects=10)
+    actual = json.loads(json.dumps(numbers_of(actual), allow_nan=False))
     left = tmp_path / "iris.json"
-    left.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    left.write_text(json.dumps(actual, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     golden = json.loads((Path(__file__).parent / "iris.json").read_text(encoding="utf-8"))
-    assert_alike(found, golden, f"{left}: account")
+    assert_alike(actual, golden, f"{left}: account")
 
 
 def test_numbers_match_the_confidence_module(model, blobs):
@@ -178,11 +178,11 @@ def test_numbers_match_the_confidence_module(model, blobs):
 
 
 def test_every_number_says_how_it_was_made(model, chosen, blobs):
-    for found in (account(model, X=blobs), account(chosen, X=blobs), account(chosen)):
-        assert all(fact["how"].endswith(".") for fact in found["facts"])
+    for actual in (account(model, X=blobs), account(chosen, X=blobs), account(chosen)):
+        assert all(fact["how"].endswith(".") for fact in actual["facts"])
         columns = [
             column
-            for part in found["sections"]
+            for part in actual["sections"]
             for block in part["blocks"]
             for column in block.get("columns", ())
         ]
@@ -361,11 +361,11 @@ def test_points_are_measured_in_the_scale_of_the_clustering():
 def test_the_report_describes_how_members_were_made(blobs):
     generator = EnsembleGenerator("spectral", 6, n_graphs=2, feature_fraction=0.5, fit_on=50)
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(blobs)
-    said = (
+    description = (
         "spectral clustering on landmarks with random numbers of clusters (50 % of the features each, each "
         "fitted on 50 objects at most, on 2 graphs of landmarks)"
     )
-    assert said in str(account(model, X=blobs))
+    assert description in str(account(model, X=blobs))
 
 
 def test_points_may_have_gaps(model, blobs):
@@ -459,18 +459,18 @@ def test_the_printed_call_gives_the_same_selection(blobs, given):
     import conclust
 
     first = choose(blobs, [2, 3], **{"n_resamples": 6, "n_references": 19, **given})
-    for found, names in (
+    for actual, names in (
         (first, {"X": blobs}),
         (choose_from(first.ensembles, max_dense=50, n_pairs=1000), {"ensembles": first.ensembles}),
         (choose_from(first.ensembles[2], [2, 4]), {"ensemble": first.ensembles[2]}),
     ):
-        blocks = section(account(found), "repeat")["blocks"]
+        blocks = section(account(actual), "repeat")["blocks"]
         (code,) = [block["text"] for block in blocks if block["kind"] == "code"]
-        again = eval(code, {"conclust": conclust, "numpy": np, "KMeans": KMeans} | names)
-        assert again.reason == found.reason
-        assert again.null.tobytes() == found.null.tobytes()
-        for name, column in found.table.items():
-            assert again.table[name].tobytes() == column.tobytes(), name
+        repeated = eval(code, {"conclust": conclust, "numpy": np, "KMeans": KMeans} | names)
+        assert repeated.reason == actual.reason
+        assert repeated.null.tobytes() == actual.null.tobytes()
+        for name, column in actual.table.items():
+            assert repeated.table[name].tobytes() == column.tobytes(), name
 
 
 def test_random_seeds_are_printed_in_full(blobs):

@@ -70,9 +70,9 @@ class Parsed(HTMLParser):
 
 
 def scripts(parsed):
-    found = [(attributes, data) for name, attributes, data in parsed.texts if name == "script"]
-    assert len(found) == 2
-    return found
+    values = [(attributes, data) for name, attributes, data in parsed.texts if name == "script"]
+    assert len(values) == 2
+    return values
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +177,11 @@ def test_names_are_truncated_and_show_invisible_characters():
 def test_without_scripts_the_decision_is_plain_text(hostile):
     account = {**hostile, "source": shown("</noscript><script>alert(1)</script>")}
     parsed = Parsed(page(account))
-    said = "".join(data for name, _, data in parsed.texts if name in ("h1", "p", "bdi", "noscript"))
-    assert hostile["decision"]["sentence"] in said
-    assert "</noscript><script>alert(1)</script>" in said
+    printed = "".join(
+        data for name, _, data in parsed.texts if name in ("h1", "p", "bdi", "noscript")
+    )
+    assert hostile["decision"]["sentence"] in printed
+    assert "</noscript><script>alert(1)</script>" in printed
     assert len(parsed.of("script")) == 2
 
 

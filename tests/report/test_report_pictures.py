@@ -48,8 +48,8 @@ def test_a_selection_has_its_pictures(chosen, blobs):
 
 
 def test_ensembles_without_references_have_their_pictures(chosen):
-    found = pictures(report.account(choose_from(chosen.ensembles)))
-    assert found["why"] == ["sharp", "pac", "cdf", "delta", "flow", "tracking", "tree"]
+    actual = pictures(report.account(choose_from(chosen.ensembles)))
+    assert actual["why"] == ["sharp", "pac", "cdf", "delta", "flow", "tracking", "tree"]
 
 
 def test_one_cluster_has_its_pictures():
@@ -73,10 +73,10 @@ def test_one_cluster_has_its_pictures():
 def test_methods_have_their_pictures(method, blobs):
     ensemble = ConsensusClustering(random_state=0).fit(blobs).ensemble_
     fitted = method.fit(ensemble)
-    found = pictures(report.account(fitted, ensemble=ensemble))
-    assert ("tree" in found.get("why", ())) == isinstance(method, EAC)
-    assert ("weights" in found["partitions"]) == isinstance(method, WeightedPCC)
-    assert ("trace" in found["partitions"]) == hasattr(fitted, "trace_")
+    actual = pictures(report.account(fitted, ensemble=ensemble))
+    assert ("tree" in actual.get("why", ())) == isinstance(method, EAC)
+    assert ("weights" in actual["partitions"]) == isinstance(method, WeightedPCC)
+    assert ("trace" in actual["partitions"]) == hasattr(fitted, "trace_")
 
 
 def test_supported_numbers_have_their_pictures(blobs):

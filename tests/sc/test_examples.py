@@ -17,12 +17,12 @@ def test_examples_of_a_module_run(module):
 
 
 def test_modules_have_examples():
-    found = [doctest.testmod(importlib.import_module(name_of(m))).attempted for m in HERE]
-    assert sum(found) > 20
+    values = [doctest.testmod(importlib.import_module(name_of(m))).attempted for m in HERE]
+    assert sum(values) > 20
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_of_a_page_run(page):
-    found, _ = run(page)
-    assert found.attempted > 5
-    assert found.failed == 0
+    actual, _ = run(page)
+    assert actual.attempted > 5
+    assert actual.failed == 0

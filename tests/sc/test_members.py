@@ -34,10 +34,10 @@ def test_members_are_columns_of_leiden(graphed):
         assert graphed.obs[name].nunique() == clusters
     coarse = graphed.obs["own_0"]
     assert adjusted_rand_index(graphed.obs["cell_type"], coarse) > 0.95
-    again = ccs.tl.members(
+    repeated = ccs.tl.members(
         graphed, 6, resolution=[1.0, 0.2, 0.5], key_added="own", n_jobs=3, copy=True
     )
-    pd.testing.assert_frame_equal(again.obs, graphed.obs)
+    pd.testing.assert_frame_equal(repeated.obs, graphed.obs)
 
 
 def test_drawn_resolutions_rise_and_follow_the_seed(graphed):

@@ -51,21 +51,21 @@ def test_the_consensus_matches_the_estimator(adata, columns, method, estimator):
         held = adata.obsm["consensus_membership"]
         assert held.dtype == np.float32
         np.testing.assert_allclose(held, direct.membership_, atol=1e-7)
-    told = adata.uns["consensus"]
-    assert told["n_clusters"] == direct.n_clusters_
-    clusters = told["clusters"]
+    record = adata.uns["consensus"]
+    assert record["n_clusters"] == direct.n_clusters_
+    clusters = record["clusters"]
     assert clusters.index.tolist() == written.cat.categories.tolist()
     np.testing.assert_array_equal(clusters["cells"], np.bincount(direct.labels_))
     sure = pd.Series(confidences(direct, labels)).groupby(direct.labels_).mean()
     np.testing.assert_allclose(clusters["confidence"], sure)
     compared = partition_confidence(direct, labels)
-    assert told["columns"].index.tolist() == list(columns)
-    np.testing.assert_array_equal(told["columns"]["agreement"], compared.nmi)
-    np.testing.assert_array_equal(told["columns"]["weight"], compared.weight)
-    assert ("objective" in told) == hasattr(direct, "objective_")
-    assert told["params"]["method"] == type(direct).__name__
-    assert told["params"]["keys"].tolist() == list(columns)
-    entries = json.loads(told["params"]["method_params"])
+    assert record["columns"].index.tolist() == list(columns)
+    np.testing.assert_array_equal(record["columns"]["agreement"], compared.nmi)
+    np.testing.assert_array_equal(record["columns"]["weight"], compared.weight)
+    assert ("objective" in record) == hasattr(direct, "objective_")
+    assert record["params"]["method"] == type(direct).__name__
+    assert record["params"]["keys"].tolist() == list(columns)
+    entries = json.loads(record["params"]["method_params"])
     assert entries == {
         k: v for k, v in direct.get_params().items() if k not in ("n_jobs", "verbose")
     }
@@ -112,9 +112,9 @@ def test_labels_of_any_type_are_read(missing):
         obs = pd.DataFrame(values, columns=["a", "b"], index=list("vwxyz"))
         if form == "category":
             obs = obs.astype("category")
-        found = ccs.get.ensemble(anndata.AnnData(obs=obs), ["a", "b"], missing=missing)
-        assert found == expected, form
-        assert found.names == (("0", "1"), ("1", "0")), form
+        actual = ccs.get.ensemble(anndata.AnnData(obs=obs), ["a", "b"], missing=missing)
+        assert actual == expected, form
+        assert actual.names == (("0", "1"), ("1", "0")), form
 
 
 def test_a_gap_is_missing_for_any_meaning_of_minus_one():
@@ -122,8 +122,8 @@ def test_a_gap_is_missing_for_any_meaning_of_minus_one():
         {"a": [0.0, 0.0, np.nan, -1.0], "b": ["x", None, "y", "y"]}, index=list("wxyz")
     )
     for missing, label in (("unobserved", -1), ("noise", -2)):
-        found = ccs.get.ensemble(anndata.AnnData(obs=obs), ["a", "b"], missing=missing)
-        assert found.labels.tolist() == [[0, 0], [0, -1], [-1, 1], [label, 1]]
+        actual = ccs.get.ensemble(anndata.AnnData(obs=obs), ["a", "b"], missing=missing)
+        assert actual.labels.tolist() == [[0, 0], [0, -1], [-1, 1], [label, 1]]
 
 
 def test_a_cell_without_labels_has_no_cluster(adata, columns):
@@ -152,8 +152,8 @@ def test_a_copy_does_not_modify_the_original(adata):
     assert "consensus" in model.obs
     assert adata.obs.columns.tolist() == before.obs.columns.tolist()
     assert not adata.uns
-    again = ccs.tl.stability(model, prefix="leiden_", groupby="cell_type", copy=True)
-    assert "cell_type_stability" in again.uns
+    repeated = ccs.tl.stability(model, prefix="leiden_", groupby="cell_type", copy=True)
+    assert "cell_type_stability" in repeated.uns
     assert "cell_type_stability" not in model.uns
 
 
@@ -195,12 +195,12 @@ def test_clusters_have_the_colours_of_their_types(adata):
 def test_no_two_clusters_share_a_colour(adata):
     adata.uns["cell_type_colors"] = PARENT
     ccs.tl.consensus(adata, ["leiden_10"], method="EAC", n_clusters=40, colors_from="cell_type")
-    found = adata.uns["consensus_colors"]
-    assert len(found) == len(set(found)) == 40
-    assert set(PARENT) <= set(found)
+    actual = adata.uns["consensus_colors"]
+    assert len(actual) == len(set(actual)) == 40
+    assert set(PARENT) <= set(actual)
     table = pd.crosstab(adata.obs["consensus"], adata.obs["cell_type"]).to_numpy()
     for k, colour in enumerate(PARENT):
-        owner = found.index(colour)
+        owner = actual.index(colour)
         assert table[owner].argmax() == k
         best = table.argmax(axis=1) == k
         assert table[owner, k] == table[best, k].max()
@@ -296,15 +296,15 @@ def test_a_changed_reference_is_refused(adata):
 
 def test_stability_is_written_per_cluster(adata, columns):
     ccs.tl.stability(adata, prefix="leiden_", groupby="cell_type")
-    found = adata.uns["cell_type_stability"]["table"]
-    assert found.index.tolist() == adata.obs["cell_type"].cat.categories.tolist()
+    actual = adata.uns["cell_type_stability"]["table"]
+    assert actual.index.tolist() == adata.obs["cell_type"].cat.categories.tolist()
     types = adata.obs["cell_type"].to_numpy().astype(object)
     direct = cluster_confidence(types, matrix(columns))
     order = list(dict.fromkeys(types))
     for name in ("consensus", "jaccard", "confidence"):
         expected = dict(zip(order, getattr(direct, name), strict=True))
-        assert found[name].to_dict() == expected
-    assert found["cells"].to_dict() == adata.obs["cell_type"].value_counts().to_dict()
+        assert actual[name].to_dict() == expected
+    assert actual["cells"].to_dict() == adata.obs["cell_type"].value_counts().to_dict()
     np.testing.assert_array_equal(
         adata.obs["cell_type_stability"], confidences(types, matrix(columns))
     )
@@ -315,11 +315,11 @@ def test_a_resolution_is_scored_against_the_others(adata):
         adata.obs["leiden_1"].cat.add_categories("99").where(np.arange(240) != 5)
     )
     ccs.tl.stability(adata, prefix="leiden_", groupby="leiden_1", key_added="stable")
-    told = adata.uns["stable"]
-    assert "leiden_1" not in told["params"]["keys"]
-    assert told["table"].index.tolist() == ["0", "1", "2", "3"]
+    record = adata.uns["stable"]
+    assert "leiden_1" not in record["params"]["keys"]
+    assert record["table"].index.tolist() == ["0", "1", "2", "3"]
     assert np.isnan(adata.obs["stable"].iloc[5])
-    assert told["table"]["cells"].sum() == 239
+    assert record["table"]["cells"].sum() == 239
 
 
 # ----------------------------------------------------------------------------------- refusals

@@ -32,10 +32,10 @@ def test_a_square_is_one_cluster_and_separate_quarters_are_four():
 
 def test_skewed_reference_clouds_are_drawn_on_request():
     X = np.random.default_rng(5).exponential(size=(150, 5))
-    found = [
+    values = [
         choose(X, range(2, 5), n_references=19, random_state=seed, n_jobs=1) for seed in range(3)
     ]
-    assert {one.n_clusters for one in found} == {1}
+    assert {one.n_clusters for one in values} == {1}
 
 
 def test_overlapping_clusters_count_if_no_cloud_is_as_stable():

@@ -50,9 +50,9 @@ def test_well_separated_clusters_are_found(clusters):
 @QUIET
 def test_three_clusters_three_deviations_apart_are_counted():
     # 150 objects, 10 features; experiments/selection has more resamples, references and numbers.
-    found = [quick(three(seed, apart=3.0, d=10)) for seed in range(20)]
-    assert sum(one.p_value <= 0.05 for one in found) >= 17
-    assert sum(one.n_clusters == 3 for one in found) >= 17
+    values = [quick(three(seed, apart=3.0, d=10)) for seed in range(20)]
+    assert sum(one.p_value <= 0.05 for one in values) >= 17
+    assert sum(one.n_clusters == 3 for one in values) >= 17
 
 
 def test_one_cloud_is_one_cluster():
@@ -141,10 +141,10 @@ def test_the_stored_seed_repeats_the_call():
     ):
         selection = quick(X, [2, 3], random_state=given)
         kept = selection.settings["random_state"]
-        again = quick(
+        repeated = quick(
             X, [2, 3], random_state=eval(kept, {"numpy": np}) if isinstance(kept, str) else kept
         )
-        assert again.null.tobytes() == selection.null.tobytes(), given
+        assert repeated.null.tobytes() == selection.null.tobytes(), given
         assert choose_from(selection.ensembles, random_state=5).settings["random_state"] == 5
     assert quick(X, [2, 3], random_state=5).settings["random_state"] == 5
 
@@ -249,11 +249,11 @@ def test_resamples_and_references_of_a_custom_clusterer_are_cached(tmp_path):
     splits = 15  # of the points, for the borders
     assert made == 2 * 4 * (1 + 1 + 19) + splits  # kept, for the test, and of the references
     COUNTED.clear()
-    again = quick(X, [2, 3], **given)
+    repeated = quick(X, [2, 3], **given)
     # The points and their borders once more, beside references that are there.
     assert len(COUNTED) == 2 * 4 + splits
-    assert plain.null.tobytes() == first.null.tobytes() == again.null.tobytes()
-    assert all((again.labels[k] == plain.labels[k]).all() for k in (2, 3))
+    assert plain.null.tobytes() == first.null.tobytes() == repeated.null.tobytes()
+    assert all((repeated.labels[k] == plain.labels[k]).all() for k in (2, 3))
 
 
 @QUIET
@@ -316,9 +316,9 @@ def test_references_are_cached_and_reused(tmp_path, monkeypatch):
         "logs",
         lambda self, points, threads: drawn.append(0) or logs(self, points, threads),
     )
-    again = quick(X, [2, 3], cache_dir=folder)
+    repeated = quick(X, [2, 3], cache_dir=folder)
     assert len(drawn) == 1  # the points
-    assert plain.null.tobytes() == first.null.tobytes() == again.null.tobytes()
+    assert plain.null.tobytes() == first.null.tobytes() == repeated.null.tobytes()
     files[0].write_text("{")
     files[1].unlink()
     drawn.clear()
@@ -482,8 +482,8 @@ def test_resamples_per_number_are_judged_like_those_of_points():
     for name in ("pac", "pac_se", "sharp", "mean_ari", "cophenetic", "concordance", "delta"):
         np.testing.assert_array_equal(selection.table[name], made.table[name])
     assert all((selection.labels[k] == made.labels[k]).all() for k in (2, 3, 4, 5))
-    again = choose_from({k: made.ensembles[k].labels for k in (5, 2, 4, 3)}, n_jobs=2)
-    np.testing.assert_array_equal(again.table["sharp"], selection.table["sharp"])
+    repeated = choose_from({k: made.ensembles[k].labels for k in (5, 2, 4, 3)}, n_jobs=2)
+    np.testing.assert_array_equal(repeated.table["sharp"], selection.table["sharp"])
 
 
 @QUIET

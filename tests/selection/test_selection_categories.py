@@ -47,8 +47,8 @@ def test_a_reference_keeps_every_column_and_no_dependence():
         np.testing.assert_allclose(np.sort(drawn[:, j]), np.sort(points[:, j]))
     np.testing.assert_array_equal(points[:, 2], points[:, 4])
     assert abs(np.corrcoef(drawn[:, 2], drawn[:, 4])[0, 1]) < 0.6
-    again = permuting(rotation, widths)(points, np.random.default_rng(2))
-    np.testing.assert_array_equal(drawn, again)
+    repeated = permuting(rotation, widths)(points, np.random.default_rng(2))
+    np.testing.assert_array_equal(drawn, repeated)
 
 
 def test_independent_categories_give_one_cluster():
@@ -80,9 +80,9 @@ def test_associated_categories_give_clusters():
     assert alone.n_clusters == 1
     assert selection.settings["n_categories"] == 3
     assert "n_categories" not in alone.settings
-    again = choose(X, [2, 3, 4, 5], categories=words.tolist(), n_jobs=2, **how)
-    np.testing.assert_array_equal(again.labels_, selection.labels_)
-    np.testing.assert_array_equal(again.null, selection.null)
+    repeated = choose(X, [2, 3, 4, 5], categories=words.tolist(), n_jobs=2, **how)
+    np.testing.assert_array_equal(repeated.labels_, selection.labels_)
+    np.testing.assert_array_equal(repeated.null, selection.null)
 
 
 def test_cached_references_depend_on_the_categories(tmp_path):
@@ -90,8 +90,8 @@ def test_cached_references_depend_on_the_categories(tmp_path):
     X, words = rng.normal(size=(40, 2)), rng.choice(list("ab"), (40, 1))
     how = {"n_resamples": 5, "n_references": 19, "random_state": 0, "cache_dir": tmp_path}
     first = choose(X, [2, 3], categories=words, **how)
-    again = choose(X, [2, 3], categories=words, **how)
-    np.testing.assert_array_equal(first.null, again.null)
+    repeated = choose(X, [2, 3], categories=words, **how)
+    np.testing.assert_array_equal(first.null, repeated.null)
     other = choose(X, [2, 3], **how)
     assert not np.array_equal(first.null, other.null)
 

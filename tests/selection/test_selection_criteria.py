@@ -50,11 +50,11 @@ def test_four_objects_match_hand_calculation():
     assert counts.pac(WINDOW) == 0.5
     assert counts.area == pytest.approx(11 / 18, abs=1e-15)
     assert counts.apac == pytest.approx(1 / 3, abs=1e-15)
-    found = sharp_counts(ensemble, np.array([0, 0, 1, 1]))
-    x_w, n_w = found.together_within.sum(), found.observed_within.sum()
-    x_b, n_b = found.together.sum() - x_w, found.observed.sum() - n_w
+    actual = sharp_counts(ensemble, np.array([0, 0, 1, 1]))
+    x_w, n_w = actual.together_within.sum(), actual.observed_within.sum()
+    x_b, n_b = actual.together.sum() - x_w, actual.observed.sum() - n_w
     assert (x_w, n_w, x_b, n_b) == (5, 6, 2, 12)
-    sharp = sharp_score(found)
+    sharp = sharp_score(actual)
     assert sharp == pytest.approx(2 / 3 / np.sqrt(77 / 324 * 0.25), abs=1e-12)
     assert sharp == pytest.approx(2.735, abs=5e-4)
 
@@ -120,18 +120,18 @@ def test_matrix_criteria_match_scipy_and_scikit_learn(seed):
     labels = resamples(seed, missing=0.1)
     ensemble = Ensemble(labels)
     model = EAC(3).fit(labels)
-    found = matrix_criteria(Matrices.of(ensemble, model.labels_, model.linkage_matrix_, 1))
+    actual = matrix_criteria(Matrices.of(ensemble, model.labels_, model.linkage_matrix_, 1))
     M = naive.consensus_matrix(labels)
     apart = 1 - M
     np.fill_diagonal(apart, 0.0)
     assert np.isfinite(apart).all()
     expected = silhouette_score(apart, model.labels_, metric="precomputed")
-    assert found["silhouette_consensus"] == pytest.approx(expected, abs=1e-12)
+    assert actual["silhouette_consensus"] == pytest.approx(expected, abs=1e-12)
     correlation, _ = cophenet(model.linkage_matrix_, squareform(apart))
-    assert found["cophenetic"] == pytest.approx(correlation, abs=1e-12)
+    assert actual["cophenetic"] == pytest.approx(correlation, abs=1e-12)
     within = naive.cluster_consensus(labels, model.labels_)
     np.testing.assert_allclose(consensus_within(M, model.labels_), within)
-    assert found["min_cluster_consensus"] == pytest.approx(min(within), abs=1e-12)
+    assert actual["min_cluster_consensus"] == pytest.approx(min(within), abs=1e-12)
 
 
 def consensus_within(M, labels):
@@ -151,13 +151,13 @@ def test_pairs_never_drawn_together_are_ignored():
 def test_mean_ari_and_concordance_use_drawn_objects():
     labels = resamples(3)
     ensemble = Ensemble(labels)
-    found = mean_of(upper(mean_ari(ensemble, None)))
+    actual = mean_of(upper(mean_ari(ensemble, None)))
     scores = []
     for u in range(12):
         for v in range(u):
             both = (labels[:, u] >= 0) & (labels[:, v] >= 0)
             scores.append(adjusted_rand_score(labels[both, u], labels[both, v]))
-    assert found == pytest.approx(np.mean(scores), abs=1e-12)
+    assert actual == pytest.approx(np.mean(scores), abs=1e-12)
     consensus = EAC(3).fit(labels).labels_
     own = mean_ari(ensemble, consensus)
     agreed = concordance(ensemble, consensus)
@@ -185,18 +185,18 @@ def test_standard_errors_match_a_manual_jackknife():
     labels = resamples(5, n=40, m=20)
     ensemble = Ensemble(labels)
     design = whole(40)
-    found = measure(ensemble, 3, design)
+    actual = measure(ensemble, 3, design)
     values = []
     for g in range(10):
         kept = np.setdiff1d(np.arange(20), [g, g + 10])
         values.append(naive.pac(labels[:, kept]))
     spread = np.sqrt(9 / 10 * np.sum((np.array(values) - np.mean(values)) ** 2))
-    assert found.errors["pac"] == pytest.approx(spread, rel=1e-12)
+    assert actual.errors["pac"] == pytest.approx(spread, rel=1e-12)
     sharp = [
-        naive.sharp(labels[:, np.setdiff1d(np.arange(20), [g, g + 10])], found.labels)
+        naive.sharp(labels[:, np.setdiff1d(np.arange(20), [g, g + 10])], actual.labels)
         for g in range(10)
     ]
-    assert found.errors["sharp"] == pytest.approx(jackknife(np.array(sharp)), rel=1e-9)
+    assert actual.errors["sharp"] == pytest.approx(jackknife(np.array(sharp)), rel=1e-9)
 
 
 def whole(n, **changes):
@@ -225,9 +225,9 @@ def test_objects_outside_the_tree_join_their_most_frequent_cluster():
     ensemble = Ensemble(labels)
     part = consensus_of(ensemble, whole(300, max_dense=60))
     assert len(part.rows) == 60
-    found = part.cut(3)
-    assert adjusted_rand_score(np.arange(300) % 3, found) == 1.0
-    assert (found >= 0).all()
+    actual = part.cut(3)
+    assert adjusted_rand_score(np.arange(300) % 3, actual) == 1.0
+    assert (actual >= 0).all()
 
 
 def test_many_objects_are_measured_without_their_matrix():

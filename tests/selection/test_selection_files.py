@@ -54,19 +54,19 @@ def alike(one, other):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_selection_is_read_back_unchanged(kind, tmp_path):
-    found = KINDS[kind]()
-    found.save(tmp_path / "s.npz")
-    again = Selection.load(tmp_path / "s.npz")
+    actual = KINDS[kind]()
+    actual.save(tmp_path / "s.npz")
+    restored = Selection.load(tmp_path / "s.npz")
     for each in fields(Selection):
-        assert alike(getattr(found, each.name), getattr(again, each.name)), each.name
-    shared = len({id(one) for one in found.ensembles.values()})
-    assert len({id(one) for one in again.ensembles.values()}) == shared
-    np.testing.assert_array_equal(again.labels_, found.labels_)
-    np.testing.assert_array_equal(again.consensus_matrix(2), found.consensus_matrix(2))
-    again.save(tmp_path / "again.npz")
+        assert alike(getattr(actual, each.name), getattr(restored, each.name)), each.name
+    shared = len({id(one) for one in actual.ensembles.values()})
+    assert len({id(one) for one in restored.ensembles.values()}) == shared
+    np.testing.assert_array_equal(restored.labels_, actual.labels_)
+    np.testing.assert_array_equal(restored.consensus_matrix(2), actual.consensus_matrix(2))
+    restored.save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "s.npz").read_bytes()
     given = {"pictures": False, "max_objects": 5}
-    assert repr(report.account(again, **given)) == repr(report.account(found, **given))
+    assert repr(report.account(restored, **given)) == repr(report.account(actual, **given))
 
 
 def test_unknown_entries_are_refused(tmp_path):

@@ -82,11 +82,11 @@ def test_triple_quality_matches_a_worked_example():
     ],
 )
 def test_trajectories_match_the_worked_examples(labels, R, between):
-    found = trajectory_similarity(labels)
+    actual = trajectory_similarity(labels)
     for (k, x), value in R.items():
-        assert found[k, x] == pytest.approx(value, abs=1e-6)
+        assert actual[k, x] == pytest.approx(value, abs=1e-6)
     own = Ensemble(labels).column_partitions
-    S = pairs(np.where(own[:, None] == own, found, 0.0), labels)
+    S = pairs(np.where(own[:, None] == own, actual, 0.0), labels)
     for (i, j), value in between.items():
         assert S[i, j] == pytest.approx(value, abs=1e-6)
 
@@ -125,7 +125,7 @@ def test_approximate_simrank_matches_the_worked_examples(labels, between):
 def test_similarities_match_their_naive_twins(missing, noise, weighted):
     labels, weights = sample(missing, noise, weighted)
     e = Ensemble(labels, weights=weights)
-    for found, expected in (
+    for actual, expected in (
         (connected_triples(e, decay=0.7), naive.triples(labels, weights, 0.7)),
         (triple_quality(e, decay=0.7), naive.triples(labels, weights, 0.7, quality=True)),
         (approximate_simrank(e, decay=0.7), naive.approximate_simrank(labels, weights, 0.7)),
@@ -138,7 +138,7 @@ def test_similarities_match_their_naive_twins(missing, noise, weighted):
             naive.trajectories(labels, 4, weights, lazy=True),
         ),
     ):
-        np.testing.assert_allclose(dense(found), expected, atol=1e-11)
+        np.testing.assert_allclose(dense(actual), expected, atol=1e-11)
 
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
@@ -147,10 +147,10 @@ def test_simrank_matches_the_naive_twin(missing, noise, weighted, n_iter):
     labels, weights = sample(missing, noise, weighted, n=9, m=4)
     e = Ensemble(labels, weights=weights)
     S, C = naive.simrank(labels, n_iter, weights, 0.7)
-    found = simrank(e, decay=0.7, n_iter=n_iter)
-    np.testing.assert_allclose(found, C, atol=1e-13)
+    actual = simrank(e, decay=0.7, n_iter=n_iter)
+    np.testing.assert_allclose(actual, C, atol=1e-13)
     V = averaging_indicator(e).toarray()
-    seen = 0.7 * V @ found @ V.T
+    seen = 0.7 * V @ actual @ V.T
     np.fill_diagonal(seen, 1.0)
     np.testing.assert_allclose(seen, S, atol=1e-13)
 
@@ -158,8 +158,8 @@ def test_simrank_matches_the_naive_twin(missing, noise, weighted, n_iter):
 @pytest.mark.parametrize("n_steps", [1, 2, 3, 5, 16, 20, 33])
 def test_all_steps_at_once_equal_their_sum(n_steps):
     labels = random_labels(np.random.default_rng(3), 40, 8, k=6)
-    found = trajectory_similarity(labels, n_steps=n_steps)
-    np.testing.assert_allclose(found, naive.trajectories(labels, n_steps), atol=1e-12)
+    actual = trajectory_similarity(labels, n_steps=n_steps)
+    np.testing.assert_allclose(actual, naive.trajectories(labels, n_steps), atol=1e-12)
 
 
 def test_repeated_objects_change_nothing_of_simrank():
@@ -244,8 +244,8 @@ def test_partitions_of_weight_0_are_left_out():
     weighted = Ensemble(other, weights=np.insert(np.ones(6), 2, 0.0))
     kept = weighted.column_weights > 0
     for function in ALL:
-        found = dense(function(weighted))[np.ix_(kept, kept)]
-        np.testing.assert_allclose(found, dense(function(labels)), atol=1e-12)
+        actual = dense(function(weighted))[np.ix_(kept, kept)]
+        np.testing.assert_allclose(actual, dense(function(labels)), atol=1e-12)
 
 
 def test_a_large_cluster_of_weight_0_does_not_set_the_scale():
@@ -254,8 +254,8 @@ def test_a_large_cluster_of_weight_0_does_not_set_the_scale():
     with_one = Ensemble(np.column_stack([labels, np.zeros(40, int)]), weights=[1, 1, 1, 1, 0])
     for function in [*ALL, common_neighbours]:
         T = len(with_one.column_weights) - 1
-        found = dense(function(with_one))[:T, :T]
-        np.testing.assert_allclose(found, dense(function(labels)), atol=1e-12)
+        actual = dense(function(with_one))[:T, :T]
+        np.testing.assert_allclose(actual, dense(function(labels)), atol=1e-12)
 
 
 def test_weights_of_triples_act_as_repetitions():
@@ -264,8 +264,8 @@ def test_weights_of_triples_act_as_repetitions():
     repeated = Ensemble(np.repeat(labels, [1, 2, 1, 3], axis=1))
     places = zip(repeated.offsets[[0, 1, 3, 4]], e.cluster_counts, strict=True)
     first = np.concatenate([begin + np.arange(k) for begin, k in places])
-    found = dense(connected_triples(repeated))[np.ix_(first, first)]
-    np.testing.assert_allclose(dense(connected_triples(e)), found, atol=1e-12)
+    actual = dense(connected_triples(repeated))[np.ix_(first, first)]
+    np.testing.assert_allclose(dense(connected_triples(e)), actual, atol=1e-12)
 
 
 def test_quadratic_forms_by_blocks_are_exact(monkeypatch):
@@ -316,9 +316,9 @@ def test_oversized_blocks_are_refused(monkeypatch):
 def test_triple_quality_handles_partitions_with_little_overlap():
     # Each cluster has a third of each of the other partition in common, a Jaccard coefficient of 1/5: degrees below 1.
     labels = np.column_stack([np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)])
-    found = triple_quality(labels, decay=0.7).toarray()
-    np.testing.assert_allclose(found, naive.triples(labels, None, 0.7, quality=True), atol=1e-12)
-    assert (found[0, 1:3] > 0).all()
+    actual = triple_quality(labels, decay=0.7).toarray()
+    np.testing.assert_allclose(actual, naive.triples(labels, None, 0.7, quality=True), atol=1e-12)
+    assert (actual[0, 1:3] > 0).all()
 
 
 def test_jaccard_in_blocks_equals_the_full_matrix(monkeypatch):

@@ -60,8 +60,8 @@ def test_certainty_matches_the_naive_twin(monkeypatch, missing, noise, weighted,
     H, eci = naive.certainty(labels, 0.3, weights, normalized)
     total = 6 if weights is None else weights.sum()
     np.testing.assert_allclose(total * cluster_uncertainty(ensemble), H, atol=1e-12)
-    found = cluster_certainty(ensemble, 0.3, normalized=normalized)
-    np.testing.assert_allclose(found, eci, rtol=1e-11)
+    actual = cluster_certainty(ensemble, 0.3, normalized=normalized)
+    np.testing.assert_allclose(actual, eci, rtol=1e-11)
     sizes = [len(c) for part in naive.blocks(labels) for c in part]
     owner = np.repeat(np.arange(6), ensemble.cluster_counts)
     if not normalized:

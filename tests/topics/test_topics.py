@@ -125,9 +125,9 @@ def test_the_same_seed_gives_the_same_topics_with_any_threads_and_after_copying(
         GaussianRandomProjection(5), KMeans(6, n_init=1), n_members=6, random_state=3, n_jobs=1
     ).fit(X)
     for other in (clone(model).set_params(n_jobs=3), pickle.loads(pickle.dumps(model))):
-        again = other.fit(X)
-        np.testing.assert_array_equal(again.ensemble_.labels, model.ensemble_.labels)
-        np.testing.assert_array_equal(again.labels_, model.labels_)
+        refitted = other.fit(X)
+        np.testing.assert_array_equal(refitted.ensemble_.labels, model.ensemble_.labels)
+        np.testing.assert_array_equal(refitted.labels_, model.labels_)
     assert len({c.tobytes() for c in model.ensemble_.labels.T}) == 6
 
 

@@ -248,11 +248,11 @@ def test_invalid_arguments_are_refused():
 
 def test_the_plot_shows_the_ranking():
     z, labels = members(9)
-    found = cc.compare(labels, ["PTA", "EAC", "PCC", Short()], n_clusters=4, truth=z)
-    ranking = cc.plotting.comparison_of(found, score="nmi")
+    actual = cc.compare(labels, ["PTA", "EAC", "PCC", Short()], n_clusters=4, truth=z)
+    ranking = cc.plotting.comparison_of(actual, score="nmi")
     assert ranking.without == ["Short"]
     assert list(ranking.values) == sorted(ranking.values, reverse=True)
-    ax = cc.plotting.comparison(found, score="nmi")
+    ax = cc.plotting.comparison(actual, score="nmi")
     assert [text.get_text() for text in ax.get_yticklabels()] == [*ranking.methods, "Short"]
     (dots,) = (line for line in ax.lines if line.get_marker() == "o")
     np.testing.assert_array_equal(dots.get_xdata(), ranking.values)

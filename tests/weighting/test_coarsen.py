@@ -54,10 +54,10 @@ def test_coarsening_matches_the_naive_twin(missing, noise, weighted, k):
 def test_merged_clusters_are_unions_and_coarse_partitions_are_unchanged():
     labels, _ = planted(n=60, m=8, k=5, flip=0.3)
     labels[:, 3] = np.arange(60) % 2
-    found = coarsen(labels, 3).labels
+    found_labels = coarsen(labels, 3).labels
     for u in range(8):
-        assert is_finer(labels[:, u], found[:, u])
-    np.testing.assert_array_equal(found[:, 3], labels[:, 3])
+        assert is_finer(labels[:, u], found_labels[:, u])
+    np.testing.assert_array_equal(found_labels[:, 3], labels[:, 3])
     np.testing.assert_array_equal(coarsen(labels, 5).labels, Ensemble(labels).labels)
 
 

@@ -118,18 +118,18 @@ def test_the_scale_of_the_weights_does_not_matter(form):
 
 def test_weights_of_one_equal_no_weights(form):
     """The same labels; memberships as far as iterations go. On labels without clusters more than one optimum is as good."""
-    found, expected = (fit(form, Ensemble(LABELS, weights=w), 3) for w in (np.ones(M), None))
-    assert same(found, expected)
-    if hasattr(found, "membership_"):
-        np.testing.assert_allclose(found.membership_, expected.membership_, atol=1e-4)
+    actual, expected = (fit(form, Ensemble(LABELS, weights=w), 3) for w in (np.ones(M), None))
+    assert same(actual, expected)
+    if hasattr(actual, "membership_"):
+        np.testing.assert_allclose(actual.membership_, expected.membership_, atol=1e-4)
 
 
 def test_one_hot_memberships_give_the_result_of_labels(form):
     """The same labels, where clusters are clear: CSPA and HGPA break ties among equal cuts otherwise for memberships."""
     if not make(form, 3).method.soft_members:
         pytest.skip("takes no soft members, and says so")
-    found = fit(form, Ensemble.from_memberships([np.eye(3)[column] for column in LABELS.T]), 3)
-    assert same(found, fit(form, LABELS, 3))
+    actual = fit(form, Ensemble.from_memberships([np.eye(3)[column] for column in LABELS.T]), 3)
+    assert same(actual, fit(form, LABELS, 3))
 
 
 def test_objects_observed_with_weight_0_only_are_accepted(form):
@@ -176,8 +176,8 @@ def test_soft_members_of_one_cluster_are_accepted(form):
     if not model.method.soft_members:
         pytest.skip("takes no soft members, and says so")
     for m in (1, 3):
-        found = fit(form, Ensemble.from_memberships([np.ones((21, 1))] * m), 2)
-        assert found.labels_.min() == 0
+        actual = fit(form, Ensemble.from_memberships([np.ones((21, 1))] * m), 2)
+        assert actual.labels_.min() == 0
 
 
 @pytest.mark.parametrize("mass", [0.0, 1e-300])
@@ -186,10 +186,10 @@ def test_soft_clusters_without_objects_are_ignored(form, mass):
     if not model.method.soft_members:
         pytest.skip("takes no soft members, and says so")
     member = np.column_stack([np.arange(12) % 2, np.arange(12) % 2 == 0, np.full(12, mass)])
-    found = fit(form, Ensemble.from_memberships([member] * 3), 2)
-    np.testing.assert_array_equal(found.labels_, np.arange(12) % 2)
-    if hasattr(found, "objective_"):
-        assert np.isfinite(found.objective_)
+    actual = fit(form, Ensemble.from_memberships([member] * 3), 2)
+    np.testing.assert_array_equal(actual.labels_, np.arange(12) % 2)
+    if hasattr(actual, "objective_"):
+        assert np.isfinite(actual.objective_)
 
 
 def test_partitions_without_common_objects_give_finite_weights():

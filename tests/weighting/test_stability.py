@@ -51,7 +51,7 @@ def test_stabilities_match_the_naive_twin(measure, fraction):
     for rng in spawn_generators(np.random.SeedSequence(0), 5):
         drawn = np.sort(rng.permutation(40)[: int(fraction * 40)])
         reruns.append((drawn, Cuts().fit_transform(X[drawn])))
-    assert any(((labels[drawn] == -1) != (again == -1)).any() for drawn, again in reruns)
+    assert any(((labels[drawn] == -1) != (repeated == -1)).any() for drawn, repeated in reruns)
     np.testing.assert_allclose(stability, stabilities(labels, reruns, measure), atol=1e-12)
     assert np.ptp(stability) > 0.05
 

@@ -38,8 +38,8 @@ def test_too_coarse_partitions_merge_blobs_with_a_warning():
     labels, truth = blobs(6, range(2, 11))
     message = r"PCC merged groups of objects that .* \(6 groups in 5 clusters\)"
     with pytest.warns(EnsembleWarning, match=message):
-        found = PCC(6, random_state=0).fit(labels).labels_
-    assert adjusted_rand_index(truth, found) < 0.95
+        found_labels = PCC(6, random_state=0).fit(labels).labels_
+    assert adjusted_rand_index(truth, found_labels) < 0.95
     for named in (EAC(6), LWEA(6)):
         assert adjusted_rand_index(truth, named.fit(labels).labels_) == 1.0
 
@@ -48,8 +48,8 @@ def test_too_coarse_partitions_merge_blobs_with_a_warning():
 def test_some_coarse_partitions_give_a_warning(method):
     labels, truth = blobs(5, [2, 5, 6])
     with pytest.warns(EnsembleWarning, match=f"{method.__name__} merged groups of objects"):
-        found = method(5, random_state=0).fit(labels).labels_
-    assert adjusted_rand_index(truth, found) < 0.95
+        found_labels = method(5, random_state=0).fit(labels).labels_
+    assert adjusted_rand_index(truth, found_labels) < 0.95
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -60,11 +60,11 @@ def test_only_merged_clusters_warn(method, seed):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = method(5, random_state=0).fit(labels)
-        said = any("merged groups" in str(one.message) for one in caught)
+        messages = any("merged groups" in str(one.message) for one in caught)
         table = contingency(truth, model.labels_).table
         merged = ((table > 0.5 * table.sum(axis=1, keepdims=True)).sum(axis=0) > 1).any()
         # Where no partition has more clusters than there are blobs, partitions may err together.
-        assert said == merged or (merged and max(sizes) == 5)
+        assert messages == merged or (merged and max(sizes) == 5)
 
 
 def test_groups_match_the_simple_rule():

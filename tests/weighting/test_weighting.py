@@ -86,8 +86,8 @@ def test_agreement_weights_are_mean_similarities(measure):
     labels, _ = mixed(bad=2)
     S = np.maximum(naive.similarities(labels, measure), 0)
     q = naive.quality(S)
-    found = weighting.agreement_weights(labels, measure=measure)
-    np.testing.assert_allclose(found, q / q.max(), atol=1e-12)
+    actual = weighting.agreement_weights(labels, measure=measure)
+    np.testing.assert_allclose(actual, q / q.max(), atol=1e-12)
     scaled = weighting.agreement_weights(labels, measure=measure, scale=True)
     np.testing.assert_allclose(scaled, (q - q.min()) / (q.max() - q.min()), atol=1e-12)
 
@@ -97,8 +97,8 @@ def test_agreement_weights_separate_good_partitions_from_random_ones():
     weights = weighting.agreement_weights(labels)
     assert weights[:7].min() > 1.2 * weights[7:].max()
     for model in (PCC(3, divergence="l2", random_state=0), EAC(3), Voting(3, random_state=0)):
-        found = model.fit(Ensemble(labels).reweighted(weights)).labels_
-        assert len(np.unique(np.column_stack([found, truth]), axis=0)) < 9
+        found_labels = model.fit(Ensemble(labels).reweighted(weights)).labels_
+        assert len(np.unique(np.column_stack([found_labels, truth]), axis=0)) < 9
 
 
 def test_equal_partitions_have_equal_weights():
@@ -115,8 +115,8 @@ def test_joint_criterion_is_greedy(seed, alpha):
     labels, _ = mixed(seed)
     S = naive.similarities(labels)
     for size in (1, 2, 5, 12):
-        found = weighting.joint_criterion(labels, size, alpha=alpha)
-        assert found.tolist() == naive.joint_criterion(S, size, alpha)
+        actual = weighting.joint_criterion(labels, size, alpha=alpha)
+        assert actual.tolist() == naive.joint_criterion(S, size, alpha)
 
 
 def test_duplicates_are_never_both_selected_by_clusters():
@@ -148,8 +148,8 @@ def test_clusters_of_partitions_select_their_best_member():
 @pytest.mark.parametrize("seed", range(8))
 def test_the_convex_hull_matches_scipy(seed):
     labels, _ = mixed(seed, n=40, good=5, bad=4)
-    found = weighting.convex_hull_selection(labels)
-    assert found.tolist() == naive.hull_members(naive.similarities(labels))
+    actual = weighting.convex_hull_selection(labels)
+    assert actual.tolist() == naive.hull_members(naive.similarities(labels))
 
 
 def test_adaptive_selection_follows_the_stability():
@@ -192,7 +192,7 @@ def test_resampling_selects_good_partitions(bootstrap):
 def test_resampled_selection_ranks_like_the_naive_twin(bootstrap, judges, fraction, alpha):
     labels, _ = mixed(seed=3, n=40, good=4, bad=5)
     how = {"bootstrap": bootstrap, "judges": judges, "fraction": fraction, "alpha": alpha}
-    found = weighting.resampled_selection(
+    actual = weighting.resampled_selection(
         labels, EAC(3), 4, n_resamples=6, max_share=1.0, random_state=0, **how
     )
     share = (1.0 if bootstrap else 0.5) if fraction is None else fraction
@@ -202,7 +202,7 @@ def test_resampled_selection_ranks_like_the_naive_twin(bootstrap, judges, fracti
         for rng in spawn_generators(np.random.SeedSequence(0), 6)
     ]
     expected = naive.resampled(labels, EAC(3).fit_predict, draws, 4, judges, alpha)
-    assert list(found) == expected
+    assert list(actual) == expected
 
 
 def test_validity_weights_are_the_mean_of_scaled_indices():
@@ -235,8 +235,8 @@ def test_validity_ignores_unclustered_objects():
     expected = [calinski_harabasz_score(X[30:], labels[30:, 0])]
     expected += [calinski_harabasz_score(X, column) for column in labels.T[1:]]
     scaled = (np.array(expected) - min(expected)) / (max(expected) - min(expected))
-    found = weighting.validity_weights(holes, X, indices="calinski_harabasz")
-    np.testing.assert_allclose(found, scaled, atol=1e-12)
+    actual = weighting.validity_weights(holes, X, indices="calinski_harabasz")
+    np.testing.assert_allclose(actual, scaled, atol=1e-12)
 
 
 def test_partitions_without_an_index_rank_last():
@@ -254,10 +254,10 @@ def test_silhouettes_can_use_a_sample():
         labels, X, indices="silhouette", max_samples=150, random_state=0
     )
     assert np.abs(whole - some).max() < 0.2
-    again = weighting.validity_weights(
+    repeated = weighting.validity_weights(
         labels, X, indices="silhouette", max_samples=150, random_state=0
     )
-    np.testing.assert_array_equal(some, again)
+    np.testing.assert_array_equal(some, repeated)
 
 
 @pytest.mark.parametrize(
@@ -363,8 +363,8 @@ def test_degenerate_partitions_are_not_selected(name):
     alone = SELECTIONS[name](labels[:, ::2])
     if name in ("convex_hull_selection", "adaptive_selection"):
         np.testing.assert_array_equal(chosen, 2 * alone)
-    found = PCC(4, divergence="l2", random_state=0).fit(labels[:, chosen]).labels_
-    assert adjusted_rand_index(truth, found) > 0.9
+    found_labels = PCC(4, divergence="l2", random_state=0).fit(labels[:, chosen]).labels_
+    assert adjusted_rand_index(truth, found_labels) > 0.9
 
 
 def test_diversity_alone_selects_degenerate_partitions():
@@ -414,19 +414,19 @@ def test_resamples_are_drawn_without_replacement_by_default():
 
 
 def test_a_partition_of_weight_0_does_not_decide_the_range_of_an_index():
-    found = weighting.relevance_weights([[0.1, 0.5, 0.9, 7.0]], weights=[1.0, 1.0, 2.0, 0.0])
+    actual = weighting.relevance_weights([[0.1, 0.5, 0.9, 7.0]], weights=[1.0, 1.0, 2.0, 0.0])
     np.testing.assert_allclose(
-        found[:3], weighting.relevance_weights([[0.1, 0.5, 0.9]], weights=[1, 1, 2])
+        actual[:3], weighting.relevance_weights([[0.1, 0.5, 0.9]], weights=[1, 1, 2])
     )
-    assert found[3] == 0.0
+    assert actual[3] == 0.0
 
 
 def test_relevance_matches_a_worked_example():
     # I - mean = -.4, -.2, .6: three bins, so that the entropy is log 3; relevance log 3 times .6, .8, .4.
-    found = weighting.relevance_weights([[3.0, 5.0, 13.0]])
-    np.testing.assert_allclose(found, [0.75, 1.0, 0.5])
+    actual = weighting.relevance_weights([[3.0, 5.0, 13.0]])
+    np.testing.assert_allclose(actual, [0.75, 1.0, 0.5])
     # The second index has two values: entropy of (1/3, 2/3); I - mean = -2/3, 1/3, 1/3.
     entropy = -(np.log(1 / 3) + 2 * np.log(2 / 3)) / 3
     both = np.log(3) * np.array([0.6, 0.8, 0.4]) + entropy * np.array([1 / 3, 2 / 3, 2 / 3])
-    found = weighting.relevance_weights([[3.0, 5.0, 13.0], [0.0, 1.0, 1.0]])
-    np.testing.assert_allclose(found, both / both.max())
+    actual = weighting.relevance_weights([[3.0, 5.0, 13.0], [0.0, 1.0, 1.0]])
+    np.testing.assert_allclose(actual, both / both.max())

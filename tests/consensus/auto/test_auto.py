@@ -33,12 +33,12 @@ def test_straddling_matches_its_definition_on_sets(labels, partition, weights):
     labels[0] = np.maximum(labels[0], 0)  # no partition is missing everywhere
     partition = np.unique(partition, return_inverse=True)[1]
     ensemble = Ensemble(labels, weights=weights)
-    found = straddling(ensemble, partition, np.arange(4))
+    actual = straddling(ensemble, partition, np.arange(4))
     if partition.max() == 0:
-        assert found == 0.0
+        assert actual == 0.0
     else:
         expected = naive.straddling(list(labels.T), list(partition), weights)
-        assert found == pytest.approx(expected, abs=1e-12)
+        assert actual == pytest.approx(expected, abs=1e-12)
 
 
 def test_whole_clusters_straddle_nothing():
@@ -199,10 +199,10 @@ def test_supports_determine_the_number():
     model = AutoConsensus().fit(members(X))
     best = max(model.supports_, key=lambda support: support.support)
     assert best.n_clusters == model.n_clusters_ == 3
-    told = AutoConsensus(4).fit(members(X))
-    assert told.n_clusters_ == 4
-    assert told.n_clusters_shown_ == 3
-    assert told.supports_ == model.supports_
+    with_number = AutoConsensus(4).fit(members(X))
+    assert with_number.n_clusters_ == 4
+    assert with_number.n_clusters_shown_ == 3
+    assert with_number.supports_ == model.supports_
 
 
 def test_a_small_separate_group_does_not_hide_the_other_clusters():

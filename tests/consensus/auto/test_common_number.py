@@ -131,9 +131,9 @@ def test_a_number_by_lifetime_is_no_larger_than_that_of_the_partitions(name):
     lives = model.lifetimes_
     # The longest of the lifetimes of 2 and 3 clusters, and it is said if it is not the longest of all.
     assert model.n_clusters_ == 2 + int(np.argmax(lives[: K - 1] >= lives[: K - 1].max() - 1e-9))
-    (said,) = [w for w in caught if issubclass(w.category, EnsembleWarning)]
-    assert said.filename == __file__
-    assert str(said.message) == (
+    (warning,) = [w for w in caught if issubclass(w.category, EnsembleWarning)]
+    assert warning.filename == __file__
+    assert str(warning.message) == (
         f"All partitions have {K} clusters, so they cannot show more: the longest lifetime is that of "
         f"{2 + int(np.argmax(lives))} clusters, and {name.split(',')[0]} looks for the longest of at most {K}. Pass "
         f"n_clusters={K} to choose their number."
@@ -144,9 +144,9 @@ def test_lwea_by_lifetime_finds_no_more_clusters_than_a_partition_has():
     labels = np.random.default_rng(0).integers(0, 15, (N, 27))
     with pytest.warns(
         EnsembleWarning, match=r"All partitions have 15 .* n_clusters=15 to choose"
-    ) as told:
+    ) as caught:
         model = LWEA().fit(labels)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     # The longest of the lifetimes of 2 to 15 clusters.
     assert model.n_clusters_ == 2 + int(np.argmax(model.lifetimes_[:14])) <= 15
     assert np.argmax(model.lifetimes_) > 13

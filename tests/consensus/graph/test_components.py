@@ -55,10 +55,10 @@ def test_two_halves_are_cut_apart_first(name):
 @pytest.mark.parametrize("name", CUTS)
 def test_halves_are_cut_as_if_each_were_alone(name):
     labels, half = halves(k=2)
-    found = CUTS[name](4).fit(labels).labels_
+    found_labels = CUTS[name](4).fit(labels).labels_
     for h in (0, 1):
         alone = CUTS[name](2).fit(labels[half == h]).labels_
-        assert adjusted_rand_score(alone, found[half == h]) == 1
+        assert adjusted_rand_score(alone, found_labels[half == h]) == 1
 
 
 @pytest.mark.parametrize("name", CUTS)
@@ -105,10 +105,10 @@ def test_unanimous_partitions_are_returned_as_components(name):
 def test_noise_objects_join_the_smallest_component(name):
     labels, half = halves()
     labels[:2] = -2
-    found = CUTS[name](2).fit(labels).labels_
-    assert adjusted_rand_score(half[2:], found[2:]) == 1
-    smaller = np.bincount(found[2:]).argmin()
-    assert (found[:2] == smaller).all()
+    found_labels = CUTS[name](2).fit(labels).labels_
+    assert adjusted_rand_score(half[2:], found_labels[2:]) == 1
+    smaller = np.bincount(found_labels[2:]).argmin()
+    assert (found_labels[:2] == smaller).all()
 
 
 @pytest.mark.parametrize("soft", [False, True])

@@ -36,14 +36,14 @@ def shared(labels, weights):
     of = [u for u, part in enumerate(blocks(labels)) for _ in part]
     T = len(J)
     np.fill_diagonal(J, 1.0)
-    found = np.zeros((T, T))
+    actual = np.zeros((T, T))
     for a in range(T):
         for b in range(T):
             terms = [weights[of[k]] * min(J[a, k], J[b, k]) for k in range(T)]
-            found[a, b] = math.fsum(terms)
-    found /= found.max()
-    np.fill_diagonal(found, 1.0)
-    return found
+            actual[a, b] = math.fsum(terms)
+    actual /= actual.max()
+    np.fill_diagonal(actual, 1.0)
+    return actual
 
 
 def stacked(labels, alpha, beta):
@@ -105,7 +105,7 @@ def test_weac_without_agreement_equals_eac():
     plain = EAC(5).fit(labels)
     model = WEAC(5, beta=0.0).fit(labels)
     np.testing.assert_array_equal(model.labels_, plain.labels_)
-    heights = [np.sort(found.linkage_matrix_[:, 2]) for found in (model, plain)]
+    heights = [np.sort(actual.linkage_matrix_[:, 2]) for actual in (model, plain)]
     np.testing.assert_allclose(*heights, atol=1e-12)
 
 
@@ -114,7 +114,7 @@ def test_weac_of_many_rows_needs_no_matrix(method):
     labels = np.random.default_rng(2).integers(0, 5, (300, 9))
     model = WEAC(6, linkage=method).fit(labels)
     by_rows = WEAC(6, linkage=method, max_dense=50).fit(labels)
-    heights = [np.sort(found.linkage_matrix_[:, 2]) for found in (model, by_rows)]
+    heights = [np.sort(actual.linkage_matrix_[:, 2]) for actual in (model, by_rows)]
     np.testing.assert_allclose(*heights, atol=1e-9)
     with pytest.raises(DenseLimitError, match="WEAC with linkage='complete'"):
         WEAC(6, linkage="complete", max_dense=50).fit(labels)

@@ -56,6 +56,6 @@ def test_clusters_are_found_as_well_as_with_all_pairs():
 def test_missing_labels_and_noise_are_accepted():
     labels = random_labels(0, 200, 8, 3, missing=0.2, noise=0.1)
     model = CSPA(3, max_dense=100, random_state=0).fit(labels)
-    again = CSPA(3, max_dense=100, random_state=0, n_jobs=2).fit(labels)
-    np.testing.assert_array_equal(model.labels_, again.labels_)
+    refitted = CSPA(3, max_dense=100, random_state=0, n_jobs=2).fit(labels)
+    np.testing.assert_array_equal(model.labels_, refitted.labels_)
     assert model.n_clusters_ == 3

@@ -38,13 +38,13 @@ def test_the_lowest_balanced_cut_is_found(form):
         k = 2 + trial % 3
         W = random_graph(rng, 7)
         capacity = part_capacity(np.ones(7), k, 0.05)
-        found = partition_graph(W if form == "dense" else sp.csr_array(W), k, random_state=trial)
-        assert found.cut == pytest.approx(naive.cut(W, found.labels))
-        assert np.bincount(found.labels, minlength=k).min() > 0
-        assert np.bincount(found.labels).max() <= found.capacity == capacity
+        actual = partition_graph(W if form == "dense" else sp.csr_array(W), k, random_state=trial)
+        assert actual.cut == pytest.approx(naive.cut(W, actual.labels))
+        assert np.bincount(actual.labels, minlength=k).min() > 0
+        assert np.bincount(actual.labels).max() <= actual.capacity == capacity
         best = naive.best_balanced(lambda labels, W=W: naive.cut(W, labels), 7, k, capacity)
-        assert found.cut >= best - 1e-9
-        optimal += found.cut <= best + 1e-9
+        assert actual.cut >= best - 1e-9
+        optimal += actual.cut <= best + 1e-9
     assert optimal >= 57
 
 
@@ -55,15 +55,15 @@ def test_the_lowest_connectivity_is_found():
         k = 2 + trial % 3
         columns = rng.integers(0, 3, (7, 5))
         H = Ensemble(columns).indicator
-        found = partition_hypergraph(
+        actual = partition_hypergraph(
             Hypergraph(H, np.ones(H.shape[1]), np.ones(7)), k, random_state=trial
         )
-        assert found.cut == naive.connectivity(columns, found.labels)
-        assert np.bincount(found.labels).max() <= found.capacity
+        assert actual.cut == naive.connectivity(columns, actual.labels)
+        assert np.bincount(actual.labels).max() <= actual.capacity
         best = naive.best_balanced(
-            lambda labels, c=columns: naive.connectivity(c, labels), 7, k, found.capacity
+            lambda labels, c=columns: naive.connectivity(c, labels), 7, k, actual.capacity
         )
-        optimal += found.cut == best
+        optimal += actual.cut == best
     assert optimal >= 57
 
 
@@ -135,9 +135,9 @@ def test_isolated_vertices_have_a_part(method):
         pytest.importorskip("pymetis")
     W = np.zeros((8, 8))
     W[:3, :3] = W[3:6, 3:6] = 1
-    found = partition_graph(W, 2, method=method, random_state=0)
-    assert found.cut == 0
-    assert np.bincount(found.labels).max() <= found.capacity == 5
+    actual = partition_graph(W, 2, method=method, random_state=0)
+    assert actual.cut == 0
+    assert np.bincount(actual.labels).max() <= actual.capacity == 5
     empty = partition_graph(np.zeros((6, 6)), 3, method=method, random_state=0)
     assert np.bincount(empty.labels, minlength=3).min() > 0
 
@@ -148,9 +148,9 @@ def test_float_weights_are_used_exactly(method):
         pytest.importorskip("pymetis")
     W = np.full((6, 6), 1e-7)
     W[:3, :3] = W[3:, 3:] = 3.3e-5
-    found = partition_graph(W, 2, method=method, random_state=0)
-    np.testing.assert_array_equal(found.labels, [0, 0, 0, 1, 1, 1])
-    assert found.cut == pytest.approx(9e-7)
+    actual = partition_graph(W, 2, method=method, random_state=0)
+    np.testing.assert_array_equal(actual.labels, [0, 0, 0, 1, 1, 1])
+    assert actual.cut == pytest.approx(9e-7)
 
 
 def test_integer_weights_are_kept_and_small_weights_stay_positive():
@@ -213,13 +213,13 @@ def test_metis_cuts_no_more_than_the_filled_spectral_start():
     pytest.importorskip("pymetis")
     for seed in range(5):
         W = random_graph(np.random.default_rng(seed), 80, 0.1)
-        found = partition_graph(W, 5, method="metis", random_state=0)
+        actual = partition_graph(W, 5, method="metis", random_state=0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 0)
             patch.setattr("conclust.consensus.graph.partition._ROOMS", ())
             start = partition_graph(W, 5, n_init=1, random_state=0)
-        assert found.cut <= start.cut + 1e-9
-        assert np.bincount(found.labels, minlength=5).min() > 0
+        assert actual.cut <= start.cut + 1e-9
+        assert np.bincount(actual.labels, minlength=5).min() > 0
 
 
 def test_metis_keeps_the_lowest_cut_of_several_seeds(monkeypatch):
@@ -236,10 +236,10 @@ def test_metis_keeps_the_lowest_cut_of_several_seeds(monkeypatch):
 
     monkeypatch.setattr(pymetis, "part_graph", part_graph)
     W = random_graph(np.random.default_rng(4), 1000, 0.02)
-    found = partition_graph(W, 4, method="metis", n_init=6, random_state=0)
+    actual = partition_graph(W, 4, method="metis", n_init=6, random_state=0)
     assert len({named["options"].seed for named in given}) == len(given) == 6
     assert not any(named["recursive"] for named in given)
-    assert found.cut <= min(cuts)
+    assert actual.cut <= min(cuts)
     assert len(set(cuts)) > 1
 
 
@@ -248,8 +248,8 @@ def test_mtkahypar_uses_the_seed_of_the_call():
     labels, _ = planted(n=60, flip=0.3)
     first = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
     HGPA(2, partitioner="mtkahypar", n_init=2, random_state=5).fit(labels)
-    again = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
-    np.testing.assert_array_equal(first.labels_, again.labels_)
+    refitted = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
+    np.testing.assert_array_equal(first.labels_, refitted.labels_)
 
 
 def test_mtkahypar_finds_planted_clusters():

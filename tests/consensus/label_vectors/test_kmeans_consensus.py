@@ -258,8 +258,8 @@ def test_a_search_that_ends_early_warns(cls):
 def test_new_objects_go_to_the_nearest_mean(cls):
     labels = ragged(10, n=60, missing=0.2, noise=0.05)
     model = cls(3, random_state=0).fit(labels)
-    found = model.predict(labels)
-    assert adjusted_rand_score(found, model.labels_) > 0.9
+    predicted = model.predict(labels)
+    assert adjusted_rand_score(predicted, model.labels_) > 0.9
     members, k = blocks(labels), model.n_clusters_
     for i in range(len(labels)):
         cost = np.zeros(k)
@@ -274,7 +274,7 @@ def test_new_objects_go_to_the_nearest_mean(cls):
                 else:
                     cost[c] -= np.log(mean[P[i] == 1].item() + 1e-10)
         if not (labels[i] == -2).any():
-            assert found[i] == cost.argmin()
+            assert predicted[i] == cost.argmin()
 
 
 def test_unseen_labels_and_unobserved_objects_are_placed():

@@ -139,17 +139,17 @@ def test_the_loss_never_rises_and_matches_the_criterion(name):
     ensemble = Ensemble(labels)
     rows = ensemble.distinct_rows()
     start = np.random.default_rng(0).integers(0, 4, len(rows))
-    found = RowMoves(4, LOSSES[name], 50, 0.0)._refined(rows, start.copy())
-    assert found.converged
-    assert len(found.losses) > 3
-    assert (np.diff(found.losses) <= 1e-9).all()
-    before, after = start[rows.inverse], found.labels[rows.inverse]
+    actual = RowMoves(4, LOSSES[name], 50, 0.0)._refined(rows, start.copy())
+    assert actual.converged
+    assert len(actual.losses) > 3
+    assert (np.diff(actual.losses) <= 1e-9).all()
+    before, after = start[rows.inverse], actual.labels[rows.inverse]
     if name == "cut":
         fallen = cut_loss(members, before) - cut_loss(members, after)
     else:
         gained = utility(members, after, name) - utility(members, before, name)
         fallen = gained * len(labels) * (np.log(2) if name == "U_H" else 1.0)
-    assert found.losses[0] - found.losses[-1] == pytest.approx(fallen)
+    assert actual.losses[0] - actual.losses[-1] == pytest.approx(fallen)
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
@@ -180,11 +180,11 @@ def test_six_objects_with_missing_labels_reach_the_best_partition(name, k):
     partitions = [np.array(p) for p in all_partitions(6) if max(p) < k]
     if name == "cut":
         best = -min(cut_loss(members, p) for p in partitions)
-        found = -SEC(k, random_state=0).fit(labels).objective_
+        actual = -SEC(k, random_state=0).fit(labels).objective_
     else:
         best = max(utility(members, p, name) for p in partitions)
-        found = KCC(k, utility=name, random_state=0).fit(labels).objective_
-    assert found == pytest.approx(best)
+        actual = KCC(k, utility=name, random_state=0).fit(labels).objective_
+    assert actual == pytest.approx(best)
 
 
 # -- equal to others
@@ -255,11 +255,11 @@ def test_powers_of_large_clusters_leave_no_residue_in_small_ones(power):
     # All in one cluster but a few: the large one empties into another, and small ones are left.
     start = np.where(truth[rows.first] == 0, 0, 1)
     moves = RowMoves(3, RowLoss("norm", power), 50, 0.0)
-    found = moves._refined(rows, start)
-    again = moves._refined(rows, found.labels.copy())
-    assert again.losses[0] == pytest.approx(found.losses[-1], rel=1e-12)
-    assert (again.labels == found.labels).all()
-    assert (np.diff(found.losses) <= 1e-9 * abs(found.losses[0])).all()
+    actual = moves._refined(rows, start)
+    repeated = moves._refined(rows, actual.labels.copy())
+    assert repeated.losses[0] == pytest.approx(actual.losses[-1], rel=1e-12)
+    assert (repeated.labels == actual.labels).all()
+    assert (np.diff(actual.losses) <= 1e-9 * abs(actual.losses[0])).all()
 
 
 def test_a_partition_with_one_cluster_changes_nothing():
@@ -268,8 +268,8 @@ def test_a_partition_with_one_cluster_changes_nothing():
     for name in UTILITIES:
         for normalized in (False, True):
             model = KCC(3, utility=name, normalized=normalized, random_state=0)
-            expected, found = model.fit(labels).labels_, model.fit(with_one).labels_
-            np.testing.assert_array_equal(found, expected)
+            expected, actual = model.fit(labels).labels_, model.fit(with_one).labels_
+            np.testing.assert_array_equal(actual, expected)
 
 
 # -- new objects
@@ -279,8 +279,8 @@ def test_a_partition_with_one_cluster_changes_nothing():
 def test_new_objects_go_to_the_nearest_mean(name):
     labels = ragged(10, n=60, missing=0.2, noise=0.05)
     model = SEC(3, random_state=0) if name == "cut" else KCC(3, utility=name, random_state=0)
-    found = model.fit(labels).predict(labels)
-    assert adjusted_rand_score(found, model.labels_) > 0.85
+    predicted = model.fit(labels).predict(labels)
+    assert adjusted_rand_score(predicted, model.labels_) > 0.85
     members, k = blocks(labels), model.n_clusters_
     B = np.nan_to_num(np.hstack(members))
     d = (B @ B.T).sum(1)
@@ -295,7 +295,7 @@ def test_new_objects_go_to_the_nearest_mean(name):
                 if not np.isnan(P[i, 0]):
                     cost[c] += divergence(name, P[i], P[mine & ~np.isnan(P[:, 0])].mean(0))
         if not (labels[i] == -2).any():
-            assert found[i] == cost.argmin()
+            assert predicted[i] == cost.argmin()
 
 
 def divergence(name, x, m):

@@ -76,9 +76,9 @@ def test_links_of_equal_height_count_as_one():
 
 def test_core_and_stability_equal_those_of_the_diagnostic():
     labels, _ = planted(n=80, m=10, k=3, flip=0.2)
-    model, found = CEs2(3).fit(labels), sample_stability(labels)
-    np.testing.assert_array_equal(model.core_, found.core)
-    np.testing.assert_array_equal(model.stability_, found.stability)
+    model, actual = CEs2(3).fit(labels), sample_stability(labels)
+    np.testing.assert_array_equal(model.core_, actual.core)
+    np.testing.assert_array_equal(model.stability_, actual.stability)
 
 
 def test_a_chain_is_one_cluster():

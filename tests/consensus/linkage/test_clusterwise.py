@@ -136,11 +136,11 @@ def test_rows_and_matrix_give_the_same_tree(monkeypatch, kind, linkage, n_rows):
     mean = "pairs" if kind == "simrank" else "partitions"
     W = approximate_simrank(e) if kind == "simrank" else KINDS[kind](e)
     pairs = pairs_of(e, W, mean=mean)
-    found = cluster_tree(pairs, linkage, max_dense=1, owner="it").matrix
+    actual = cluster_tree(pairs, linkage, max_dense=1, owner="it").matrix
     expected = clusterwise.linkage_of(pairs.dissimilarities(), pairs.start, linkage)
-    np.testing.assert_allclose(found[:, 2], expected[:, 2], atol=1e-11)
+    np.testing.assert_allclose(actual[:, 2], expected[:, 2], atol=1e-11)
     for k in (2, 5, 20):
-        np.testing.assert_array_equal(cut(found, k), cut(expected, k))
+        np.testing.assert_array_equal(cut(actual, k), cut(expected, k))
 
 
 def test_trees_of_soft_members_are_greedy(few):
@@ -239,16 +239,18 @@ def test_lwea_by_rows_takes_missing_labels():
     labels, truth = planted(n=120, m=12, k=4, flip=0.1, missing=0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvidenceWarning)
-        found = LWEA(4, max_dense=10).fit(labels)
-    np.testing.assert_array_equal(found.labels_, LWEA(4).fit(labels).labels_)
-    np.testing.assert_array_equal(found.labels_, truth)
+        model = LWEA(4, max_dense=10).fit(labels)
+    np.testing.assert_array_equal(model.labels_, LWEA(4).fit(labels).labels_)
+    np.testing.assert_array_equal(model.labels_, truth)
 
 
 @pytest.mark.parametrize("limit", [3, 1])
 def test_pairs_without_evidence_are_reported(limit):
     labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
-    told = "Of 4 pairs of objects" if limit == 3 else "if there are any, count as dissimilarity 1"
-    with pytest.warns(EvidenceWarning, match=told):
+    pattern = (
+        "Of 4 pairs of objects" if limit == 3 else "if there are any, count as dissimilarity 1"
+    )
+    with pytest.warns(EvidenceWarning, match=pattern):
         warn_of_unobserved(Ensemble(labels), limit)
     with pytest.warns(EvidenceWarning, match="count as dissimilarity 1") as heard:
         LWEA(2, max_dense=2).fit(labels)

@@ -278,8 +278,8 @@ def test_the_order_and_names_of_partitions_do_not_matter(linkage, missing, weigh
     for other in (same.linkage_matrix_, doubled.linkage_matrix_):
         if linkage == "single":
             # Of equal heights a minimum spanning tree tells no order.
-            found, expected = hierarchy.cophenet(other), hierarchy.cophenet(tree)
-            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
+            actual, expected = hierarchy.cophenet(other), hierarchy.cophenet(tree)
+            np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-11)
         else:
             np.testing.assert_allclose(other, tree, rtol=0, atol=1e-11)
 

@@ -26,7 +26,7 @@ LINKAGES = ("single", "average", "complete", "ward")
 def naive_stability(labels, weights=None):
     n, m = labels.shape
     weights = np.ones(m) if weights is None else np.asarray(weights, dtype=float)
-    found = []
+    values = []
     for u in range(m):
         for c in range(labels[:, u].max() + 1):
             total = observed_weight = 0.0
@@ -40,8 +40,8 @@ def naive_stability(labels, weights=None):
                     best = max(best, len(own & other) / len(own | other))
                 total += weights[v] * best
                 observed_weight += weights[v]
-            found.append(total / observed_weight if observed_weight else 1.0)
-    return np.array(found)
+            values.append(total / observed_weight if observed_weight else 1.0)
+    return np.array(values)
 
 
 def naive_dissimilarity(labels, cluster_weights, weights):

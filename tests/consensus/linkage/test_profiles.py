@@ -53,8 +53,8 @@ def test_soft_members_are_linked_by_their_memberships():
 
 def test_planted_clusters_are_found():
     labels, truth = planted(n=200, m=15, k=4, flip=0.1)
-    found = EAC(4, metric="profile", linkage="complete").fit(labels).labels_
-    np.testing.assert_array_equal(found, truth)
+    found_labels = EAC(4, metric="profile", linkage="complete").fit(labels).labels_
+    np.testing.assert_array_equal(found_labels, truth)
 
 
 def test_unsupported_input_is_refused():

@@ -276,9 +276,9 @@ def test_the_cut_counts_loops(monkeypatch, whole):
     root = 1 / np.sqrt(R.sum(axis=1) + 1.0)
     values, vectors = np.linalg.eigh((R + 0.5 * np.eye(n)) * root[:, None] * root)
     expected = vectors[:, -3:] / np.linalg.norm(vectors[:, -3:], axis=1, keepdims=True)
-    found = graph_embedding(R, 3, np.random.default_rng(0), loops=np.full(n, 0.5))
+    actual = graph_embedding(R, 3, np.random.default_rng(0), loops=np.full(n, 0.5))
     assert np.diff(values[-4:]).min() > 1e-4
-    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+    np.testing.assert_allclose(actual @ actual.T, expected @ expected.T, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -301,12 +301,12 @@ def test_uninformative_labels_give_a_warning(similarity, consensus, code, share,
     model = LCE(4, similarity=similarity, consensus=consensus, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = adjusted_rand_index(truth, model.fit(labels).labels_)
-    said = [str(one.message) for one in caught if issubclass(one.category, EnsembleWarning)]
-    assert any("of the labels are" in text for text in said) == warned
+        actual = adjusted_rand_index(truth, model.fit(labels).labels_)
+    messages = [str(one.message) for one in caught if issubclass(one.category, EnsembleWarning)]
+    assert any("of the labels are" in text for text in messages) == warned
     # What is said is so: the clusters are not found there, and they are by what it names.
     if warned:
-        assert found < 0.75
+        assert actual < 0.75
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EvidenceWarning)
             instead = LCE(4, similarity="asrs", consensus="hierarchical").fit(labels).labels_
@@ -326,8 +326,8 @@ def test_a_cluster_of_weight_2_counts_as_two_of_weight_1(seed):
         return _normalized_cut(R, weights, 2, np.random.SeedSequence(0), 20)
 
     repeated = cut(R[np.ix_(times, times)], np.ones(len(times)))
-    found = cut(R, weights.astype(float))
-    assert adjusted_rand_score(found[times], repeated) == 1.0
+    actual = cut(R, weights.astype(float))
+    assert adjusted_rand_score(actual[times], repeated) == 1.0
 
 
 def test_meta_clusters_match_the_planted_clusters():

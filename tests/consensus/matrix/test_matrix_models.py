@@ -396,9 +396,9 @@ def test_left_stochastic_recovers_matrices_of_its_form(k):
         *(np.linalg.qr(rng.normal(size=(k - 1, k - 1)))[0] for _ in range(9)),
     ]
     ends = [rotated(points, np.ones(60), start, 5000, 1e-18) for start in starts]
-    found = min(ends, key=lambda end: end.trace[-1])
-    assert found.trace[-1] <= 1e-10
-    np.testing.assert_allclose(found.membership @ found.membership.T, P @ P.T, atol=1e-4)
+    actual = min(ends, key=lambda end: end.trace[-1])
+    assert actual.trace[-1] <= 1e-10
+    np.testing.assert_allclose(actual.membership @ actual.membership.T, P @ P.T, atol=1e-4)
 
 
 def test_left_stochastic_attributes_match_their_definitions():

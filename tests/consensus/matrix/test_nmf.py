@@ -93,14 +93,14 @@ def test_factors_are_stationary_under_finite_differences():
     criterion = Criterion.of(rows, 0.0)
     start = 0.1 + np.random.default_rng(0).random((len(rows), 3))
     w = criterion.given
-    found = solve(criterion, start, w, learn_weights=False, max_iter=20_000, tol=1e-13)
-    step, scale = 1e-5, abs(found.trace[0])
+    actual = solve(criterion, start, w, learn_weights=False, max_iter=20_000, tol=1e-13)
+    step, scale = 1e-5, abs(actual.trace[0])
     for i, k in np.ndindex(10, 3):
-        up, down = found.H.copy(), found.H.copy()
+        up, down = actual.H.copy(), actual.H.copy()
         up[i, k] += step
         down[i, k] = max(0.0, down[i, k] - step)
-        rise = criterion.objective(w, criterion.at(up)) - found.trace[-1]
-        fall = criterion.objective(w, criterion.at(down)) - found.trace[-1]
+        rise = criterion.objective(w, criterion.at(up)) - actual.trace[-1]
+        fall = criterion.objective(w, criterion.at(down)) - actual.trace[-1]
         assert min(rise, fall) >= -1e-9 * scale
 
 

@@ -121,8 +121,8 @@ def test_threads_change_no_bit_and_repeated_draws_are_weights(loss):
     weights = np.arange(1.0, labels.shape[1] + 1)
     repeated = np.repeat(labels, weights.astype(int), axis=1)
     weighed = BayesEstimate(loss=loss, random_state=1).fit(Ensemble(labels, weights=weights))
-    again = BayesEstimate(loss=loss, random_state=1).fit(repeated)
-    assert np.array_equal(weighed.labels_, again.labels_)
+    refitted = BayesEstimate(loss=loss, random_state=1).fit(repeated)
+    assert np.array_equal(weighed.labels_, refitted.labels_)
 
 
 def test_the_search_starts_on_a_sample(monkeypatch):

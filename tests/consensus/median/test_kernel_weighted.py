@@ -53,11 +53,11 @@ def test_the_closed_form_of_the_kernel_equals_the_sum_over_subsets():
         norm = kernel(labels[seen, 1], labels[seen, 1])
         assert np.exp2(log_norms(tables, "subsets"))[1] == pytest.approx(norm)
         for kind in KERNELS:
-            found = np.exp2(log_resemblances(tables, kind))
+            actual = np.exp2(log_resemblances(tables, kind))
             expected = [
                 resemblance(consensus, column, kind == "pairs") for column in ensemble.labels.T
             ]
-            np.testing.assert_allclose(found, expected, atol=1e-12)
+            np.testing.assert_allclose(actual, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KERNELS)
@@ -201,8 +201,8 @@ def test_a_sample_start_is_refined_on_all_objects():
     for k in (None, 4):
         model = KernelWeightedPartition(k, n_init=1, random_state=0).fit(labels)
         assert adjusted_rand_score(truth, model.labels_) > 0.95
-        again = model.predict(labels)
-        assert (again == model.labels_).mean() > 0.99
+        repeated = model.predict(labels)
+        assert (repeated == model.labels_).mean() > 0.99
 
 
 def test_subsets_of_thousands_of_objects_do_not_overflow():
@@ -234,8 +234,8 @@ def test_relevance_matches_its_formula():
     first = -(0.25 * np.log(0.25) * 2 + 0.5 * np.log(0.5)) * (1 - np.abs(values[0] - 0.625))
     index = np.array([0.0, 0.0, 0.0, 1.0])
     second = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25)) * (1 - np.abs(index - 0.25))
-    found = relevance_weights(values)
-    np.testing.assert_allclose(found, (first + second) / (first + second).max())
+    actual = relevance_weights(values)
+    np.testing.assert_allclose(actual, (first + second) / (first + second).max())
     np.testing.assert_array_equal(relevance_weights([2.0, 2.0]), [1.0, 1.0])
     kept = relevance_weights(values, weights=[1, 0, 2, 1])
     repeated = relevance_weights(values[:, [0, 2, 2, 3]])

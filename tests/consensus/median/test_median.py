@@ -103,7 +103,7 @@ def test_cluster_levels_explain_the_squared_semi_average():
 
 
 def test_missing_noise_and_weights_count_as_documented():
-    found = 0
+    actual = 0
     for r, labels in enumerate(random_ensembles(30, seed=2, reserved=True)):
         weights = np.random.default_rng(r).integers(0, 4, labels.shape[1])
         weights[0] = 1
@@ -111,13 +111,13 @@ def test_missing_noise_and_weights_count_as_documented():
         model = MedianPartition(random_state=r).fit(ensemble)
         assert model.objective_ == naive.disagreements(labels, model.labels_, weights)
         best = min(naive.disagreements(labels, p, weights) for p in optima.ALL[::7])
-        found += model.objective_ <= best
+        actual += model.objective_ <= best
         a, N = naive.similarity(labels, weights=weights)
         model = AddRemAdd(random_state=r).fit(ensemble)
         assert model.objective_ == pytest.approx(
             naive.semi_averages(naive.shifted(a, N), model.labels_, explained=True), abs=1e-10
         )
-    assert found >= 29
+    assert actual >= 29
 
 
 def test_soft_partitions_of_zeros_and_ones_equal_labels():
@@ -149,16 +149,16 @@ def test_extraction_makes_the_same_moves_as_recomputation(shift):
 
 def test_the_first_extracted_cluster_is_the_best_of_all_sets():
     sets = np.array(np.meshgrid(*[[0, 1]] * 7)).reshape(7, -1).T[1:]
-    found = 0
+    actual = 0
     for labels in random_ensembles(100, seed=9):
         a, N = naive.similarity(labels)
         a = naive.shifted(a, N)
         best = (np.einsum("pi,ij,pj->p", sets, a, sets) / sets.sum(axis=1)).max()
         members = np.empty(7, dtype=np.uint8)
         g = add_rem_add(a, np.ones(7), np.ones(7, dtype=np.uint8), np.arange(7), members)
-        found += g >= best - 1e-9
+        actual += g >= best - 1e-9
         assert g == pytest.approx(members @ a @ members / members.sum(), abs=1e-12)
-    assert found >= 95
+    assert actual >= 95
 
 
 @pytest.mark.parametrize("shift", ["mean", "modularity", "none"])

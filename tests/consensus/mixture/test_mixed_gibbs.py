@@ -178,10 +178,10 @@ def test_weights_count_labels():
     labels, truth = ragged(2, n=60, missing=0.1)
     wrong = np.random.default_rng(0).integers(3, size=(60, 6))
     weights = np.repeat([1.0, 0.0], [8, 6])
-    told = BayesianEnsemble(3, solver="gibbs", n_draws=100, random_state=0).fit(
+    weighted = BayesianEnsemble(3, solver="gibbs", n_draws=100, random_state=0).fit(
         Ensemble(np.hstack([labels, wrong]), weights=weights)
     )
-    assert adjusted_rand_score(told.labels_, truth) > 0.9
+    assert adjusted_rand_score(weighted.labels_, truth) > 0.9
     # Two partitions of the same objects that contradict each other: the heavier one is followed.
     one, other = np.repeat([0, 1], 20), np.tile([0, 1], 20)
     both = np.column_stack([one] * 4 + [other] * 4)

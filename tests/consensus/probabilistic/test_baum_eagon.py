@@ -64,14 +64,14 @@ def test_updates_and_objectives_match_their_definition(missing, weighted, sums):
     ensemble = Ensemble(labels, weights=weights)
     c, N = evidence(ensemble)
     Y = np.random.default_rng(2).dirichlet(np.ones(4), 20)
-    found = _grow(sums(ensemble, False, 1), Y, 3, 0.0, accelerate=False)
+    actual = _grow(sums(ensemble, False, 1), Y, 3, 0.0, accelerate=False)
     expected = [Y]
     for _ in range(3):
         expected.append(naive.growth(c, N, expected[-1]))
-    np.testing.assert_allclose(found.point, expected[-1], rtol=1e-9)
-    for f, y in zip(found.trace, expected, strict=True):
+    np.testing.assert_allclose(actual.point, expected[-1], rtol=1e-9)
+    for f, y in zip(actual.trace, expected, strict=True):
         assert f == pytest.approx(least_squares.objective(labels, y, weights), rel=1e-9)
-    np.testing.assert_allclose(found.point.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(actual.point.sum(axis=1), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize("diagonal", [False, True])

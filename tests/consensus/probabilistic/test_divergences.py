@@ -26,10 +26,10 @@ def test_values_and_derivatives_match_their_definition(name):
     expected = [definition(p, q) for p, q in zip(P, Q, strict=True)]
     np.testing.assert_allclose(divergence.value(P, Q), expected, atol=1e-12)
     step = 1e-6
-    found = (divergence.value(P, Q + step) - divergence.value(P, Q - step)) / (2 * step)
-    np.testing.assert_allclose(divergence.derivative(P, Q), found, rtol=1e-5, atol=1e-6)
-    found = (divergence.derivative(P, Q + step) - divergence.derivative(P, Q - step)) / (2 * step)
-    np.testing.assert_allclose(divergence.curvature(P, Q), found, rtol=1e-5, atol=1e-5)
+    actual = (divergence.value(P, Q + step) - divergence.value(P, Q - step)) / (2 * step)
+    np.testing.assert_allclose(divergence.derivative(P, Q), actual, rtol=1e-5, atol=1e-6)
+    actual = (divergence.derivative(P, Q + step) - divergence.derivative(P, Q - step)) / (2 * step)
+    np.testing.assert_allclose(divergence.curvature(P, Q), actual, rtol=1e-5, atol=1e-5)
 
 
 def test_the_family_is_continuous_at_its_limits():

@@ -24,10 +24,10 @@ def test_escapes_move_mass_among_three_clusters_only(k):
     rng = np.random.default_rng(k)
     Y = rng.dirichlet(np.ones(k), 30)
     cost, inside = rng.random((k, k)), rng.random(k)
-    found = options(Y, cost, inside)
+    actual = options(Y, cost, inside)
     pairs = min(k, k * (k - 1) // 2)
-    assert len(found) == pairs * min(3, max(k - 2, 0))
-    for other in found:
+    assert len(actual) == pairs * min(3, max(k - 2, 0))
+    for other in actual:
         assert (other >= 0).all()
         np.testing.assert_allclose(other.sum(axis=1), 1)
         assert (np.abs(other - Y).max(axis=0) > 0).sum() == 3
@@ -52,8 +52,8 @@ def test_a_split_separates_two_groups_in_one_cluster():
     Y = np.hstack([Y, np.zeros((25, 1))])
     Y[5:10] = np.eye(4)[3]
     against = Y.T @ (labels.shape[1] - c) @ Y
-    found = options(Y, against - Y.T @ c @ Y, against.diagonal(), lambda x: c @ x)[0]
-    groups = [found[truth == g].argmax(axis=1) for g in range(4)]
+    actual = options(Y, against - Y.T @ c @ Y, against.diagonal(), lambda x: c @ x)[0]
+    groups = [actual[truth == g].argmax(axis=1) for g in range(4)]
     assert all(len(np.unique(group)) == 1 for group in groups)
     assert len({int(group[0]) for group in groups}) == 4
 

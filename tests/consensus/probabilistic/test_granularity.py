@@ -51,11 +51,11 @@ def test_the_result_is_the_consensus_of_coarser_weighted_partitions(model, kind)
     certain = ensemble.reweighted(certainty_weights(ensemble) * ensemble.partition_weights)
     by_hand = coarsen(certain, 3)
     expected = clone(model).fit(by_hand)
-    found = clone(model).set_params(granularity="matched").fit(ensemble)
-    np.testing.assert_array_equal(found.membership_, expected.membership_)
-    assert found.objective_ == expected.objective_
+    fitted = clone(model).set_params(granularity="matched").fit(ensemble)
+    np.testing.assert_array_equal(fitted.membership_, expected.membership_)
+    assert fitted.objective_ == expected.objective_
     assert (
-        found.kkt_residual_ == expected.kkt_residual_ if hasattr(found, "kkt_residual_") else True
+        fitted.kkt_residual_ == expected.kkt_residual_ if hasattr(fitted, "kkt_residual_") else True
     )
 
 
@@ -126,9 +126,9 @@ def test_matching_granularity_corrects_uneven_partitions():
         for column in labels.T:
             wrong = rng.random(200) < 0.15
             column[wrong] = rng.permutation(column[wrong])
-        for granularity, found in scores.items():
+        for granularity, actual in scores.items():
             model = PCC(4, divergence="l2", granularity=granularity, random_state=0).fit(labels)
-            found.append(adjusted_rand_index(truth, model.labels_))
+            actual.append(adjusted_rand_index(truth, model.labels_))
     assert min(scores["matched"]) > 0.93
     assert np.mean(scores["matched"]) > np.mean(scores["given"]) + 0.1
 

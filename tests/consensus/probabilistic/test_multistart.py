@@ -57,9 +57,9 @@ def test_escapes_improve_on_random_starts_on_real_digits():
         best = multistart._escape(once, descent, 5, np.random.default_rng(seed))
         assert best.loss <= once.loss
         mended += best.escapes > 0
-        again = best.solver.objective()
+        repeated = best.solver.objective()
         best.solver.rebuild(best.Y, 1)
-        assert best.solver.objective() == pytest.approx(again, rel=1e-9)
+        assert best.solver.objective() == pytest.approx(repeated, rel=1e-9)
     assert mended >= 2
 
 
@@ -72,8 +72,8 @@ def test_the_best_start_is_no_worse_than_any_start():
     escaper, *drawers = spawn_generators(seed_sequence(0), 5)
     best = multistart.best_start(ensemble, model, 4, explained, drawers, escaper, 1)
     descent = multistart._Descent(ensemble, model, 4, explained)
-    _, *again = spawn_generators(seed_sequence(0), 5)
-    for generator in again:
+    _, *repeated = spawn_generators(seed_sequence(0), 5)
+    for generator in repeated:
         one = descent.run(starts.random_membership(80, 4, generator))
         assert best.loss <= one.loss
 

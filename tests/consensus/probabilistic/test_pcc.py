@@ -86,12 +86,12 @@ def test_grams_match_the_memberships(case, k):
     for u, group in enumerate(model.group_of):
         seen = Y[ensemble.present[:, u]]
         expected[group] = seen.T @ seen
-    found = np.empty_like(expected)
-    solver.read_grams(found.reshape(-1))
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = np.empty_like(expected)
+    solver.read_grams(actual.reshape(-1))
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
     solver.write_grams(2 * expected.reshape(-1))
-    solver.read_grams(found.reshape(-1))
-    np.testing.assert_array_equal(found, 2 * expected)
+    solver.read_grams(actual.reshape(-1))
+    np.testing.assert_array_equal(actual, 2 * expected)
 
 
 def test_pcc_stops_at_a_small_share_of_the_loss():
@@ -281,10 +281,10 @@ def test_a_solution_without_empty_columns_is_accepted_as_a_start(divergence):
     labels[::7, :3] = 0
     first = PCC(8, divergence=divergence, random_state=0).fit(labels)
     assert first.membership_.shape[1] < 8
-    again = PCC(8, divergence=divergence, init=first.membership_, random_state=0).fit(labels)
-    assert again.n_clusters_max_ == 8
-    assert again.objective_ <= first.objective_ * (1 + 1e-9)
-    np.testing.assert_array_equal(again.labels_, first.labels_)
+    refitted = PCC(8, divergence=divergence, init=first.membership_, random_state=0).fit(labels)
+    assert refitted.n_clusters_max_ == 8
+    assert refitted.objective_ <= first.objective_ * (1 + 1e-9)
+    np.testing.assert_array_equal(refitted.labels_, first.labels_)
 
 
 def test_the_default_bound_is_the_size_of_the_largest_partition():
@@ -387,8 +387,8 @@ def test_prediction_before_fit_is_refused():
 
 def test_a_pickled_model_predicts_the_same():
     model = PCC(2, random_state=0).fit(E1)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict_proba(E1), model.predict_proba(E1))
+    restored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(restored.predict_proba(E1), model.predict_proba(E1))
 
 
 # -- parameters

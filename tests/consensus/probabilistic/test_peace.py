@@ -34,8 +34,8 @@ def test_the_likelihood_matches_its_definition_and_is_the_best():
     # PCC with "kl" is the same up to what no membership changes.
     pcc = PCC(4, random_state=0).fit(labels)
     constant = model.log_likelihood_ + model.objective_
-    found = naive.log_likelihood(c, N, pcc.membership_)
-    assert constant - pcc.objective_ == pytest.approx(found, rel=1e-9)
+    actual = naive.log_likelihood(c, N, pcc.membership_)
+    assert constant - pcc.objective_ == pytest.approx(actual, rel=1e-9)
 
 
 def test_with_many_objects_the_selected_run_continues_on_all_pairs():

@@ -147,9 +147,9 @@ def test_every_least_squares_solver_ends_at_the_same_objective():
     grown = BaumEagon(3, random_state=0, max_iter=20_000).fit(labels).objective_
     weighted = WeightedPCC(3, regularization="simplex", rho=0.1, random_state=0).fit(labels)
     np.testing.assert_allclose(weighted.weights_, 0.1)
-    again = naive.objective(*evidence(labels), weighted.membership_, naive.l2)
+    repeated = naive.objective(*evidence(labels), weighted.membership_, naive.l2)
     assert pairs <= grown <= 1.01 * pairs  # growth ends early in its slow last stretch
-    assert again == pytest.approx(pairs, rel=1e-3)
+    assert repeated == pytest.approx(pairs, rel=1e-3)
 
 
 def test_counts_pattern_and_sums_give_one_objective():

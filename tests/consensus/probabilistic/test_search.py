@@ -28,9 +28,9 @@ def spent(monkeypatch):
     counted = []
 
     def descend(*arguments, **how):
-        found = descent.descend(*arguments, **how)
-        counted.append(found.spent)
-        return found
+        actual = descent.descend(*arguments, **how)
+        counted.append(actual.spent)
+        return actual
 
     for module in (multilevel, tries):
         monkeypatch.setattr(module, "descend", descend)
@@ -115,9 +115,9 @@ def test_solutions_are_padded_to_the_bound_and_stationary():
     labels = noisy(80)
     ensemble = Ensemble(labels)
     problem = Problem(ensemble, 30, kl, evidence(labels))
-    found = SOLVERS["pairwise"].solve(problem, None, Stopping(), Run(seed_sequence(0)))
-    assert found.membership.shape == (80, 30)
-    np.testing.assert_allclose(found.membership.sum(axis=1), 1)
-    again = descent._Work(evidence(labels), found.membership, kl)
-    assert again.measure() == pytest.approx(found.residual, abs=1e-9)
-    assert found.objective == pytest.approx(again.objective(), rel=1e-12)
+    actual = SOLVERS["pairwise"].solve(problem, None, Stopping(), Run(seed_sequence(0)))
+    assert actual.membership.shape == (80, 30)
+    np.testing.assert_allclose(actual.membership.sum(axis=1), 1)
+    repeated = descent._Work(evidence(labels), actual.membership, kl)
+    assert repeated.measure() == pytest.approx(actual.residual, abs=1e-9)
+    assert actual.objective == pytest.approx(repeated.objective(), rel=1e-12)

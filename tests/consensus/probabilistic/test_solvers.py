@@ -57,38 +57,38 @@ def test_all_solvers_have_one_interface(name):
     known = evidence(ensemble) if solver.forms_pairs else None
     problem = Problem(ensemble, 4, l2, known)
     rng = np.random.default_rng(0)
-    said = []
-    run = Run(np.random.SeedSequence(0), 2, 1, lambda line, *of: said.append(line))
+    printed = []
+    run = Run(np.random.SeedSequence(0), 2, 1, lambda line, *of: printed.append(line))
     for start in (None, inside(rng.dirichlet(np.ones(4), 60))):
         before = None if start is None else start.copy()
-        found = solver.solve(problem, start, Stopping(50, 1e-6, 1e-8), run)
-        assert isinstance(found, Solution)
-        assert found.membership.shape == (60, 4)
-        np.testing.assert_allclose(found.membership.sum(axis=1), 1, atol=1e-12)
-        assert found.trace.ndim == 2
-        assert found.trace.shape[1] == 2
-        assert found.trace[-1, 0] <= found.trace[0, 0]
-        assert (found.constant is not None) == (name == "factored")
+        actual = solver.solve(problem, start, Stopping(50, 1e-6, 1e-8), run)
+        assert isinstance(actual, Solution)
+        assert actual.membership.shape == (60, 4)
+        np.testing.assert_allclose(actual.membership.sum(axis=1), 1, atol=1e-12)
+        assert actual.trace.ndim == 2
+        assert actual.trace.shape[1] == 2
+        assert actual.trace[-1, 0] <= actual.trace[0, 0]
+        assert (actual.constant is not None) == (name == "factored")
         if start is not None:
             np.testing.assert_array_equal(start, before)
-        if found.placement is not None:
-            placed = found.placement.reordered(np.array([2, 0, 1, 3])).place(
+        if actual.placement is not None:
+            placed = actual.placement.reordered(np.array([2, 0, 1, 3])).place(
                 ensemble.codes, 1e-9, 1
             )
             # Placed by the others' sums, each object is about where it was.
-            assert np.abs(placed - found.membership[:, [2, 0, 1, 3]]).mean() < 0.05
-    assert said
+            assert np.abs(placed - actual.membership[:, [2, 0, 1, 3]]).mean() < 0.05
+    assert printed
 
 
 def test_the_solvers_find_one_optimum():
     ensemble = Ensemble(E1)
-    found = {}
+    actual = {}
     for name, solver in SOLVERS.items():
         known = evidence(ensemble) if solver.forms_pairs else None
         problem = Problem(ensemble, 2, l2, known)
         run = Run(np.random.SeedSequence(0))
-        found[name] = solver.solve(problem, None, Stopping(500, 1e-9, 1e-9), run).objective
-    assert list(found.values()) == pytest.approx([0.0] * len(SOLVERS), abs=1e-6)
+        actual[name] = solver.solve(problem, None, Stopping(500, 1e-9, 1e-9), run).objective
+    assert list(actual.values()) == pytest.approx([0.0] * len(SOLVERS), abs=1e-6)
 
 
 def test_parameters_are_read_in_one_place():

@@ -64,21 +64,21 @@ def test_all_solvers_agree_from_one_start_on_easy_data(divergence, seed):
 def test_no_greedy_start_ends_lower_on_hard_data(divergence, make, seed):
     labels = make(seed)
     known = evidence(labels)
-    found = PCC(5, divergence=divergence, n_init=5, random_state=0).fit(labels).objective_
+    actual = PCC(5, divergence=divergence, n_init=5, random_state=0).fit(labels).objective_
     for other in range(2):
         Y = starts.random_membership(len(known[0]), 5, np.random.default_rng(other))
-        assert found <= 1.001 * greedy.steps(known, Y, divergence, tol=1e-6).objective
+        assert actual <= 1.001 * greedy.steps(known, Y, divergence, tol=1e-6).objective
 
 
 def test_escapes_reach_solutions_that_random_starts_miss():
     labels = overlapping(4)
     known = evidence(labels)
-    found = PCC(5, n_init=5, random_state=0).fit(labels).objective_
+    actual = PCC(5, n_init=5, random_state=0).fit(labels).objective_
     for seed in range(5):
         Y = starts.inside(starts.random_membership(len(known[0]), 5, np.random.default_rng(seed)))
         plain = descent.descend(known, Y, kl, Stopping(200, 1e-7, 1e-8))
         assert plain.converged
-        assert plain.objective > 1.001 * found
+        assert plain.objective > 1.001 * actual
 
 
 def test_a_pattern_may_leave_the_last_object_without_pairs():

@@ -59,9 +59,9 @@ def test_distances_match_the_returned_memberships():
 
 
 def by_linear_programme(d, caps):
-    found = linprog(d, A_eq=np.ones((1, len(d))), b_eq=[1], bounds=[(0, c) for c in caps])
-    assert found.success
-    return found.fun
+    actual = linprog(d, A_eq=np.ones((1, len(d))), b_eq=[1], bounds=[(0, c) for c in caps])
+    assert actual.success
+    return actual.fun
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 20, 56, 150])
@@ -146,8 +146,8 @@ def ensembles():
 def test_distances_match_their_definition(case):
     labels = ensembles()[case]
     Y = np.random.default_rng(0).dirichlet(np.full(5, 0.3), size=len(labels))
-    found = AllPairs(Ensemble(labels), 5, 1).distances(Y)
-    np.testing.assert_allclose(found, naive.distances(labels, Y), rtol=1e-11)
+    actual = AllPairs(Ensemble(labels), 5, 1).distances(Y)
+    np.testing.assert_allclose(actual, naive.distances(labels, Y), rtol=1e-11)
 
 
 def test_distances_of_soft_partitions_match_their_definition():
@@ -155,8 +155,8 @@ def test_distances_of_soft_partitions_match_their_definition():
     soft = [rng.dirichlet(np.ones(k), size=30) for k in (2, 3, 4)]
     soft[1][:7] = 0
     Y = rng.dirichlet(np.ones(3), size=30)
-    found = AllPairs(Ensemble.from_memberships(soft), 3, 1).distances(Y)
-    np.testing.assert_allclose(found, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
+    actual = AllPairs(Ensemble.from_memberships(soft), 3, 1).distances(Y)
+    np.testing.assert_allclose(actual, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
 
 
 def test_distances_do_not_depend_on_weights():
@@ -279,8 +279,8 @@ def test_weights_of_the_ensemble_are_used(regularization):
     model = WeightedPCC(3, **make).fit(Ensemble(labels, weights=weights))
     assert not model.weights_[weights == 0].any()
     kept = weights > 0
-    again = WeightedPCC(3, **make).fit(Ensemble(labels[:, kept], weights=2.0 * weights[kept]))
-    np.testing.assert_allclose(model.weights_[kept], again.weights_, atol=1e-6)
+    refitted = WeightedPCC(3, **make).fit(Ensemble(labels[:, kept], weights=2.0 * weights[kept]))
+    np.testing.assert_allclose(model.weights_[kept], refitted.weights_, atol=1e-6)
     assert (np.diff(model.trace_) <= 1e-9 * model.trace_[0]).all()
     if regularization == "simplex":  # caps in proportion: the same as repeated columns
         repeated = WeightedPCC(3, **make).fit(np.repeat(labels, weights, axis=1))
@@ -415,8 +415,8 @@ def test_the_expected_distance_is_the_mean_over_all_permutations(seed):
     labels[:2] = np.maximum(labels[:2], 0)
     Y = rng.dirichlet(np.ones(3), 7)
     expected = [naive.expected_distance(column, Y) for column in labels.T]
-    found = AllPairs(Ensemble(labels), 3, 1).expected(Y)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = AllPairs(Ensemble(labels), 3, 1).expected(Y)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 def test_the_expected_distance_of_soft_members_matches_its_definition():
@@ -427,8 +427,8 @@ def test_the_expected_distance_of_soft_members_matches_its_definition():
         np.mean([naive.soft_distance(P[list(o)], Y) for o in itertools.permutations(range(6))])
         for P in members
     ]
-    found = AllPairs(Ensemble.from_memberships(members), 3, 1).expected(Y)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = AllPairs(Ensemble.from_memberships(members), 3, 1).expected(Y)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -441,8 +441,8 @@ def test_the_expected_distance_over_some_pairs_matches_its_definition(missing):
     pattern[np.repeat(np.arange(30), np.diff(pairs.indptr)), pairs.indices] = True
     Y = np.random.default_rng(0).dirichlet(np.ones(3), 30)
     expected = [naive.expected_distance(column, Y, pattern) for column in ensemble.labels.T]
-    found = PairPattern(ensemble, pairs, 1).expected(Y)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = PairPattern(ensemble, pairs, 1).expected(Y)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 @BOTH

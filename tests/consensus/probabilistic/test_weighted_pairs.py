@@ -34,9 +34,9 @@ def test_distances_match_their_definition(case):
     labels = ensembles()[case]
     pattern = sample_pairs(labels, 4, random_state=0)
     Y = np.random.default_rng(0).dirichlet(np.full(5, 0.3), size=len(labels))
-    found = PairPattern(Ensemble(labels), pattern, 1).distances(Y)
+    actual = PairPattern(Ensemble(labels), pattern, 1).distances(Y)
     expected = naive.distances(labels, Y, mask_of(pattern))
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
+    np.testing.assert_allclose(actual, expected, rtol=1e-11)
 
 
 @pytest.mark.parametrize("case", ensembles())
@@ -56,8 +56,8 @@ def test_distances_of_soft_partitions_match_their_definition():
     soft[1][:7] = 0
     ensemble = Ensemble.from_memberships(soft)
     Y = rng.dirichlet(np.ones(3), size=40)
-    found = PairPattern(ensemble, every_pair(40), 1).distances(Y)
-    np.testing.assert_allclose(found, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
+    actual = PairPattern(ensemble, every_pair(40), 1).distances(Y)
+    np.testing.assert_allclose(actual, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
 
 
 @BOTH

@@ -16,8 +16,8 @@ def affinity(labels, penalty, *, weights=None, weighted=False):
     """That of all objects, by distinct rows."""
     start = Ensemble(labels, weights=weights).distinct_rows(noise="apart")
     masses = start.masses if weighted else np.ones(len(start))
-    found = representation_affinity(_features(start.ensemble), penalty, masses)
-    return found[np.ix_(start.inverse, start.inverse)]
+    actual = representation_affinity(_features(start.ensemble), penalty, masses)
+    return actual[np.ix_(start.inverse, start.inverse)]
 
 
 def indicator(labels, weights=None):
@@ -58,8 +58,8 @@ def test_missing_noise_and_weights_match_the_naive_twin():
     weights = rng.random(6) + 0.2
     start = Ensemble(labels).distinct_rows(noise="apart")
     X = indicator(labels, weights)[start.first]
-    found = affinity(labels, 3.0, weights=weights)[np.ix_(start.first, start.first)]
-    np.testing.assert_allclose(found, dense_representation(X, 3.0), atol=1e-7)
+    actual = affinity(labels, 3.0, weights=weights)[np.ix_(start.first, start.first)]
+    np.testing.assert_allclose(actual, dense_representation(X, 3.0), atol=1e-7)
 
 
 def test_weighted_rows_stand_for_objects():

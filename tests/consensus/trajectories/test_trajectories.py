@@ -89,14 +89,14 @@ def test_trajectories_match_the_worked_examples():
 def test_similarity_matches_the_naive_twin(missing, noise, weighted, n_neighbors, n_steps):
     labels, weights = sample(missing, noise, weighted)
     R, _ = naive.trajectories(labels, weights, n_neighbors, n_steps)
-    found = walks(labels, n_neighbors, n_steps, weights=weights)
-    np.testing.assert_allclose(by_first(found), R, atol=1e-12)
+    actual = walks(labels, n_neighbors, n_steps, weights=weights)
+    np.testing.assert_allclose(by_first(actual), R, atol=1e-12)
 
 
 def test_four_ways_to_sum_the_steps_agree():
-    found = walks(random_labels(2, 150, 6, 5), 4, 20)
-    P, d = found.steps.toarray(), found.degrees
-    M = found.gram()
+    actual = walks(random_labels(2, 150, 6, 5), 4, 20)
+    P, d = actual.steps.toarray(), actual.degrees
+    M = actual.gram()
     np.testing.assert_allclose(M, naive.gram(P, 20), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(M, M.T)
     doubled, power, steps = P @ P.T, P, {}
@@ -131,16 +131,16 @@ def test_a_step_equals_the_matrix_product(n, width):
 def test_products_without_the_matrix_are_exact(lazy):
     labels = random_labels(6, 200, 6, 8, 0.1)
     labels = np.vstack([labels, np.arange(100, 106)])  # together with nobody
-    found = walks(labels, lazy=lazy)
-    assert found.isolated.sum() == 1
-    X = np.random.default_rng(0).random((len(found), 11))
-    np.testing.assert_allclose(found.gram_times(X), found.gram() @ X, rtol=1e-12, atol=1e-14)
+    actual = walks(labels, lazy=lazy)
+    assert actual.isolated.sum() == 1
+    X = np.random.default_rng(0).random((len(actual), 11))
+    np.testing.assert_allclose(actual.gram_times(X), actual.gram() @ X, rtol=1e-12, atol=1e-14)
 
 
 def test_lengths_are_estimated_without_bias():
-    found = walks(planted(n=600, m=8, k=6, flip=0.3)[0])
-    exact = np.diag(found.gram())
-    ratios = np.array([found.norms(np.random.default_rng(s)) / exact for s in range(40)])
+    actual = walks(planted(n=600, m=8, k=6, flip=0.3)[0])
+    exact = np.diag(actual.gram())
+    ratios = np.array([actual.norms(np.random.default_rng(s)) / exact for s in range(40)])
     assert abs(ratios.mean() - 1) < 0.005
     assert ratios.std(axis=0).max() < 0.15
     one = walks(E2, 2, 1)
@@ -270,10 +270,10 @@ def test_few_rows_fall_back_to_another_method_with_a_warning(model):
     labels, truth = planted(n=30, m=5, k=3, flip=0.0)
     labels[:4, 0] = 2
     with pytest.warns(EvidenceWarning, match=r"distinct rows of labels are too few .* n_neighbors"):
-        found = model.fit(labels)
+        fitted = model.fit(labels)
     other = EAC(3) if isinstance(model, PTA) else HBGF(3, joint=False, random_state=0)
-    np.testing.assert_array_equal(found.labels_, other.fit(labels).labels_)
-    np.testing.assert_array_equal(found.labels_, truth)
+    np.testing.assert_array_equal(fitted.labels_, other.fit(labels).labels_)
+    np.testing.assert_array_equal(fitted.labels_, truth)
     for asked in ({"n_neighbors": 2}, {"n_steps": 2}):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -339,11 +339,11 @@ def test_the_spectrum_from_products_equals_the_dense_one():
     A[7] = 0.0  # a row without edges
     inside = np.delete(A, 7, axis=0)
     _, values, _ = singular_triplets(inside)
-    found = spectrum_of_products(
+    actual = spectrum_of_products(
         lambda V: A @ V, lambda U: A.T @ U, rng.standard_normal((80, 9)), 6
     )
-    np.testing.assert_allclose(found.values[:5], values[:5], atol=1e-4)
-    assert not found.objects[7].any()
+    np.testing.assert_allclose(actual.values[:5], values[:5], atol=1e-4)
+    assert not actual.objects[7].any()
     exact = bipartite_spectrum(sp.csr_array(inside), 5).objects
-    overlap = np.delete(found.objects, 7, axis=0)[:, :5].T @ exact
+    overlap = np.delete(actual.objects, 7, axis=0)[:, :5].T @ exact
     np.testing.assert_allclose(np.linalg.svd(overlap)[1], 1, atol=1e-2)

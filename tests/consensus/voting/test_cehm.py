@@ -30,12 +30,12 @@ def test_no_swap_of_medoids_improves_the_objective(seed, k):
     e = Ensemble(random_labels(rng, 20, 4, k=4))
     clusters = naive.clusters_of(e.labels)
     weights = rng.random(len(clusters)) + 0.1
-    found = medoids(cluster_jaccard(e), weights, k)
-    assert len(set(found.tolist())) == k
-    reached = naive.likeness(clusters, found, weights)
+    actual = medoids(cluster_jaccard(e), weights, k)
+    assert len(set(actual.tolist())) == k
+    reached = naive.likeness(clusters, actual, weights)
     for place in range(k):
         for other in range(len(clusters)):
-            changed = found.copy()
+            changed = actual.copy()
             changed[place] = other
             assert naive.likeness(clusters, changed, weights) <= reached + 1e-9
     assert reached <= naive.best_medoids(clusters, k, weights) + 1e-9
@@ -62,9 +62,9 @@ def test_nearly_all_medoids_are_optimal():
         e = Ensemble(random_labels(np.random.default_rng(seed), 24, 4, k=4))
         clusters = naive.clusters_of(e.labels)
         ones = np.ones(len(clusters))
-        found = medoids(cluster_jaccard(e), ones, 3)
+        actual = medoids(cluster_jaccard(e), ones, 3)
         hits += (
-            naive.likeness(clusters, found, ones) >= naive.best_medoids(clusters, 3, ones) - 1e-9
+            naive.likeness(clusters, actual, ones) >= naive.best_medoids(clusters, 3, ones) - 1e-9
         )
     assert hits >= 17
 
