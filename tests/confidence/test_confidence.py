@@ -1,4 +1,4 @@
-"""Confidence beside that in partitions drawn at random."""
+"""Confidence compared with that of random partitions."""
 
 import numpy as np
 import pytest
