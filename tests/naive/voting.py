@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the voting methods. Labels: -1 missing, -2 noise."""
+"""Slow reference implementations of the voting methods. Labels: -1 missing, -2 noise."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def best_of_all(labels, k, hard=False):
 
 
 def one_pass(labels, k):
-    """Match in the order given, to the mean of those before; complete labels. Return M (n, k)."""
+    """Match in the given order to the mean of the earlier ones; complete labels. Return M (n, k)."""
     labels = np.asarray(labels)
     M = one_hot(labels[:, 0], k)
     for b in range(1, labels.shape[1]):

@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the selections: scores recomputed from sets."""
+"""Slow reference implementations of the selections: scores recomputed from sets."""
 
 from __future__ import annotations
 
