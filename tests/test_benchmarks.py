@@ -1,4 +1,4 @@
-"""What the benchmarks say of growth: powers read from costs, and seconds judged by them."""
+"""Growth in the benchmarks: exponents read from costs, and seconds compared with them."""
 
 import pytest
 from benchmarks.cliffs import documented_power, faults

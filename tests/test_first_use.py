@@ -1,4 +1,4 @@
-"""What a first use imports: neither scipy.stats nor pandas, and for the list of methods not even NumPy."""
+"""Imports of a first use: neither scipy.stats nor pandas, and not even NumPy for the list of methods."""
 
 import json
 import subprocess
@@ -105,7 +105,7 @@ def test_imported_modules_are_not_replaced():
 
 
 def test_a_missing_pandas_stays_missing():
-    """None in sys.modules refuses the import, as where pandas is not installed."""
+    """None in sys.modules makes the import fail, as if pandas were not installed."""
     imported(
         "import sys\nsys.modules['pandas'] = None\n"
         + FIT.format(name="HBGF")

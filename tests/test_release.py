@@ -1,4 +1,4 @@
-"""What is published: the sdist is whole, versions agree, the workflows call what is there."""
+"""The release: the sdist is complete, versions agree, the workflows call existing commands."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_the_sdist_is_complete(tmp_path, capsys):
     files, source = sdist_files(path), tracked()
     assert list(wrong_of_sdist(files, source)) == []
     assert not [name for name in files if name.startswith((".", "tests/", "docs/"))]
-    # A wheel of nothing, to see that the command says so.
+    # An empty wheel, which the command must report.
     shutil.make_archive(str(tmp_path / "empty"), "zip", root_dir=tmp_path, base_dir=path.name)
     empty = (tmp_path / "empty.zip").rename(tmp_path / "empty.whl")
     assert list(wheel_files(empty)) == [path.name]
@@ -249,7 +249,7 @@ def test_the_citation_file_is_valid():
     assert cited.keys() <= CFF_KNOWN
     assert (cited["cff-version"], cited["type"]) == ("1.2.0", "software")
     assert cited["license"] == PROJECT["license"]
-    # A release has a day, here and in the changelog; what is not released yet has none.
+    # A release has a date, here and in the changelog; an unreleased version has none.
     day = heading()[1]
     assert cited["version"] == heading()[0] == version()
     if day == "unreleased":
@@ -351,7 +351,7 @@ def test_wheels_cover_the_supported_pythons():
 
 
 def test_notices_of_bundled_libraries_are_included():
-    """Nanobind and robin_map are compiled into the extension, libgomp is put beside it."""
+    """Nanobind and robin_map are compiled into the extension; libgomp is bundled."""
     text = (ROOT / "LICENSES_bundled.txt").read_text("utf-8")
     for notice in (
         "Copyright (c) 2022 Wenzel Jakob",

@@ -1,4 +1,4 @@
-"""Selections in files: what is saved comes back, and what is damaged is refused."""
+"""Selections in files: saved ones are restored, and damaged ones are refused."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_only_stable_clusters_vote():
     rng = np.random.default_rng(0)
 
     class Noisy(Cuts):
-        """Besides three clusters, partitions at random, which are others each time."""
+        """Three clusters, and random partitions that differ each time."""
 
         def fit_transform(self, X, y=None):
             good = EnsembleGenerator([("ward", [3])]).fit_transform(X)
