@@ -208,12 +208,12 @@ PARTICULAR: dict[tuple[str, str], str] = {
                 "BayesianEnsemble",
                 "BayesianEnsemble Gibbs",
                 "NonparametricBayesianEnsemble",
-            ): ("the probability of a label that no other object has tells no clusters apart"),
+            ): ("the probability of a label that no other object has does not separate clusters"),
             ("MCLA", "MCLA spectral"): "it groups clusters, and noise has none",
             ("Voting", "Voting hard", "Voting one pass"): ("clusters vote, and noise has none"),
             ("FuzzyRows cmeans",): "singletons are coordinates, and noise has none",
             ("WeightedNMF", "NMF", "LeftStochastic"): (
-                "noise is with nobody, not even itself: the diagonal differs"
+                "noise is with no object, not even itself: the diagonal differs"
             ),
         }.items()
         for form in forms

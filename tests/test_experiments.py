@@ -363,7 +363,7 @@ def test_the_default_finds_textbook_blobs_and_no_clusters_in_a_cloud(tmp_path, c
     reference = float(rows["six blobs", "k-means, true K"]["ARI told"])
     assert float(actual["ARI"]) >= 0.99 * reference
     assert rows["clouds", "AutoConsensus"]["right"] == "1.0"
-    assert rows["six blobs", "LWEA"]["right"] == ""  # is told the number
+    assert rows["six blobs", "LWEA"]["right"] == ""  # receives the number
     assert len(rows_of(tmp_path / "sets.csv")) == 3
     assert "Number found" in capsys.readouterr().out
 

@@ -40,13 +40,13 @@ def imported(program):
 
 
 @pytest.mark.parametrize("name", ["HBGF", "PCC", "EAC", "KCC"])
-def test_a_first_consensus_imports_what_it_needs(name):
+def test_a_first_consensus_imports_only_needed_modules(name):
     actual = imported(FIT.format(name=name))
     assert "sklearn.base" in actual
     assert not actual & (HEAVY | {"scipy.optimize"})
 
 
-def test_a_first_fit_of_points_imports_what_it_needs():
+def test_a_first_fit_of_points_imports_only_needed_modules():
     assert not imported(POINTS) & HEAVY
 
 

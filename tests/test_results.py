@@ -86,7 +86,7 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_sources_are_what_an_experiment_imports(project):
+def test_sources_are_the_imports_of_an_experiment(project):
     assert set(here(project).sources("one.run")) == {
         "Method", "m", "x", "kernels: one/a.cpp", "kernels: two/b.cpp", "kernels: two/b.h",
     }  # fmt: skip

@@ -212,7 +212,7 @@ def test_an_interrupted_fit_resumes_from_its_checkpoint(form, case, tmp_path, mo
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_distances_of_partitions_are_those_of_the_memberships(case):
+def test_distances_of_partitions_match_the_memberships(case):
     labels, weights = CASES[case]
     model = fitted("WeightedPCC", labels, weights, block_rows=37)
     Y = np.asarray(model.membership_)

@@ -19,7 +19,7 @@ def split(kind):
     labels[flipped] = rng.integers(0, 3, flipped.sum())
     if kind != "complete":
         labels[rng.random(labels.shape) < 0.3] = -1
-        labels[60:75] = -1  # nobody observed them
+        labels[60:75] = -1  # never observed
     if kind == "noise":
         labels[rng.random(labels.shape) < 0.1] = -2
     weights = rng.uniform(0.5, 2.0, 9)

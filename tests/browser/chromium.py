@@ -186,7 +186,7 @@ class Page:
             elif name == "Network.requestWillBeSent":
                 address = what["request"]["url"]
                 if not address.startswith(("file:", "data:", "blob:")):
-                    values.append(f"asked for {address}")
+                    values.append(f"requested {address}")
         return values
 
     def run(self, script):

@@ -38,7 +38,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_commands_print_what_the_page_says(here, capsys):
+def test_the_commands_print_the_output_on_the_page(here, capsys):
     script, in_python = blocks("python")
     exec(compile(script, "tables.py", "exec"), {})
     n_commands = 0

@@ -78,7 +78,7 @@ def test_a_ball_refuses_invalid_arguments():
 
 
 def agreement(draws, objects):
-    """The most frequent clustering of some objects in the draws, and its share."""
+    """The modal clustering of some objects in the draws, and its share."""
     patterns: dict[tuple[int, ...], int] = {}
     for draw in draws.T:
         names: dict[int, int] = {}

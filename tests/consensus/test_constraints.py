@@ -343,7 +343,7 @@ def test_pcc_is_stationary_under_constraints(kind):
 
 
 def test_pcc_is_no_worse_than_the_best_labels_under_constraints():
-    """A membership is no worse than the best of all partitions of seven objects."""
+    """A membership is at least as good as the best of all partitions of seven objects."""
     rng = np.random.default_rng(1)
     for labels in optima.random_ensembles(12, seed=5):
         order = rng.permutation(7)
@@ -384,7 +384,7 @@ def test_pcc_with_constraints_gives_the_same_bits_with_any_threads_and_platforms
 # ---- questions
 
 
-def test_the_value_of_a_question_is_that_of_its_merge():
+def test_the_value_of_a_question_equals_that_of_its_merge():
     """Checked against loops over the tree."""
     _, labels = members(6, n=40)
     model = cc.AutoConsensus().fit(labels)

@@ -140,7 +140,7 @@ def test_a_part_keeps_the_rows_of_the_ensemble(soft):
     assert part.is_soft == soft
 
 
-def test_observed_weights_are_those_of_the_partitions_that_observed_an_object():
+def test_observed_weights_sum_over_observing_partitions():
     labels = np.array([[0, -1, 0], [0, 1, -2], [-1, -1, -1]])
     np.testing.assert_array_equal(Ensemble(labels).observed_weights, [2, 3, 0])
     ensemble = Ensemble(labels, weights=[0.5, 2.0, 4.0])

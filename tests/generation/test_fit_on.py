@@ -55,7 +55,7 @@ class OnDisk:
         self.read, self.largest = 0, 0
 
     def __getitem__(self, rows):
-        assert isinstance(rows, slice), "only slices of rows may be asked for"
+        assert isinstance(rows, slice), "only slices of rows are supported"
         actual = self.content[rows]
         self.read += len(actual)
         self.largest = max(self.largest, len(actual))

@@ -281,7 +281,7 @@ def test_kinds_alternate_with_clusterers():
 # ------------------------------------------------------------------------------------ new points
 
 
-def test_transform_labels_the_points_of_fit_as_they_were_labelled():
+def test_transform_repeats_the_labels_of_fitted_points():
     """In blocks, one by one, in another order, and scaled, for every object."""
     X, _ = make_moons(700, noise=0.1, random_state=1)
     for more in ({}, {"scale": "standard", "feature_fraction": 0.5}):

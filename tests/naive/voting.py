@@ -145,7 +145,7 @@ def cumulative(members, observed, weights, k0, scheme):
 
 
 def locally_weighted(members, weights, k0, certainty):
-    """Cumulative voting by certain clusters, twice, before the compression: (n, k0); 0: nobody voted.
+    """Cumulative voting by certain clusters, twice, before the compression: (n, k0); 0: no votes.
 
     Noise and missing are rows of zeros: no vote. `certainty` has an array for each member.
     """

@@ -130,7 +130,7 @@ def test_a_selection_supplies_all_curves():
         P.curve_of(chosen, "x")
 
 
-def test_what_choose_returns_can_be_drawn():
+def test_the_result_of_choose_can_be_drawn():
     X, _ = make_blobs(90, centers=3, n_features=3, random_state=0)
     selection = choose(X, k=range(2, 6), n_resamples=12, n_references=19, random_state=0)
     curve = P.curve_of(selection)

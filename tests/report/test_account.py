@@ -177,7 +177,7 @@ def test_numbers_match_the_confidence_module(model, blobs):
     )
 
 
-def test_every_number_says_how_it_was_made(model, chosen, blobs):
+def test_every_number_has_an_explanation(model, chosen, blobs):
     for actual in (account(model, X=blobs), account(chosen, X=blobs), account(chosen)):
         assert all(fact["how"].endswith(".") for fact in actual["facts"])
         columns = [

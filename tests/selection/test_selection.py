@@ -210,7 +210,7 @@ def test_costly_criteria_are_computed_on_request():
 
 
 @QUIET
-def test_the_bic_of_one_ensemble_is_that_of_the_mixture():
+def test_the_bic_of_one_ensemble_equals_that_of_the_mixture():
     rng = np.random.default_rng(0)
     truth = np.arange(120) % 3
     labels = np.where(rng.random((120, 12)) < 0.2, rng.integers(0, 3, (120, 12)), truth[:, None])

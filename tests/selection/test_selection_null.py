@@ -137,7 +137,7 @@ def test_a_rotation_keeps_mean_and_covariance(n, p):
 
 
 def test_rotations_are_uniform():
-    # Of a uniform Q each entry has mean 0 and variance 1 / (n - 1) - within the space without the mean.
+    # Each entry of a uniform Q has mean 0 and variance 1 / (n - 1), within the space orthogonal to the mean.
     Z = scores_of(rng_of(0).normal(size=(15, 2)), None)
     drawn = np.array([rotation(Z, rng_of(seed)) for seed in range(2000)])
     scaled = drawn / np.sqrt((Z * Z).sum(axis=0))

@@ -231,7 +231,7 @@ def test_the_table_the_frame_and_the_ranking_agree():
         ([KMeans(3)], r"EnsembleGenerator\(KMeans"),
     ],
 )
-def test_what_is_not_a_method_is_refused(given, sentence):
+def test_invalid_methods_are_refused(given, sentence):
     with pytest.raises(ParameterError, match=sentence):
         cc.compare(members()[1], given)
 

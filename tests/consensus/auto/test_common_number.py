@@ -84,7 +84,7 @@ def test_ensembles_without_support_give_one_cluster():
     assert bounded.n_clusters_ == 1
 
 
-def test_the_common_number_is_that_of_most_partitions():
+def test_the_common_number_requires_equal_numbers_of_clusters():
     labels = moved(4, 0.1, 0, n_partitions=3)
     assert common_number(Ensemble(labels)) == 4
     assert common_number(Ensemble(labels[:, :2])) is None

@@ -245,7 +245,7 @@ def test_objects_with_equal_labels_are_placed_the_same(case):
     assert gap == max(each[2] for each in alone)
 
 
-def test_soft_members_that_are_hard_give_what_labels_give():
+def test_memberships_of_0_and_1_give_the_result_of_labels():
     _, _, ensemble = ensemble_of(15, 300, 8, 3)
     soft = Ensemble.from_memberships([np.eye(3)[column] for column in ensemble.labels.T])
     a, _ = solved(ensemble, 3, kl, n_landmarks=80)

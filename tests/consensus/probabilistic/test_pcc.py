@@ -133,7 +133,7 @@ def test_soft_members_are_weighted_by_their_posteriors():
     assert model.kkt_residual_ <= 1e-8
 
 
-def test_soft_members_that_are_hard_give_what_labels_give():
+def test_memberships_of_0_and_1_give_the_result_of_labels():
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 3, (40, 5))
     memberships = [np.eye(3)[labels[:, u]] for u in range(5)]

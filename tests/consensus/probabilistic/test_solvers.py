@@ -42,7 +42,7 @@ def test_a_new_solver_needs_no_change_in_pcc(fifth):
     labels = planted(0, 80, 10)[0]
     model = PCC(3, solver="twice", random_state=0).fit(labels)
     once = PCC(3, solver="pairwise", random_state=0).fit(labels)
-    assert model.solver_ == "twice: as asked"
+    assert model.solver_ == "twice: as requested"
     assert model.objective_ <= once.objective_ * (1 + 1e-12)
     np.testing.assert_array_equal(model.labels_, once.labels_)
     assert (model.predict(labels) == model.labels_).mean() > 0.95

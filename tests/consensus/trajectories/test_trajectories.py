@@ -130,7 +130,7 @@ def test_a_step_equals_the_matrix_product(n, width):
 @pytest.mark.parametrize("lazy", [False, True])
 def test_products_without_the_matrix_are_exact(lazy):
     labels = random_labels(6, 200, 6, 8, 0.1)
-    labels = np.vstack([labels, np.arange(100, 106)])  # together with nobody
+    labels = np.vstack([labels, np.arange(100, 106)])  # together with no other
     actual = walks(labels, lazy=lazy)
     assert actual.isolated.sum() == 1
     X = np.random.default_rng(0).random((len(actual), 11))
