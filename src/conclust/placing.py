@@ -182,7 +182,7 @@ def _shares(
 ) -> NDArray[np.float64]:
     """Return the shares of `shared_clusterings` for objects, from their indicator and observations.
 
-    `held` (n, K): how much of each object each cluster has.
+    `held` (n, K): membership of each object in each cluster.
     """
     together = indicator @ (ensemble.column_weights[:, np.newaxis] * (ensemble.indicator.T @ held))
     both = (present.astype(np.float64) * ensemble.partition_weights) @ (

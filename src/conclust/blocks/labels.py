@@ -231,7 +231,7 @@ class LabelBlocks(Derived):
         visit : callable
             ``visit(part, own, *shared)`` returns the new array of the block, and a result.
         store : Kept
-            Where the blocks keep it.
+            Store of the arrays of blocks.
         step : int
             Number of the visit.
         blocks : iterable of int, default=None

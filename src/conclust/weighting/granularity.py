@@ -41,7 +41,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     Returns
     -------
     Ensemble
-        The partitions in the same order, with the same weights; of those that have no more than
+        The partitions in the same order, with the same weights; those that have no more than
         `n_clusters` the same clusters. Missing labels and noise stay as they are. Clusters are
         numbered, not named.
 

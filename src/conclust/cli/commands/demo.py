@@ -1,6 +1,6 @@
 """``conclust demo``: consensus clustering of real data with known classes, in a minute.
 
-The known classes are read in `_score`, and beside the pictures. The methods receive the number of classes, and in
+The known classes are read in `_score`, and for the pictures. The methods receive the number of classes, and in
 one table not even that.
 """
 

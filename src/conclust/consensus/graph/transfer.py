@@ -146,7 +146,7 @@ def part_components(
     component : ndarray of int64 of shape (n,)
         Component of each object; -1 for objects in no cluster, which join the smallest component.
     mass : ndarray of shape (n,)
-        Number of objects that each stands for.
+        Number of objects that each represents.
     k : int
         Number of parts.
     seed : SeedSequence

@@ -126,7 +126,7 @@ def near_solution(problem: Problem, run: Run) -> NDArray[np.float64]:
 def solved_sample(problem: Problem, model: FactoredModel, run: Run) -> tuple[FactoredModel, float]:
     """Return the sums of a solution of a sample, and its approximate f per pair.
 
-    `model` groups the partitions by the objects that they observed, of more than the sample.
+    `model` groups the partitions by the objects that they observed, beyond the sample.
     """
     work = _Work(problem, run, model)
     Y = work.begin()
