@@ -23,7 +23,12 @@ from conclust.generation.labelling.models import LandmarkCut, Search, tie_weight
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.runs import some_objects
-from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products, unit_rows
+from conclust.spectra.transfer_cut import (
+    ClusterSide,
+    transfer_cut_of_bridged,
+    transfer_cut_of_products,
+    unit_rows,
+)
 
 __all__ = ["SPECTRAL", "LandmarkSpectralRecipe", "search_of"]
 
@@ -189,13 +194,19 @@ class _Graph:
         used = np.flatnonzero(degrees > 0)
         ends, squares = bridges(self.search.points[used], parts[used])
         if len(ends):
-            # Each as an object that is tied to both. Eigenvalues are equal but for these: solved whole.
+            # Each as an object that is tied to both.
             near = self.sigma**2
             weights = np.maximum(near / (near + squares), _LEAST_TIE)
-            bound = np.zeros((len(ends), p))
-            np.put_along_axis(bound, used[ends], np.sqrt(0.5 * weights)[:, None], axis=1)
-            inner = inner.toarray() + bound.T @ bound
-            degrees += bound.T @ np.sqrt(2.0 * weights)
+            ties = np.zeros((len(ends), len(used)))
+            np.put_along_axis(ties, ends, np.sqrt(0.5 * weights)[:, None], axis=1)
+            side = transfer_cut_of_bridged(
+                sp.csr_array(inner[used][:, used]),
+                ties,
+                np.unique(parts[used], return_inverse=True)[1],
+                degrees[used] + ties.T @ np.sqrt(2.0 * weights),
+                k,
+            )
+            return side.among(used, p)
         one = np.where(degrees > 0, 0, -1).astype(np.int64)
         return transfer_cut_of_products(inner, degrees, k, lambda: one)
 
