@@ -207,9 +207,9 @@ def shared_graphs(**kwargs):
     return [points.count(own) for own in points]
 
 
-def test_three_members_share_a_graph_where_members_are_fitted_on_some_objects():
+def test_five_members_share_a_graph_where_members_are_fitted_on_some_objects():
     assert shared_graphs() == [1] * 7
-    assert sorted(shared_graphs(fit_on=100)) == [2, 2, 2, 2, 3, 3, 3]
+    assert sorted(shared_graphs(fit_on=100)) == [3, 3, 3, 4, 4, 4, 4]
     assert shared_graphs(fit_on=100, n_graphs=7) == [1] * 7
     assert shared_graphs(fit_on=100, sample_fraction=0.9) == [1] * 7
     assert shared_graphs(fit_on=100, feature_fraction=0.5) == [1] * 7

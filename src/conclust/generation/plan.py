@@ -48,7 +48,7 @@ _INIT = "k-means++"
 _FIT_ON = 10_000
 _FOR_EACH = 10
 # Number of spectral members that share a graph of landmarks where members are fitted on some of the objects.
-_SHARED_BY = 3
+_SHARED_BY = 5
 
 
 def fitted_on(generator: Any, n: int) -> int | None:
