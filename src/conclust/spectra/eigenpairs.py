@@ -21,27 +21,14 @@ _WHOLE = 1_500
 _SMALL = 200
 # Maximum size of matrices solved whole if Lanczos does not converge: 72 MB.
 _WHOLE_AT_LAST = 3_000
+# Relative error of eigenvalues that weak ties alone tell apart, and the difference by which one must not have been missed.
+_CLOSE = 1e-10
+_APART = 1e-6
 
 
 def is_small(n: int) -> bool:
     """Return whether a matrix of n rows is solved whole."""
     return n <= _WHOLE
-
-
-def leading_of_sparse(
-    E: sp.csr_array, k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the k largest eigenvalues and their vectors; None where solving the whole is as quick, or surer."""
-    n = E.shape[0]
-    if n < _SMALL or 4 * k > n:
-        return None
-    start = np.random.default_rng(n).standard_normal(n)
-    try:
-        values, vectors = eigsh(E, k, which="LA", v0=start, ncv=2 * k + 30, maxiter=50, tol=1e-6)
-    except ArpackNoConvergence:
-        return None
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
 
 
 def leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -62,6 +49,39 @@ def solved_whole(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], N
         # are equal: a complete graph, blocks that are all but cut apart.
         values, vectors = (part[..., n - k :] for part in scipy.linalg.eigh(E))
     return values[::-1], vectors[:, ::-1]
+
+
+def leading_of_sparse(
+    E: sp.csr_array, k: int, *, repeated: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the same of a sparse matrix; None where solving the whole is as quick, or surer.
+
+    repeated: whether eigenvalues may be equal. Lanczos can miss one of them: it is looked for again.
+    """
+    n = E.shape[0]
+    if n < _SMALL or 4 * k > n:
+        return None
+    rng = np.random.default_rng(n)
+    start = rng.standard_normal(n)
+    try:
+        values, vectors = eigsh(
+            E, k, which="LA", v0=start, ncv=2 * k + 30, maxiter=50, tol=_CLOSE if repeated else 1e-6
+        )
+        if repeated:
+
+            def left(v: NDArray[np.float64]) -> NDArray[np.float64]:
+                return np.asarray(E @ v - vectors @ (values * (vectors.T @ v)))
+
+            operator: Any = LinearOperator((n, n), matvec=left, dtype=float)
+            next_one = eigsh(
+                operator, 1, which="LA", v0=rng.standard_normal(n), ncv=20, maxiter=20, tol=1e-3
+            )[0]
+            if next_one[0] > values.min() + _APART:
+                return None
+    except ArpackNoConvergence:
+        return None
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
 
 
 def lanczos(

@@ -13,7 +13,7 @@ rotation of its vectors will do. Each component is then solved by itself: vector
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from scipy.sparse.linalg import LinearOperator
 
 from conclust._progress import rounds
 from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
-from conclust.spectra.bridged import leading_of_bridged
 from conclust.spectra.eigenpairs import is_small, lanczos, leading, leading_of_sparse
 
 __all__ = [
@@ -39,7 +38,6 @@ __all__ = [
     "numbered_components",
     "spectrum_of_products",
     "transfer_cut",
-    "transfer_cut_of_bridged",
     "transfer_cut_of_products",
     "unit_rows",
 ]
@@ -105,14 +103,6 @@ class ClusterSide:
     def n_components(self) -> int:
         """Number of components."""
         return int(self.components.max()) + 1
-
-    def among(self, which: NDArray[np.int64], count: int) -> ClusterSide:
-        """Return the same where these clusters are some of `count`: the others have no weight."""
-        clusters, loads = np.zeros((2, count, len(self.values)))
-        clusters[which], loads[which] = self.clusters, self.loads
-        components = np.full(count, -1, dtype=np.int64)
-        components[which] = self.components
-        return replace(self, clusters=clusters, loads=loads, components=components)
 
 
 def bipartite_spectrum(
@@ -180,6 +170,8 @@ def transfer_cut_of_products(
     degrees: NDArray[np.float64],
     k: int,
     components: Callable[[], NDArray[np.int64]],
+    *,
+    bridged: bool = False,
 ) -> ClusterSide:
     """Find the same from sums over the objects, which are read in blocks.
 
@@ -195,6 +187,8 @@ def transfer_cut_of_products(
     components : callable
         Finds the component that each cluster is in, as `components_of` numbers them; called only where
         the graph may fall into several.
+    bridged : bool, default=False
+        Whether weak ties alone connect parts of the graph: eigenvalues of parts that look alike may be equal.
 
     Returns
     -------
@@ -205,7 +199,7 @@ def transfer_cut_of_products(
     graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
     if isinstance(inner, sp.csr_array):
         scaled = sp.csr_array(sp.diags_array(y) @ inner @ sp.diags_array(y))
-        pairs = leading_of_sparse(scaled, k)
+        pairs = leading_of_sparse(scaled, k, repeated=bridged)
         if pairs is not None:
             return _side(pairs, graph, None, k, lambda: np.where(y > 0, 0, -1))
         dense: NDArray[np.float64] = inner.toarray()
@@ -214,38 +208,6 @@ def transfer_cut_of_products(
     E = dense * y[:, None] * y
     E = 0.5 * (E + E.T)
     return _side(leading(E, k), graph, E, k, components)
-
-
-def transfer_cut_of_bridged(
-    inner: sp.csr_array,
-    ties: NDArray[np.float64],
-    parts: NDArray[np.int64],
-    degrees: NDArray[np.float64],
-    k: int,
-) -> ClusterSide:
-    """Find the same of a graph whose components are connected by a few ties.
-
-    Parameters
-    ----------
-    inner : csr_array of shape (T, T)
-        B' D_x^-1 B without the ties.
-    ties : ndarray of shape (n_ties, T)
-        D_x^-1/2 B of the ties, which connect all parts.
-    parts : ndarray of shape (T,)
-        The component of each cluster without the ties: 0, 1, ....
-    degrees : ndarray of shape (T,)
-        Degrees of the clusters with the ties, above 0.
-    k : int
-        Number of triplets; fewer if the rank is lower.
-    """
-    y = _inverse_root(degrees)
-    scaled = sp.csr_array(sp.diags_array(y) @ inner @ sp.diags_array(y))
-    pairs = leading_of_bridged(scaled, ties * y, parts, min(k, len(y)))
-    if pairs is None:
-        E = scaled.toarray() + (ties * y).T @ (ties * y)
-        pairs = leading(0.5 * (E + E.T), k)
-    graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
-    return _side(pairs, graph, None, k, lambda: np.zeros(len(y), dtype=np.int64))
 
 
 def _side(

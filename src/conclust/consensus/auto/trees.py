@@ -85,7 +85,9 @@ class GrownTrees:
         """Cut both trees into a number of clusters, and take the one whose borders are straddled less."""
         K = min(n_clusters, self.n_objects)
         if K not in self._cuts:
-            self._cuts[K] = self.choose({name: cut(tree, K) for name, tree in self.matrices.items()})
+            self._cuts[K] = self.choose(
+                {name: cut(tree, K) for name, tree in self.matrices.items()}
+            )
         return self._cuts[K]
 
     def cut_along(self, labels: NDArray[np.int64]) -> CutOfTree:
