@@ -347,7 +347,7 @@ def damaged(content: bytes, rng: np.random.Generator) -> bytes:
 
 def called(words: list[Any]) -> tuple[int, str]:
     """Run the command line in this process; return the exit code and what it said."""
-    said = io.StringIO()
+    printed = io.StringIO()
 
     def late(*_: object) -> None:
         raise TimeoutError(f"took over {SECONDS} s of CPU, or {20 * SECONDS} s")
@@ -358,7 +358,7 @@ def called(words: list[Any]) -> tuple[int, str]:
     try:
         with (
             contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(said),
+            contextlib.redirect_stderr(printed),
             warnings.catch_warnings(),
         ):
             try:
@@ -370,7 +370,7 @@ def called(words: list[Any]) -> tuple[int, str]:
         signal.alarm(0)
         for one, handler in before.items():
             signal.signal(one, handler)
-    return code, said.getvalue()
+    return code, printed.getvalue()
 
 
 def run(count: int, seed: int) -> tuple[Counter[str], list[Outcome]]:

@@ -57,7 +57,7 @@ class Fault:
 
 def callables() -> dict[str, Any]:
     """Return the public functions, and the classes that users make themselves, by their names."""
-    found: dict[str, Any] = {}
+    actual: dict[str, Any] = {}
     for module in (cc, *(getattr(cc, name) for name in cc._MODULES if name not in _FOLDERS)):
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
@@ -65,10 +65,10 @@ def callables() -> dict[str, Any]:
                 continue
             made = hasattr(thing, "fit") or name in ("Ensemble", "LabelStore", "FormalContext")
             if not inspect.isclass(thing) or made:
-                found.setdefault(f"{module.__name__.removeprefix('conclust.')}.{name}", thing)
+                actual.setdefault(f"{module.__name__.removeprefix('conclust.')}.{name}", thing)
     for name in ("from_memberships", "from_communities", "concat"):
-        found[f"Ensemble.{name}"] = getattr(cc.Ensemble, name)
-    return found
+        actual[f"Ensemble.{name}"] = getattr(cc.Ensemble, name)
+    return actual
 
 
 # ------------------------------------------------------------------------------------- arguments

@@ -160,34 +160,40 @@ PARTICULAR: dict[tuple[str, str], str] = {
         )
         for form in ("BayesianEnsemble Gibbs", "NonparametricBayesianEnsemble")
     },
-    ("BayesianEnsemble Gibbs", "all_singletons"): (
+    ("BayesianEnsemble Gibbs", "singletons_everywhere_are_accepted"): (
         "labels that occur once leave it open whether two objects share a cluster"
     ),
     **{
         (form, test): reason
         for form in ("FCA", "FCA by size", "FCA auto")
         for test, reason in {
-            "order_of_objects_permutes_the_answer": "grows clusters in the order of the objects",
+            "reordering_objects_permutes_the_labels": "grows clusters in the order of the objects",
             "planted_clusters_are_found": "independent errors leave no partition to vouch for many objects",
-            "unanimity_survives_30_percent_missing": "who did not observe an object cannot vouch for it",
-            "noise_is_evidence_of_being_apart": "who took an object for noise cannot vouch for it",
+            "unanimous_partitions_survive_30_percent_missing": "who did not observe an object cannot vouch for it",
+            "noise_is_evidence_of_separation": "who took an object for noise cannot vouch for it",
         }.items()
     },
-    ("Voting one pass", "place_of_a_degenerate_partition"): (
+    ("Voting one pass", "the_position_of_a_degenerate_partition_does_not_matter"): (
         "goes through the partitions once, in an order drawn by their places"
     ),
     **{
-        (form, "degenerate_partition_leaves_clear_clusters"): (
+        (form, "a_degenerate_partition_does_not_hide_clear_clusters"): (
             "the most similar clusters of a partition count as alike, be it by one object"
         )
         for form in ("LCE", "LCE wtq")
     },
-    ("BayesEstimate nid", "noise_is_evidence_of_being_apart"): (
+    ("BayesEstimate nid", "noise_is_evidence_of_separation"): (
         "relative to the entropies, objects that are noise more often are better left alone"
     ),
-    ("HGPA wide", "weight_0_is_left_out"): "under label noise the criterion is flat",
+    (
+        "HGPA wide",
+        "partitions_of_weight_0_have_no_effect",
+    ): "under label noise the criterion is flat",
     **{
-        (form, "scale_of_the_weights"): "a weight is an exponent of the likelihood, not a share"
+        (
+            form,
+            "the_scale_of_the_weights_does_not_matter",
+        ): "a weight is an exponent of the likelihood, not a share"
         for form in (
             "MixtureModel",
             "BayesianEnsemble",
@@ -196,7 +202,7 @@ PARTICULAR: dict[tuple[str, str], str] = {
         )
     },
     **{
-        (form, "noise_everywhere_is_singletons_everywhere"): reason
+        (form, "noise_everywhere_equals_singletons_everywhere"): reason
         for forms, reason in {
             (
                 "MixtureModel",
@@ -224,7 +230,7 @@ PARTICULAR: dict[tuple[str, str], str] = {
         for form in ("CSPA", "CSPA wide", "CSPA spectral")
     },
     **{
-        (form, "too_large_for_all_pairs_names_a_way_out"): (
+        (form, "the_dense_limit_error_names_alternatives"): (
             "its graph is of the nearest pairs then: tests/consensus/graph/test_cspa_nearest.py"
         )
         for form in ("CSPA", "CSPA wide", "CSPA spectral")
@@ -233,8 +239,8 @@ PARTICULAR: dict[tuple[str, str], str] = {
         (form, test): "under label noise all clusters meet all parts: the criterion is flat"
         for form in ("HGPA", "HGPA wide")
         for test in (
-            "order_of_objects_permutes_the_answer",
-            "whole_weights_are_repetitions",
+            "reordering_objects_permutes_the_labels",
+            "integer_weights_act_as_repetitions",
             "planted_clusters_are_found",
         )
     },
@@ -248,48 +254,48 @@ def parameters_of(form: str) -> list[str]:
 
 def exemptions() -> dict[tuple[str, str], str]:
     """Return every exemption with its reason."""
-    found = dict(PARTICULAR)
+    actual = dict(PARTICULAR)
     for form, (name, _) in FORMS.items():
         method = getattr(conclust, name).method
         exempt: dict[str, tuple[str, ...]] = {}
         if method.n_clusters == "upper bound":
-            exempt["n_clusters is an upper bound"] = ("refuses_more_clusters_than_objects",)
+            exempt["n_clusters is an upper bound"] = ("more_clusters_than_objects_are_refused",)
         if method.n_clusters == "emerges":
             exempt["has no n_clusters: the number of clusters emerges"] = (
                 "one_cluster_contains_all_objects",
-                "refuses_more_clusters_than_objects",
-                "bad_numbers_of_clusters_are_refused",
-                "first_parameter_is_the_number_of_clusters",
+                "more_clusters_than_objects_are_refused",
+                "invalid_numbers_of_clusters_are_refused",
+                "the_first_parameter_is_the_number_of_clusters",
             )
         if not make(form, None)._takes_missing():
             exempt["takes no missing labels, and says so"] = (
-                "unanimity_survives_30_percent_missing",
-                "objects_missing_everywhere_get_minus_one_with_a_warning",
+                "unanimous_partitions_survive_30_percent_missing",
+                "objects_missing_everywhere_get_minus_one_and_a_warning",
                 "unobserved_pairs_leave_all_numbers_finite",
             )
         if not method.weights:
             exempt["takes no weights, and says so"] = (
-                "whole_weights_are_repetitions",
-                "learned_weights_take_bad_partitions_out",
+                "integer_weights_act_as_repetitions",
+                "learned_weights_exclude_poor_partitions",
             )
         if "n_jobs" not in parameters_of(form):
             exempt["has no n_jobs: runs on one thread"] = ("threads_change_no_bit",)
         for reason, tests in exempt.items():
-            found |= {(form, test): reason for test in tests}
-        if (form, "planted_clusters_are_found") in found:
-            reason = found[form, "planted_clusters_are_found"]
-            found[form, "learned_weights_take_bad_partitions_out"] = reason
-    return found
+            actual |= {(form, test): reason for test in tests}
+        if (form, "planted_clusters_are_found") in actual:
+            reason = actual[form, "planted_clusters_are_found"]
+            actual[form, "learned_weights_exclude_poor_partitions"] = reason
+    return actual
 
 
 def public_estimators() -> dict[str, type[ConsensusClusterer]]:
     """Return the consensus estimators among conclust's public names."""
-    found = {}
+    actual = {}
     for name in conclust.__all__:
         value = getattr(conclust, name)
         if isinstance(value, type) and issubclass(value, ConsensusClusterer):
-            found[name] = value
-    return found
+            actual[name] = value
+    return actual
 
 
 def make(form: str, n_clusters: int | None) -> ConsensusClusterer:

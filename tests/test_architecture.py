@@ -109,7 +109,7 @@ def room(module):
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m != "conclust.__init__"])
-def test_imports_go_down_the_floors(module):
+def test_imports_go_down_only(module):
     own = room(module)
     assert own in FLOORS, f"{own} has no floor: give it one in this file and in ARCHITECTURE.md"
     for target in imported(module):
@@ -126,12 +126,12 @@ def test_imports_go_down_the_floors(module):
         )
 
 
-def test_the_top_imports_nothing_at_all():
+def test_the_top_module_imports_lazily():
     found = set(imported("conclust.__init__"))
     assert not [name for name in found if not name.startswith("importlib")]
 
 
-def test_only_one_door_leads_to_the_extension():
+def test_only_one_module_imports_the_extension():
     door = "conclust._kernels.__init__"
     assert any(target.startswith("conclust._kernels._core") for target in imported(door))
     for module in MODULES:
@@ -198,7 +198,7 @@ def loaded(module):
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if not m.endswith("__main__")])
-def test_all_lists_what_is_there(module):
+def test_all_lists_existing_names(module):
     found = loaded(module)
     for name in getattr(found, "__all__", ()):
         assert hasattr(found, name), f"{module} lists {name!r} and does not have it"
@@ -319,7 +319,7 @@ def test_examples_run(module):
     assert found.failed == 0
 
 
-def test_the_walk_finds_every_module():
+def test_every_module_is_checked():
     walked = {m.name for m in pkgutil.walk_packages(conclust.__path__, "conclust.")}
     assert {name_of(m) for m in MODULES} - {"conclust"} <= walked
 
@@ -396,7 +396,7 @@ def test_files_are_of_a_readable_length():
     assert not long
 
 
-def test_scripts_name_tests_that_are_there():
+def test_scripts_name_existing_tests():
     named = {
         path.name: re.findall(r"\btests/[\w/]+\.py\b", path.read_text("utf-8"))
         for path in (ROOT / "tools").glob("*.sh")
@@ -405,7 +405,7 @@ def test_scripts_name_tests_that_are_there():
     assert not [name for names in named.values() for name in names if not (ROOT / name).is_file()]
 
 
-def test_sums_over_partitions_have_one_place():
+def test_sums_over_partitions_are_in_one_module():
     # An empty segment of ufunc.reduceat is not the identity: a partition of noise only has one.
     found = [module for module in MODULES if "reduceat(" in source_of(module)]
     assert found == ["conclust.ensemble.labels"]
@@ -417,7 +417,7 @@ def test_no_module_has_an_empty_name_such_as_utils():
     assert not named & nothing
 
 
-def test_nothing_is_left_undone():
+def test_no_todo_is_left():
     mark = re.compile(
         "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3 + r"\b", "raise Not" + "ImplementedError"])
     )

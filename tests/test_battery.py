@@ -78,7 +78,7 @@ def form(request):
     return request.param
 
 
-def test_the_registry_leaves_no_estimator_out():
+def test_the_registry_lists_every_estimator():
     assert {name for name, _ in FORMS.values()} == set(public_estimators())
 
 
@@ -92,7 +92,7 @@ def test_every_exemption_names_a_form_and_a_test():
 # -- the same evidence, told otherwise
 
 
-def test_names_of_clusters_change_no_bit(form):
+def test_cluster_names_change_no_bit(form):
     labels, _ = planted()
     rng = np.random.default_rng(1)
     renamed = np.column_stack([rng.permutation(50)[column] for column in labels.T])
@@ -102,24 +102,24 @@ def test_names_of_clusters_change_no_bit(form):
         np.testing.assert_array_equal(a.membership_, b.membership_)
 
 
-def test_order_of_objects_permutes_the_answer(form):
+def test_reordering_objects_permutes_the_labels(form):
     labels, _ = planted()
     order = np.random.default_rng(2).permutation(len(labels))
     assert same(fit(form, labels, 3).labels_[order], fit(form, labels[order], 3).labels_)
 
 
-def test_order_of_partitions_changes_nothing(form):
+def test_the_order_of_partitions_does_not_matter(form):
     labels, _ = planted()
     order = np.random.default_rng(3).permutation(labels.shape[1])
     assert same(fit(form, labels, 3).labels_, fit(form, labels[:, order], 3).labels_)
 
 
-def test_the_ensemble_twice_is_the_ensemble_once(form):
+def test_doubling_the_ensemble_changes_nothing(form):
     labels, _ = planted()
     assert same(fit(form, labels, 3).labels_, fit(form, np.hstack([labels, labels]), 3).labels_)
 
 
-def test_whole_weights_are_repetitions(form):
+def test_integer_weights_act_as_repetitions(form):
     labels, _ = planted()
     weights = np.arange(labels.shape[1]) % 3
     repeated = np.repeat(labels, weights, axis=1)
@@ -135,7 +135,7 @@ def test_planted_clusters_are_found(form):
     assert same(fit(form, labels, 3).labels_, truth)
 
 
-def test_learned_weights_take_bad_partitions_out(form):
+def test_learned_weights_exclude_poor_partitions(form):
     labels, truth = planted(flip=0.05)
     rng = np.random.default_rng(1)
     bad = rng.integers(0, 3, (len(truth), 5))
@@ -149,7 +149,7 @@ def test_learned_weights_take_bad_partitions_out(form):
         assert same(fit(form, ensemble.reweighted(weights), 3).labels_, truth)
 
 
-def test_unanimity_is_kept(form):
+def test_unanimous_partitions_are_returned(form):
     truth = np.repeat(np.arange(4), 12)
     rng = np.random.default_rng(0)
     labels = np.column_stack([rng.permutation(4)[truth] for _ in range(9)])
@@ -158,7 +158,7 @@ def test_unanimity_is_kept(form):
     assert model.n_clusters_ == 4
 
 
-def test_unanimity_survives_30_percent_missing(form):
+def test_unanimous_partitions_survive_30_percent_missing(form):
     truth = np.repeat(np.arange(4), 12)
     rng = np.random.default_rng(0)
     labels = np.column_stack([truth] * 20)
@@ -166,7 +166,7 @@ def test_unanimity_survives_30_percent_missing(form):
     np.testing.assert_array_equal(fit(form, labels, 4).labels_, truth)
 
 
-def test_noise_is_evidence_of_being_apart(form):
+def test_noise_is_evidence_of_separation(form):
     truth = np.repeat(np.arange(3), 15)
     labels = np.column_stack([truth] * 12)
     labels[np.random.default_rng(0).random(labels.shape) < 0.1] = -2
@@ -194,18 +194,18 @@ def test_one_cluster_contains_all_objects(form):
     assert model.n_clusters_ == 1
 
 
-def test_two_objects(form):
+def test_two_objects_are_clustered(form):
     model = fit(form, np.array([[0, 0], [1, 1]]), 2)
     np.testing.assert_array_equal(model.labels_, [0, 1])
 
 
-def test_all_singletons(form):
+def test_singletons_everywhere_are_accepted(form):
     labels = np.column_stack([np.arange(8)] * 3)
     model = fit(form, labels, 8)
     assert model.n_clusters_ == 8
 
 
-def test_one_big_cluster_everywhere(form):
+def test_one_cluster_in_every_partition_gives_one_cluster(form):
     model = fit(form, np.zeros((20, 5), dtype=int), 2)
     assert model.labels_.shape == (20,)
     assert model.labels_.min() == 0
@@ -251,7 +251,7 @@ def test_more_than_255_clusters_and_partitions(form):
 
 
 @of_each_class
-def test_objects_missing_everywhere_get_minus_one_with_a_warning(form):
+def test_objects_missing_everywhere_get_minus_one_and_a_warning(form):
     labels, _ = planted()
     labels[[5, 40]] = -1
     with pytest.warns(EvidenceWarning, match="2 objects are missing in every partition"):
@@ -265,7 +265,7 @@ def test_objects_missing_everywhere_get_minus_one_with_a_warning(form):
 
 
 @of_each_class
-def test_warnings_name_the_line_that_called(form):
+def test_warnings_point_at_the_calling_line(form):
     labels, _ = planted(seed=5)
     labels[[4, 40]] = -1
     for call in ("fit", "fit_predict"):
@@ -282,7 +282,7 @@ def test_warnings_name_the_line_that_called(form):
 
 
 @of_each_class
-def test_refuses_more_clusters_than_objects(form):
+def test_more_clusters_than_objects_are_refused(form):
     with pytest.raises(
         ParameterError, match=r"'n_clusters' parameter of \w+ must be .*Got 9 instead"
     ):
@@ -290,7 +290,7 @@ def test_refuses_more_clusters_than_objects(form):
 
 
 @of_each_class
-def test_default_number_of_clusters(form):
+def test_the_default_number_of_clusters_is_as_documented(form):
     labels, _ = planted(flip=0.0)
     if make(form, None)._number_needed() == "exact":
         name = FORMS[form][0]
@@ -310,7 +310,7 @@ def test_default_number_of_clusters(form):
 
 
 @of_each_class
-def test_labels_are_consecutive_whole_numbers_by_first_appearance(form):
+def test_labels_are_consecutive_integers_by_first_appearance(form):
     labels, _ = planted()
     found = fit(form, labels, 3).labels_
     assert found.dtype == np.int64
@@ -334,7 +334,7 @@ def test_membership_rows_are_distributions(form):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @of_each_class
-def test_memberships_have_a_column_for_each_cluster_that_holds_anything(form):
+def test_memberships_have_one_column_per_nonempty_cluster(form):
     planted_labels, _ = planted(n=60)
     unanimous = np.column_stack([np.repeat(np.arange(4), 12)] * 9)
     for labels in (planted_labels, unanimous):
@@ -355,7 +355,7 @@ def test_memberships_have_a_column_for_each_cluster_that_holds_anything(form):
 
 
 @of_each_class
-def test_every_kind_of_input_gives_the_same_answer(form):
+def test_every_kind_of_input_gives_the_same_result(form):
     labels, _ = planted()
     expected = fit(form, labels, 3).labels_
     read_only = labels.copy()
@@ -390,14 +390,14 @@ def test_every_kind_of_input_gives_the_same_answer(form):
 
 
 @of_each_class
-def test_input_is_left_alone(form):
+def test_the_input_is_not_modified(form):
     labels, _ = planted()
     before = labels.copy()
     fit(form, labels, 3)
     np.testing.assert_array_equal(labels, before)
 
 
-def test_same_seed_same_bits(form):
+def test_the_same_seed_gives_the_same_bits(form):
     labels, _ = planted()
     a, b = fit(form, labels, 3), fit(form, labels, 3)
     np.testing.assert_array_equal(a.labels_, b.labels_)
@@ -448,7 +448,7 @@ def test_the_trace_goes_from_the_start_to_the_objective(form):
 
 
 @of_each_class
-def test_clone_pickle_and_parameters(form):
+def test_estimators_can_be_cloned_and_pickled(form):
     labels, _ = planted()
     model = make(form, 3)
     before = model.get_params()
@@ -460,7 +460,7 @@ def test_clone_pickle_and_parameters(form):
 
 
 @of_each_class
-def test_refit_forgets_the_first_fit(form):
+def test_a_second_fit_replaces_the_first(form):
     labels, _ = planted()
     other, _ = planted(seed=5, n=60, m=7)
     model = make(form, 3)
@@ -472,7 +472,7 @@ def test_refit_forgets_the_first_fit(form):
 
 
 @of_each_class
-def test_first_parameter_is_the_number_of_clusters(form):
+def test_the_first_parameter_is_the_number_of_clusters(form):
     cls = type(make(form, 2))
     assert next(iter(inspect.signature(cls).parameters)) == "n_clusters"
     assert clone(cls()).get_params() == cls().get_params()  # constructs without arguments
@@ -511,7 +511,7 @@ BAD = {
 
 @of_each_class
 @pytest.mark.parametrize("case", BAD)
-def test_bad_labels_are_refused_with_a_sentence(form, case):
+def test_invalid_labels_are_refused(form, case):
     given, message = BAD[case]
     with pytest.raises(InputError, match=message):
         make(form, 1).fit(given)
@@ -527,7 +527,7 @@ def test_sparse_labels_are_refused(form):
 
 @of_each_class
 @pytest.mark.parametrize("k", [0, -1, 2.5, "two", True])
-def test_bad_numbers_of_clusters_are_refused(form, k):
+def test_invalid_numbers_of_clusters_are_refused(form, k):
     labels, _ = planted()
     name = FORMS[form][0]
     with pytest.raises(
@@ -537,7 +537,7 @@ def test_bad_numbers_of_clusters_are_refused(form, k):
 
 
 @of_each_class
-def test_unknown_meaning_of_missing_is_refused(form):
+def test_unknown_values_of_missing_are_refused(form):
     labels, _ = planted()
     with pytest.raises(ParameterError, match="'missing'"):
         make(form, 2).set_params(missing="huh").fit(labels)
@@ -565,7 +565,7 @@ def test_prediction_before_fit_is_refused(form):
             model.predict_proba([[0, 1]])
 
 
-def test_too_large_for_all_pairs_names_a_way_out(form):
+def test_the_dense_limit_error_names_alternatives(form):
     labels, _ = planted()
     estimator = make(form, 3)
     if "max_dense" not in estimator.get_params():
@@ -589,13 +589,13 @@ def test_too_large_for_all_pairs_names_a_way_out(form):
 
 
 @of_each_class
-def test_errors_are_of_one_family(form):
+def test_all_errors_derive_from_one_class(form):
     with pytest.raises(ConclustError):
         make(form, 2).fit([[0.5]])
 
 
 @of_each_class
-def test_every_estimator_says_what_it_is(form):
+def test_every_estimator_declares_its_properties(form):
     cls = type(make(form, 2))
     method = cls.method
     assert method.title
@@ -608,7 +608,7 @@ def test_every_estimator_says_what_it_is(form):
 
 
 @of_each_class
-def test_what_a_method_does_not_take_is_refused_by_name(form):
+def test_unsupported_input_is_refused_by_name(form):
     labels, _ = planted()
     estimator = make(form, 3)
     method = estimator.method
@@ -627,6 +627,6 @@ def test_what_a_method_does_not_take_is_refused_by_name(form):
                 make(form, 3).fit(ensemble)
 
 
-def test_the_list_of_methods_is_that_of_the_estimators():
+def test_the_list_of_methods_matches_the_estimators():
     listed = {method.estimator for method in conclust.methods()}
     assert listed == set(public_estimators())

@@ -16,11 +16,11 @@ from benchmarks.cliffs import documented_power, faults
         ("n^3", 3),
     ],
 )
-def test_the_power_of_a_cost_is_that_of_its_highest_product(cost, power):
+def test_the_exponent_of_a_cost_is_that_of_its_highest_product(cost, power):
     assert documented_power(cost) == power
 
 
-def test_growth_is_judged_by_the_documented_power():
+def test_growth_is_compared_with_the_documented_exponent():
     linear = {512: 0.2, 1024: 0.4, 2048: 0.8}
     square = {512: 0.2, 1024: 0.8, 2048: 3.2}
     assert not faults(linear, 1)
@@ -28,7 +28,7 @@ def test_growth_is_judged_by_the_documented_power():
     assert len(faults(square, 1)) == 2
 
 
-def test_a_method_that_is_much_faster_on_more_objects_has_a_cliff():
+def test_a_method_that_is_much_faster_on_more_objects_is_flagged():
     (fault,) = faults({512: 1.0, 1024: 0.3}, 1)
     assert "cliff" in fault
 

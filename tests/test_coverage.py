@@ -19,7 +19,7 @@ def unit(folder, **lines):
     return {"current_working_directory": str(folder), "files": files}
 
 
-def test_a_line_ran_if_it_ran_in_any_unit(tmp_path):
+def test_a_line_is_covered_if_any_unit_ran_it(tmp_path):
     first = unit(tmp_path, a={1: 0, 2: 3}, b={1: 0})
     second = unit(tmp_path, a={1: 1, 3: 0})
     ran = coverage.counted_lines([first, second], tmp_path)
@@ -27,12 +27,12 @@ def test_a_line_ran_if_it_ran_in_any_unit(tmp_path):
     assert coverage.share(ran) == 50.0
 
 
-def test_files_of_others_are_left_out(tmp_path):
+def test_files_of_dependencies_are_ignored(tmp_path):
     ours = tmp_path / "kernels"
     assert coverage.counted_lines([unit(tmp_path, vector={1: 1})], ours) == {}
 
 
-def test_branches_of_all_and_of_each_file(tmp_path):
+def test_branches_are_counted_in_total_and_per_file(tmp_path):
     path = tmp_path / "coverage.json"
     counts = [(4, 3), (0, 0)]
     files = {
@@ -45,7 +45,7 @@ def test_branches_of_all_and_of_each_file(tmp_path):
 
 
 @pytest.mark.skipif(not (shutil.which("g++") and shutil.which("gcov")), reason="needs g++ and gcov")
-def test_gcov_is_read(tmp_path, monkeypatch):
+def test_the_output_of_gcov_is_parsed(tmp_path, monkeypatch):
     source = tmp_path / "one.cpp"
     source.write_text(
         "int half(int x) {\n    if (x < 0)\n        return -1;\n    return x / 2;\n}\n"

@@ -64,7 +64,7 @@ def test_forged_values_of_a_result_are_refused_or_read(workshop, name, place):
 
 
 @pytest.mark.parametrize("name", ["combine", "cluster", "select"])
-def test_no_entry_of_a_result_may_be_forged_into_an_internal_error(workshop, name):
+def test_forged_entries_give_no_internal_error(workshop, name):
     """Every entry, with values of other types: `report` of select, else `predict`."""
     faults = []
     for place in workshop.entries[name]:
@@ -78,7 +78,7 @@ def test_no_entry_of_a_result_may_be_forged_into_an_internal_error(workshop, nam
 
 
 @pytest.mark.parametrize("name", ["combine", "cluster", "select"])
-def test_no_entry_of_a_result_may_be_missing_into_an_internal_error(workshop, name):
+def test_missing_entries_give_no_internal_error(workshop, name):
     """Every entry by another name, as one damaged byte makes it: `report` and `predict`."""
     faults = []
     for place in workshop.entries[name]:

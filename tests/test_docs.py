@@ -46,15 +46,15 @@ def run(page: str) -> tuple[doctest.TestResults, dict[str, Any]]:
     with warnings.catch_warnings():
         # Told by the clock, of a machine that is busy too.
         warnings.filterwarnings("ignore", message=".* references will take about")
-        found = doctest.DocTestRunner().run(test, clear_globs=False)
-    return found, test.globs
+        actual = doctest.DocTestRunner().run(test, clear_globs=False)
+    return actual, test.globs
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_examples_of_a_page(page):
-    found, _ = run(page)
-    assert found.attempted > 0
-    assert found.failed == 0
+def test_examples_of_a_page_run(page):
+    actual, _ = run(page)
+    assert actual.attempted > 0
+    assert actual.failed == 0
 
 
 # A page of tables: the first column has names of R, the other columns names of conclust, as expressions with
@@ -171,8 +171,8 @@ def member(base: Any, name: str) -> Any:
         hint = hints_of(base.cls)[name]
         return Of(hint) if inspect.isclass(hint) else ANY
     if hasattr(base.cls, name):
-        found = inspect.getattr_static(base.cls, name)
-        return getattr(base.cls, name) if callable(found) else ANY
+        actual = inspect.getattr_static(base.cls, name)
+        return getattr(base.cls, name) if callable(actual) else ANY
     documented = re.findall(
         r"^ {4}(\w+(?:, \w+)*) : ", inspect.getdoc(base.cls) or "", re.MULTILINE
     )
@@ -281,7 +281,7 @@ def wrong(spot: Spot, names: Names, theirs: set[str]) -> Iterator[str]:
     ("page", "least"),
     [("coming_from_r.md", 300), ("coming_from_python.md", 60), ("coming_from_salso.md", 60)],
 )
-def test_what_the_page_for_users_of_others_names_is_there(page, least):
+def test_names_on_the_page_for_r_users_exist(page, least):
     _, given = run(page)
     places, theirs = spots((DOCS / page).read_text("utf-8"))
     names = Names(given)
@@ -308,9 +308,9 @@ def test_what_the_page_for_users_of_others_names_is_there(page, least):
         ("| `a` | `choose` |\n| --- | --- |\n| `b` | `n_resamples=b` |", None),
     ],
 )
-def test_what_is_not_there_is_found(text, said):
+def test_missing_names_are_detected(text, said):
     given = {"choose": choose, "cc": conclust, "metrics": conclust.metrics, "X": np.eye(3), "k": 2}
     places, theirs = spots(text)
-    found = [error for spot in places for error in wrong(spot, Names(given), theirs)]
-    assert bool(found) == (said is not None)
-    assert said is None or said in found[0]
+    values = [error for spot in places for error in wrong(spot, Names(given), theirs)]
+    assert bool(values) == (said is not None)
+    assert said is None or said in values[0]

@@ -77,7 +77,7 @@ def defects(doc):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_docstrings_are_sound(path):
+def test_docstrings_are_valid(path):
     tree = ast.parse(path.read_text("utf-8"))
     found = [f"{name}: {what}" for name, doc in docstrings(tree) for what in defects(doc)]
     assert not found, "write names and formulas as ``literals``:\n" + "\n".join(found)
@@ -95,7 +95,7 @@ def test_docstrings_are_sound(path):
         "Notes\n-----\nIt is so, for every one of\n    them.",
     ],
 )
-def test_what_sphinx_stumbles_over_is_found(doc):
+def test_docstrings_that_sphinx_cannot_parse_are_detected(doc):
     assert defects(doc)
 
 
@@ -111,5 +111,5 @@ def test_what_sphinx_stumbles_over_is_found(doc):
         "Text\n\n>>> x_ = 3\n>>> x_\n3",
     ],
 )
-def test_what_is_sound_is_passed(doc):
+def test_valid_docstrings_pass(doc):
     assert not defects(doc)

@@ -73,8 +73,8 @@ def fitted(X, n_clusters=None, partitions=None):
 
 
 def by_chance(told):
-    found = [fact["value"] for fact in told["facts"] if fact["name"] == "By chance"]
-    return found[0] if found else None
+    values = [fact["value"] for fact in told["facts"] if fact["name"] == "By chance"]
+    return values[0] if values else None
 
 
 def number_of(told):
@@ -98,14 +98,14 @@ def same(model, written, out):
     assert number_of(of_folder) == number_of(of_model)
 
 
-def test_cluster_is_the_pipeline(points, file, tmp_path):
+def test_cluster_gives_the_result_of_the_pipeline(points, file, tmp_path):
     X, _ = points
     out = tmp_path / "out"
     written = shell("cluster", file, out, "--drop", "kind", "--partitions", str(FEW))
     same(fitted(X), written, out)
 
 
-def test_cluster_with_a_given_number_and_a_cache(points, file, tmp_path):
+def test_cluster_with_a_number_and_a_cache_gives_the_result_of_the_pipeline(points, file, tmp_path):
     X, _ = points
     more = ["--drop", "kind", "--partitions", str(FEW), "-k", "3", "--cache", str(tmp_path / "c")]
     shell("cluster", file, tmp_path / "first", *more)
@@ -113,7 +113,7 @@ def test_cluster_with_a_given_number_and_a_cache(points, file, tmp_path):
     same(fitted(X, 3), written, tmp_path / "second")
 
 
-def test_cluster_with_a_number_by_resampling(points, file, tmp_path):
+def test_cluster_with_resampling_gives_the_result_of_the_pipeline(points, file, tmp_path):
     X, _ = points
     out = tmp_path / "out"
     written = shell("cluster", file, out, "--drop", "kind", "--partitions", str(FEW), "-k", "auto")
@@ -123,7 +123,7 @@ def test_cluster_with_a_number_by_resampling(points, file, tmp_path):
     assert written["selection"]["reason"] == model.selection_.reason
 
 
-def test_cluster_with_categories(points, file, tmp_path):
+def test_cluster_with_categories_gives_the_result_of_the_pipeline(points, file, tmp_path):
     X, kinds = points
     out = tmp_path / "out"
     more = ["--partitions", str(FEW), "-k", "3", "--categories", "kind"]
@@ -133,7 +133,7 @@ def test_cluster_with_categories(points, file, tmp_path):
     same(fitted(X, 3, weighted), written, tmp_path / "two")
 
 
-def test_select_is_choose(points, file, tmp_path):
+def test_select_gives_the_result_of_choose(points, file, tmp_path):
     X, _ = points
     out = tmp_path / "out"
     quick = ["--resamples", "10", "--references", "19", "-k", "2:4"]
@@ -145,11 +145,11 @@ def test_select_is_choose(points, file, tmp_path):
     assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
     assert written["reason"] == selection.reason
     assert written["settings"]["scale"] == selection.settings["scale"]
-    told = [report.account(result, pictures=False) for result in (out, selection)]
-    assert number_of(told[0]) == number_of(told[1])
+    accounts = [report.account(result, pictures=False) for result in (out, selection)]
+    assert number_of(accounts[0]) == number_of(accounts[1])
 
 
-def test_select_with_categories_is_choose(points, file, tmp_path):
+def test_select_with_categories_gives_the_result_of_choose(points, file, tmp_path):
     X, kinds = points
     out = tmp_path / "out"
     quick = ["--resamples", "8", "--references", "19", "-k", "2:3", "--categories", "kind"]
@@ -167,11 +167,11 @@ def test_select_with_categories_is_choose(points, file, tmp_path):
     np.testing.assert_array_equal(column(out / "labels.csv", "label", int), selection.labels_)
     assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
     assert written["reason"] == selection.reason
-    told = [report.account(result, pictures=False) for result in (out, selection)]
-    assert number_of(told[0]) == number_of(told[1])
+    accounts = [report.account(result, pictures=False) for result in (out, selection)]
+    assert number_of(accounts[0]) == number_of(accounts[1])
 
 
-def test_combine_is_the_method(points, tmp_path):
+def test_combine_gives_the_result_of_the_method(points, tmp_path):
     ensemble = fitted(points[0]).ensemble_
     ensemble.save(tmp_path / "ensemble.npz")
     out = tmp_path / "out"
@@ -179,14 +179,14 @@ def test_combine_is_the_method(points, tmp_path):
     model = AutoConsensus(random_state=5).fit(ensemble)
     np.testing.assert_array_equal(column(out / "labels.csv", "label", int), model.labels_)
     assert written["reason"] == model.reason_
-    told = [
+    accounts = [
         report.account(out, pictures=False),
         report.account(model, ensemble=ensemble, pictures=False),
     ]
-    assert by_chance(told[0]) == by_chance(told[1]) is not None
+    assert by_chance(accounts[0]) == by_chance(accounts[1]) is not None
 
 
-def test_the_record_says_what_the_model_says(points, file, tmp_path):
+def test_the_record_matches_the_model(points, file, tmp_path):
     X, _ = points
     out = tmp_path / "out"
     shell("cluster", file, out, "--drop", "kind", "--partitions", str(FEW))
@@ -200,8 +200,8 @@ def test_the_record_says_what_the_model_says(points, file, tmp_path):
     assert record.supports == tuple(model.consensus_.supports_)
     assert (record.seed, record.source.objects) == (5, len(X))
     assert record.ensemble.fingerprint == model.ensemble_.fingerprint
-    again = EnsembleGenerator.load(out / "generator.npz")
-    np.testing.assert_array_equal(again.transform(X), model.generator_.transform(X))
+    restored = EnsembleGenerator.load(out / "generator.npz")
+    np.testing.assert_array_equal(restored.transform(X), model.generator_.transform(X))
 
 
 def test_new_points_go_to_the_same_clusters(points, file, tmp_path):
@@ -214,7 +214,7 @@ def test_new_points_go_to_the_same_clusters(points, file, tmp_path):
     np.testing.assert_array_equal(column(placed / "labels.csv", "label", int), expected)
 
 
-def test_objects_left_out_change_no_label_of_the_others(points, file, tmp_path):
+def test_excluded_objects_change_no_other_label(points, file, tmp_path):
     X, kinds = points
     lines = file.read_text().splitlines()
     lines[4] = "," + lines[4].split(",", 1)[1]

@@ -71,5 +71,5 @@ def test_every_public_estimator_is_checked():
 
 
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected)
-def test_scikit_learn_checks(estimator, check):
+def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)

@@ -7,12 +7,12 @@ from tests.exhaustive import CASES, random_ensembles
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_the_optimum_is_found_and_the_objective_is_as_defined(name):
+def test_the_optimum_is_found_and_the_objective_matches_its_definition(name):
     case = CASES[name]
-    found = 0
+    actual = 0
     for seed, labels in enumerate(random_ensembles(100)):
         model = case.fit(labels, seed)
         objective, optimal = case.reached(labels, model)
         assert model.objective_ == pytest.approx(objective, abs=1e-9)
-        found += optimal
-    assert found >= 100 * case.share
+        actual += optimal
+    assert actual >= 100 * case.share

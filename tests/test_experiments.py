@@ -41,7 +41,7 @@ def test_planted_truth_is_recovered(tmp_path, capsys):
     assert "paper's J" in capsys.readouterr().out
 
 
-def test_consensusclusterplus_and_conclust_count_the_same(tmp_path, monkeypatch, capsys):
+def test_consensusclusterplus_and_conclust_give_the_same_counts(tmp_path, monkeypatch, capsys):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], [8, 12, 16])
     X = 2.0 ** (8 + rng.normal(size=(3, 60))[y] + rng.normal(size=(36, 60)))
@@ -58,13 +58,13 @@ def test_consensusclusterplus_and_conclust_count_the_same(tmp_path, monkeypatch,
     assert "no p-value" in capsys.readouterr().out
 
 
-def test_a_pair_that_no_draw_had_is_apart_for_consensusclusterplus():
+def test_consensusclusterplus_separates_pairs_that_were_never_drawn():
     drawn = np.array([[0, -1], [0, 0], [-1, 0], [1, 1]])
-    found = examples.theirs(drawn, 2)
-    assert found.matrix.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
+    actual = examples.theirs(drawn, 2)
+    assert actual.matrix.tolist() == [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]]
     # Four of six pairs are never together: 4 / 6 up to .99, 1 at 1.
-    assert found.area == pytest.approx((99 * 4 / 6 + 1) / 100)
-    assert found.pac == 0
+    assert actual.area == pytest.approx((99 * 4 / 6 + 1) / 100)
+    assert actual.pac == 0
 
 
 def test_members_fitted_on_a_part_are_combined(tmp_path):
@@ -116,10 +116,10 @@ def test_shapes_of_many_points_are_clustered(tmp_path, capsys):
 
 def test_rules_for_the_number_are_compared(tmp_path, capsys):
     rules.main(["--quick", "--groups", "textbook", "--out", str(tmp_path)])
-    found = {row["number by"]: row for row in rows_of(tmp_path / "number.csv")}
-    assert set(found) == set(rules.RULES)
-    assert all(float(row["right"]) == float(row["ARI"]) == 1.0 for row in found.values())
-    assert float(found["ensemble"]["CPU s"]) < float(found["selection"]["CPU s"])
+    actual = {row["number by"]: row for row in rows_of(tmp_path / "number.csv")}
+    assert set(actual) == set(rules.RULES)
+    assert all(float(row["right"]) == float(row["ARI"]) == 1.0 for row in actual.values())
+    assert float(actual["ensemble"]["CPU s"]) < float(actual["selection"]["CPU s"])
     (line,) = rows_of(tmp_path / "numbers.csv")
     assert [line[rule] for rule in rules.RULES] == [line["K"]] * 3
     assert "CPU seconds" in capsys.readouterr().out
@@ -132,8 +132,8 @@ def test_members_of_the_default_are_compared(tmp_path, capsys):
     assert rows["-", "k-means, true K"]["NMI found"] == ""
     for kind in ("kmeans", "both"):
         assert 0.5 < float(rows[kind, "EAC"]["ARI told"]) < 1
-        found = {rows[kind, method]["K found"] for method in kinds.METHODS if method[0] != "A"}
-        assert found == {rows[kind, "EAC"]["K found"]}
+        actual = {rows[kind, method]["K found"] for method in kinds.METHODS if method[0] != "A"}
+        assert actual == {rows[kind, "EAC"]["K found"]}
     assert {row["set"] for row in rows_of(tmp_path / "members_sets.csv")} == {"iris"}
     assert "CPU s a member" in capsys.readouterr().out
 
@@ -148,7 +148,7 @@ def test_columns_of_different_units_are_standardised_and_others_not(tmp_path, ca
     assert "When columns are standardised" in capsys.readouterr().out
 
 
-def test_random_partitions_lose_their_weight(tmp_path, capsys):
+def test_random_partitions_lose_weight(tmp_path, capsys):
     random_partitions.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
     rows = rows_of(tmp_path / "random_partitions_planted.csv")
     assert {row["regularization"] for row in rows} == {"simplex", "l2"}
@@ -168,7 +168,7 @@ def made_up_pool(monkeypatch):
     monkeypatch.setattr(pools, "load", lambda name: data)
 
 
-def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
+def test_every_method_runs_on_a_pool(made_up_pool, tmp_path, capsys):
     few = [
         "--entries",
         "MedianPartition",
@@ -207,7 +207,7 @@ def test_every_method_on_a_pool(made_up_pool, tmp_path, capsys):
     assert (tmp_path / "board.png").stat().st_size > 10_000
 
 
-def test_certain_partitions_weigh_more(made_up_pool, monkeypatch, tmp_path, capsys):
+def test_powers_of_the_weights_are_compared(made_up_pool, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(weights, "available", board.available)
     weights.main(["--quick", "--out", str(tmp_path)])
     rows = rows_of(tmp_path / "weights.csv")
@@ -218,7 +218,7 @@ def test_certain_partitions_weigh_more(made_up_pool, monkeypatch, tmp_path, caps
     assert "powers of their certainty" in capsys.readouterr().out
 
 
-def test_a_run_that_was_stopped_goes_on(made_up_pool, tmp_path, monkeypatch):
+def test_a_stopped_run_resumes(made_up_pool, tmp_path, monkeypatch):
     given = ["--entries", "EAC", "HBGF", "--draws", "2", "--jobs", "1", "--out", str(tmp_path)]
     real, measured = board.measure, []
 
@@ -236,13 +236,13 @@ def test_a_run_that_was_stopped_goes_on(made_up_pool, tmp_path, monkeypatch):
     first = rows_of(tmp_path / "pools_long.csv")
     board.main([*given, "--again", "EAC"])
     assert measured[3:] == ["EAC"]
-    again = rows_of(tmp_path / "pools_long.csv")
-    assert [row["NMI"] for row in again] == [row["NMI"] for row in first]
+    repeated = rows_of(tmp_path / "pools_long.csv")
+    assert [row["NMI"] for row in repeated] == [row["NMI"] for row in first]
     with pytest.raises(SystemExit, match="was made with"):
         board.main([*given, "--seed", "1"])
 
 
-def test_a_run_goes_on_with_more_draws(made_up_pool, tmp_path):
+def test_a_run_continues_with_more_draws(made_up_pool, tmp_path):
     given = ["--entries", "EAC", "HBGF", "--jobs", "1", "--limit", "60"]
     for name, draws in (("some", "2"), ("some", "3"), ("all", "3")):
         board.main([*given, "--draws", draws, "--out", str(tmp_path / name)])
@@ -257,7 +257,7 @@ def test_a_run_goes_on_with_more_draws(made_up_pool, tmp_path):
         board.main([*given, "--draws", "2", "--out", str(tmp_path / "all")])
 
 
-def test_a_run_goes_on_with_a_higher_limit_draw_by_draw(made_up_pool, tmp_path, monkeypatch):
+def test_a_run_continues_with_a_higher_limit_draw_by_draw(made_up_pool, tmp_path, monkeypatch):
     monkeypatch.setattr(board, "_DEAR", 0.0)
     given = ["--entries", "HBGF", "--draws", "4", "--few", "1", "--jobs", "1"]
     given += ["--out", str(tmp_path)]
@@ -282,7 +282,7 @@ def test_a_run_goes_on_with_a_higher_limit_draw_by_draw(made_up_pool, tmp_path, 
         board.main([*given, "--limit", "30"])
 
 
-def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_path):
+def test_slow_methods_combine_fewer_draws_and_are_marked(made_up_pool, tmp_path):
     given = ["--entries", "EAC", "HBGF", "--draws", "4", "--few", "2", "--jobs", "1"]
     board.main([*given, "--limit", "0", "--out", str(tmp_path)])
     rows = rows_of(tmp_path / "pools_long.csv")
@@ -293,7 +293,9 @@ def test_what_takes_longer_combines_fewer_draws_and_is_marked(made_up_pool, tmp_
     assert "over 4 draws. †: over the first 2, a fit takes more than 0 CPU s." in table
 
 
-def test_a_refused_method_is_left_out_with_its_reason(made_up_pool, tmp_path, monkeypatch, capsys):
+def test_a_method_that_refuses_is_excluded_with_its_reason(
+    made_up_pool, tmp_path, monkeypatch, capsys
+):
     small = {"DREC": 10, "HBGF": None}
 
     def make(entry, k, seed, jobs):
@@ -314,7 +316,7 @@ def test_a_refused_method_is_left_out_with_its_reason(made_up_pool, tmp_path, mo
     assert tables.FEWER not in table
 
 
-def test_the_mean_over_pools_is_of_methods_that_take_all():
+def test_means_over_pools_cover_methods_that_take_all_pools():
     row = {"spread": None, "draws": 1, "told": True, "NMI max": 0.5, "ARI": 0.5, "CPU s": 1.0}
     rows = [
         row | {"pool": "mfeat", "method": "EAC", "NMI": 0.5},
@@ -342,7 +344,7 @@ def test_equal_scores_share_a_rank():
     assert ranks == {"EAC": 2.75, "HBGF": 1.75, "LWEA": 1.5}
 
 
-def test_published_means_are_of_the_pools_for_which_they_are_printed():
+def test_published_means_cover_the_printed_pools():
     assert {len(row) for row in (*NMI_MAX_TRUE_K.values(), *ARI_TRUE_K.values())} == {10}
     assert set(NMI_MAX_TRUE_K) == set(ARI_TRUE_K) == set(ENTRY_OF)
     row = {"method": "SEC", "told": True, "ARI": 0.3}
@@ -353,13 +355,13 @@ def test_published_means_are_of_the_pools_for_which_they_are_printed():
     assert line["pools (ARI)"] == 2
 
 
-def test_the_default_finds_the_textbook_blobs_and_no_clusters_in_a_cloud(tmp_path, capsys):
+def test_the_default_finds_textbook_blobs_and_no_clusters_in_a_cloud(tmp_path, capsys):
     suite.main(["--quick", "--groups", "textbook", "clouds", "--out", str(tmp_path)])
     rows = {(row["group"], row["method"]): row for row in rows_of(tmp_path / "suite.csv")}
-    found = rows["six blobs", "AutoConsensus"]
-    assert (found["right"], found["members"]) == ("1.0", "sqrt")
+    actual = rows["six blobs", "AutoConsensus"]
+    assert (actual["right"], actual["members"]) == ("1.0", "sqrt")
     reference = float(rows["six blobs", "k-means, true K"]["ARI told"])
-    assert float(found["ARI"]) >= 0.99 * reference
+    assert float(actual["ARI"]) >= 0.99 * reference
     assert rows["clouds", "AutoConsensus"]["right"] == "1.0"
     assert rows["six blobs", "LWEA"]["right"] == ""  # is told the number
     assert len(rows_of(tmp_path / "sets.csv")) == 3
@@ -376,7 +378,7 @@ def test_every_group_of_the_suite_has_its_small_sets():
     "pool_lwea_mfeat" not in available(),
     reason="the mfeat pool is not in the folder that CONCLUST_DATA names",
 )
-def test_mfeat_is_as_good_as_published(tmp_path):
+def test_mfeat_reaches_the_published_score(tmp_path):
     names = ["EAC", "HBGF", "LWEA", "LWGP", "MCLA", "CSPA", "HGPA"]
     few = ["--draws", "8", "--limit", "60", "--out", str(tmp_path)]
     board.main(["--pools", "mfeat", "--entries", *names, *few])
@@ -425,9 +427,7 @@ def test_the_list_names_every_script(capsys, monkeypatch):
     assert "unknown: nonesuch" in capsys.readouterr().err
 
 
-def test_a_set_that_is_not_here_is_left_out_of_all_and_an_error_alone(
-    capsys, monkeypatch, tmp_path
-):
+def test_a_missing_set_is_skipped_and_requested_alone_is_an_error(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("CONCLUST_DATA", str(tmp_path))
     monkeypatch.setattr(everything, "NAMES", ("pcc2013.kdd",))
     monkeypatch.setattr("sys.argv", ["experiments", "--quick"])
@@ -447,7 +447,7 @@ def test_the_number_of_clusters_is_measured(tmp_path, capsys):
     assert "one cloud" in capsys.readouterr().out
 
 
-def test_every_criterion_stands_beside_the_classes(tmp_path, monkeypatch):
+def test_every_criterion_is_compared_with_the_classes(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(3), 20)
     X = rng.normal(size=(60, 3)) + 9.0 * np.eye(3)[y]
@@ -456,7 +456,7 @@ def test_every_criterion_stands_beside_the_classes(tmp_path, monkeypatch):
     monkeypatch.setattr(number, "load", lambda name: made_up)
     number.main(["--quick", "--jobs", "1", "--parts", "real", "--out", str(tmp_path)])
     (row,) = rows_of(tmp_path / "real.csv")
-    said = (
+    columns = (
         "chosen",
         "RCSI",
         "sharp",
@@ -466,7 +466,7 @@ def test_every_criterion_stands_beside_the_classes(tmp_path, monkeypatch):
         "eigengap",
         "BIC",
     )
-    assert {name: row[name] for name in said} == dict.fromkeys(said, "3")
+    assert {name: row[name] for name in columns} == dict.fromkeys(columns, "3")
     assert float(row["ARI chosen"]) == 1.0
     numbers = list(row)[list(row).index("RCSI") : list(row).index("ARI chosen")]
     assert len(numbers) == 17
@@ -482,15 +482,15 @@ def test_confidence_is_ranked_and_calibrated(tmp_path, capsys, monkeypatch):
     ranking.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
     rows = rows_of(tmp_path / "ranking.csv")
     assert {row["members"] for row in rows} == {"both", "default", "resampled"}
-    found = {row["measure"]: float(row["AUC"]) for row in rows if row["members"] == "both"}
-    assert len(found) == 9
+    actual = {row["measure"]: float(row["AUC"]) for row in rows if row["members"] == "both"}
+    assert len(actual) == 9
     # Overlapping Gaussians: the objects between two of them are unsure, and some of them wrong.
-    assert min(found.values()) > 0.6
+    assert min(actual.values()) > 0.6
     assert all(0 <= float(row["ECE"]) <= 1 for row in rows)
     assert "Ranking of wrong objects" in capsys.readouterr().out
 
 
-def test_what_is_right_is_matched_one_to_one():
+def test_correctness_uses_a_one_to_one_matching():
     y = np.array([0, 0, 0, 1, 1, 2])
     labels = np.array([5, 5, 7, 7, 7, 7])
     np.testing.assert_array_equal(

@@ -32,18 +32,18 @@ HEAVY = {
 
 def imported(program):
     """Return the modules that a fresh process has imported after a program."""
-    told = "import json, sys\nprint(json.dumps(sorted(sys.modules)))\n"
+    listing = "import json, sys\nprint(json.dumps(sorted(sys.modules)))\n"
     done = subprocess.run(
-        [sys.executable, "-c", program + told], check=True, capture_output=True, text=True
+        [sys.executable, "-c", program + listing], check=True, capture_output=True, text=True
     )
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
 @pytest.mark.parametrize("name", ["HBGF", "PCC", "EAC", "KCC"])
 def test_a_first_consensus_imports_what_it_needs(name):
-    found = imported(FIT.format(name=name))
-    assert "sklearn.base" in found
-    assert not found & (HEAVY | {"scipy.optimize"})
+    actual = imported(FIT.format(name=name))
+    assert "sklearn.base" in actual
+    assert not actual & (HEAVY | {"scipy.optimize"})
 
 
 def test_a_first_fit_of_points_imports_what_it_needs():
@@ -51,16 +51,16 @@ def test_a_first_fit_of_points_imports_what_it_needs():
 
 
 @pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "PCC", "--json"]])
-def test_lists_and_help_import_no_arrays(words):
-    found = imported(
+def test_lists_and_help_do_not_import_numpy(words):
+    actual = imported(
         "from conclust.cli import main\n"
         f"try:\n    main({words!r})\nexcept SystemExit as ended:\n    assert not ended.code\nprint()\n"
     )
-    assert "conclust.cli" in found
-    assert not found & {"numpy", "sklearn", "scipy"}
+    assert "conclust.cli" in actual
+    assert not actual & {"numpy", "sklearn", "scipy"}
 
 
-def test_what_was_deferred_is_whole_when_it_is_used():
+def test_deferred_modules_are_complete_when_used():
     imported(
         FIT.format(name="HBGF")
         + """
@@ -79,7 +79,7 @@ assert len(est.labels_) == 60
     )
 
 
-def test_what_scipy_and_scikit_learn_know_of_deferred_modules_is_whole():
+def test_deferred_modules_of_scipy_and_scikit_learn_are_complete():
     imported(
         FIT.format(name="HBGF")
         + """
@@ -96,7 +96,7 @@ assert callable(np.f2py.run_main) and np.f2py is sys.modules["numpy.f2py"]
     )
 
 
-def test_what_is_imported_already_is_left_alone():
+def test_imported_modules_are_not_replaced():
     imported(
         "import pandas, scipy.stats\nstats, frame = scipy.stats, pandas.DataFrame\n"
         + FIT.format(name="HBGF")

@@ -30,7 +30,7 @@ EACH = max(1, CASES // len(FORMS)) if CASES else 6
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
-def test_an_answer_or_a_refusal(form):
+def test_random_input_gives_a_result_or_an_error(form):
     soft = make(form, 2).method.soft_members
     for kind in (False, True) if soft else (False,):
 
@@ -71,10 +71,10 @@ def check(form: str, case: Case) -> None:
             assert not refusal, refusal
             contract(model, new, case, present)
         else:
-            said = f"{type(refused).__name__}: {refused}"
-            assert type(refused) in refusal, said
-            assert len(said) > 50, said
-            assert said.endswith("."), said
+            message = f"{type(refused).__name__}: {refused}"
+            assert type(refused) in refusal, message
+            assert len(message) > 50, message
+            assert message.endswith("."), message
     if CASES:
         assert time.process_time() - begun < 1.0
 
@@ -103,10 +103,10 @@ def contract(model, new, case, present):
     """Check labels, memberships, the objective and the answers for new objects."""
     seen = present.any(axis=1)
     check_labels(model.labels_, seen)
-    found = model.labels_[seen]
-    _, first = np.unique(found, return_index=True)
+    actual = model.labels_[seen]
+    _, first = np.unique(actual, return_index=True)
     assert (np.diff(first) > 0).all()
-    np.testing.assert_array_equal(np.unique(found), np.arange(model.n_clusters_))
+    np.testing.assert_array_equal(np.unique(actual), np.arange(model.n_clusters_))
     if model.method.membership:
         check_membership(model.membership_, case.n)
     for name in ("objective_", "log_likelihood_", "elbo_", "bic_", "icl_", "weights_", "inertia_"):

@@ -17,35 +17,35 @@ LABELS = np.random.default_rng(0).integers(0, 3, (12, 4))
 POINTS = np.random.default_rng(1).normal(size=(12, 3))
 
 
-def test_without_clusters_there_are_no_features():
-    found = cc.confidence.cluster_features(POINTS, np.full(12, -1))
-    assert found.difference.shape == (0, 3)
+def test_labels_without_clusters_have_no_features():
+    actual = cc.confidence.cluster_features(POINTS, np.full(12, -1))
+    assert actual.difference.shape == (0, 3)
     some = np.where(np.arange(12) < 4, -1, np.arange(12) % 2)
     shown = cc.confidence.cluster_features(POINTS, some)
     only = cc.confidence.cluster_features(POINTS[4:], some[4:])
     np.testing.assert_allclose(shown.difference, only.difference)
 
 
-def test_parts_without_a_cluster_agree():
+def test_parts_without_clusters_agree():
     labels = np.array([0, 1, -1, -1, -1])
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         for seed in range(5):
-            found = cc.confidence.border_tests(POINTS[:5], labels, random_state=seed, n_jobs=1)
-            assert ((found.agreement >= 0) & (found.agreement <= 1)).all()
+            actual = cc.confidence.border_tests(POINTS[:5], labels, random_state=seed, n_jobs=1)
+            assert ((actual.agreement >= 0) & (actual.agreement <= 1)).all()
 
 
-def test_without_clusters_there_are_no_gaps():
-    found = cc.confidence.cluster_gaps(POINTS, np.full(12, -1), n_jobs=1)
-    assert found.dip.shape == found.neighbours.shape == (0, 0)
+def test_labels_without_clusters_have_no_gaps():
+    actual = cc.confidence.cluster_gaps(POINTS, np.full(12, -1), n_jobs=1)
+    assert actual.dip.shape == actual.neighbours.shape == (0, 0)
 
 
 def test_shares_of_denormal_numbers_are_at_most_1():
-    found = cc.evidence.frequencies([1.0, 5e-324], [5e-324, 5e-324])
-    np.testing.assert_array_equal(found, [1.0, 1.0])
+    actual = cc.evidence.frequencies([1.0, 5e-324], [5e-324, 5e-324])
+    np.testing.assert_array_equal(actual, [1.0, 1.0])
 
 
-def test_a_largest_sample_of_thousands_of_digits_takes_no_time():
+def test_a_huge_sample_size_is_handled_quickly():
     labels = np.arange(12) % 3
     begun = time.process_time()
     huge = cc.confidence.cluster_gaps(
@@ -56,7 +56,7 @@ def test_a_largest_sample_of_thousands_of_digits_takes_no_time():
     np.testing.assert_array_equal(huge.p_value, usual.p_value)
 
 
-def test_a_largest_number_of_modes_above_the_draws_is_theirs():
+def test_a_number_of_modes_above_the_draws_is_reduced():
     huge = cc.confidence.modes(LABELS, n_modes=2, max_modes=10**30, random_state=0)
     usual = cc.confidence.modes(LABELS, n_modes=2, max_modes=4, random_state=0)
     np.testing.assert_array_equal(huge.mean_distances, usual.mean_distances)
@@ -177,7 +177,7 @@ def test_a_largest_number_of_modes_above_the_draws_is_theirs():
         ),
     ],
 )
-def test_odd_arguments_end_in_a_sentence(call, error, sentence):
+def test_invalid_arguments_give_clear_errors(call, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         call()
     assert isinstance(caught.value, ConclustError)
@@ -190,9 +190,9 @@ def without_numpy_warnings(call):
 
 
 def test_a_tiny_theta_makes_every_uncertain_cluster_worthless():
-    found = without_numpy_warnings(lambda: cc.similarity.cluster_certainty(LABELS, theta=5e-324))
-    assert set(found) <= {0.0, 1.0}
-    assert (found == 0.0).any()
+    actual = without_numpy_warnings(lambda: cc.similarity.cluster_certainty(LABELS, theta=5e-324))
+    assert set(actual) <= {0.0, 1.0}
+    assert (actual == 0.0).any()
 
 
 @pytest.mark.parametrize(
@@ -212,13 +212,13 @@ def test_an_integer_of_hundreds_of_digits_among_points_is_refused(fit):
 
 
 @pytest.mark.parametrize("unit", [1e160, 1e200, 1e-200])
-def test_points_whose_squares_are_no_numbers_are_scaled_by_default(unit):
+def test_points_with_infinite_squares_are_scaled_by_default(unit):
     X = np.random.default_rng(0).normal(size=(90, 3)) + 8 * np.arange(3)[:, None].repeat(30, 0)
     model = cc.ConsensusClustering(random_state=0)
-    found = without_numpy_warnings(lambda: model.fit(X * unit))
-    assert cc.metrics.adjusted_rand_index(found.labels_, np.arange(3).repeat(30)) == 1.0
-    assert found.generator_.scale_ == "minmax"
-    assert "has no square that a computer can hold" in found.generator_.scale_reason_
+    actual = without_numpy_warnings(lambda: model.fit(X * unit))
+    assert cc.metrics.adjusted_rand_index(actual.labels_, np.arange(3).repeat(30)) == 1.0
+    assert actual.generator_.scale_ == "minmax"
+    assert "has no square that a computer can hold" in actual.generator_.scale_reason_
 
 
 def test_spectral_members_of_points_whose_squares_are_infinite_are_refused():
@@ -237,7 +237,7 @@ def test_spectral_members_of_points_whose_squares_are_infinite_are_refused():
         cc.datasets.spirals,
     ],
 )
-def test_noise_of_sets_beyond_all_numbers_is_refused(make):
+def test_infinite_noise_of_generated_sets_is_refused(make):
     with pytest.raises(
         ParameterError, match=r"'noise' parameter of .* in the range \[0, 1e\+100\]"
     ):
@@ -245,12 +245,12 @@ def test_noise_of_sets_beyond_all_numbers_is_refused(make):
     assert np.isfinite(without_numpy_warnings(lambda: make(noise=1e100)).X).all()
 
 
-def test_dip_of_rows_of_different_lengths_is_refused():
+def test_the_dip_of_ragged_rows_is_refused():
     with pytest.raises(InputError, match="values of dip must form an array"):
         cc.confidence.dip([[1, 2], [3]])
 
 
-def test_a_curve_of_many_numbers_has_twenty():
+def test_a_curve_has_at_most_twenty_numbers():
     draws = np.random.default_rng(0).integers(0, 40, (60, 5))
     curve = cc.plotting.expected_loss_of(draws, loss="nvi", n_init=1)
     assert len(curve.k) <= 20
@@ -260,7 +260,7 @@ def test_a_curve_of_many_numbers_has_twenty():
 
 
 @pytest.mark.parametrize("unit", [2.0**530, 2.0**-530])
-def test_borders_of_points_whose_squares_are_no_numbers(unit):
+def test_borders_of_points_with_infinite_squares_are_handled(unit):
     X = np.random.default_rng(0).normal(size=(90, 2)) + 8 * np.arange(3)[:, None].repeat(30, 0)
     y = np.arange(3).repeat(30)
     usual, extreme = (
@@ -272,7 +272,7 @@ def test_borders_of_points_whose_squares_are_no_numbers(unit):
     np.testing.assert_array_equal(usual.p_value, extreme.p_value)
 
 
-def test_a_report_of_another_thing_than_a_selection_is_refused():
+def test_a_report_of_an_invalid_selection_is_refused():
     model = cc.PCC(3, n_init=1, random_state=0).fit(LABELS)
     with pytest.raises(InputError, match=r"'selection' must be a Selection, .* Got generator"):
         cc.report.account(model, ensemble=LABELS, selection=(i for i in range(3)))

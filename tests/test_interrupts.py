@@ -92,7 +92,7 @@ def heard(run, within=1.0):
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_a_fit_hears_ctrl_c_and_leaves_nothing(name):
+def test_ctrl_c_ends_a_fit_without_traces(name):
     estimator, n, m = FITS[name]
     labels, _ = planted(0, n, m, 8, flip=0.4)
     if "random_state" in estimator.get_params():
@@ -104,7 +104,7 @@ def test_a_fit_hears_ctrl_c_and_leaves_nothing(name):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_one_call_of_a_kernel_hears_ctrl_c(threads):
+def test_ctrl_c_ends_one_kernel_call(threads):
     n, k = 40_000, 100
     ensemble = cc.Ensemble(planted(0, n, 20, 8, flip=0.4)[0])
     solver = FactoredModel.of(ensemble).solver(ensemble.label_view, k)
@@ -149,7 +149,7 @@ def long_communities(threads):
 @pytest.mark.parametrize(
     "work", [long_means, long_dips, long_pairs, long_searches, long_communities]
 )
-def test_kernels_beside_the_fits_hear_ctrl_c(work, threads):
+def test_ctrl_c_ends_kernels_outside_fits(work, threads):
     heard(work(threads))
 
 
@@ -169,13 +169,13 @@ def test_workers_in_threads_are_cancelled():
     assert len(begun) < 10
 
 
-def test_starts_that_were_not_begun_are_left_out():
+def test_starts_that_were_not_begun_are_skipped():
     labels, _ = planted(0, 5000, 60, 8, flip=0.6)
     model = cc.QMI(20, n_init=400, random_state=0, n_jobs=2, tol=0.0)
     heard(lambda: model.fit(labels), within=1.5)
 
 
-def test_a_pool_begins_nothing_after_an_error():
+def test_a_pool_starts_nothing_after_an_error():
     begun = []
 
     def work(item):
@@ -191,18 +191,18 @@ def test_a_pool_begins_nothing_after_an_error():
 
 
 def test_a_kernel_ends_in_a_thread_that_is_cancelled():
-    told = threading.Event()
+    stop = threading.Event()
     done = []
 
     def work():
-        with heeding(told.is_set), pytest.raises(UnwantedError):
+        with heeding(stop.is_set), pytest.raises(UnwantedError):
             long_means(1)()
         done.append("unwanted")
 
     thread = threading.Thread(target=work)
     thread.start()
     time.sleep(0.3)
-    told.set()
+    stop.set()
     thread.join(30)
     assert done == ["unwanted"]
 
@@ -232,7 +232,9 @@ def long_command(tmp_path_factory):
 
 @pytest.mark.parametrize("seconds", [0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_command_ends_in_a_line_from_its_first_import_on(long_command, seconds, number, code):
+def test_an_interrupted_command_prints_one_line_from_its_first_import_on(
+    long_command, seconds, number, code
+):
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, *long_command],
         stdout=subprocess.PIPE,
@@ -242,10 +244,10 @@ def test_a_command_ends_in_a_line_from_its_first_import_on(long_command, seconds
     assert process.stdout.readline() == b"handled\n"
     time.sleep(seconds)
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    _, printed = process.communicate(timeout=60)
     assert process.returncode == code
-    assert said.startswith(b"conclust")
-    assert said.count(b"\n") == 1, said
+    assert printed.startswith(b"conclust")
+    assert printed.count(b"\n") == 1, printed
 
 
 def test_nothing_is_imported_before_signals_are_handled():
@@ -253,8 +255,10 @@ def test_nothing_is_imported_before_signals_are_handled():
         "import re, sys, contextlib, importlib.machinery, importlib.util; before = set(sys.modules); import conclust._entry\n"
         "print(sorted(set(sys.modules) - before))"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(eval(said.stdout)) <= {"conclust", "conclust._entry", "signal"}
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert set(eval(printed.stdout)) <= {"conclust", "conclust._entry", "signal"}
 
 
 @pytest.mark.parametrize(

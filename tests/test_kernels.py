@@ -50,7 +50,7 @@ def included(source):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_includes_are_written_in_full_and_go_down(source):
+def test_includes_are_complete_and_go_down(source):
     own = folder_of(source)
     assert own in FOLDERS, f"{own} has no place: give it one in this file and in ARCHITECTURE.md"
     for header in included(source):
@@ -62,11 +62,11 @@ def test_includes_are_written_in_full_and_go_down(source):
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_folders_can_be_taken_in_at_a_glance(folder):
+def test_folders_hold_few_files(folder):
     assert 1 < len([source for source in SOURCES if folder_of(source) == folder]) <= MOST_FILES
 
 
-def test_headers_that_are_named_exist():
+def test_named_headers_exist():
     """In documentation, and in the docstrings and comments of Python."""
     texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("src/**/*.py")]
     named = {

@@ -23,8 +23,8 @@ def f(x: int | None, deep: bool = True) -> int | None:
 
 
 def test_each_mutant_has_one_fault():
-    found = {(one.line, one.after) for one in mutants_of("a.py", TEXT)}
-    assert found == {
+    actual = {(one.line, one.after) for one in mutants_of("a.py", TEXT)}
+    assert actual == {
         (8, "def f(x: int | None, deep: bool = False) -> int | None:"),
         (10, "if x is not None or not deep:"),
         (10, "if x is None and not deep:"),
@@ -42,7 +42,7 @@ def test_each_mutant_has_one_fault():
         assert one.source.splitlines()[one.line - 1].strip() == one.after != one.before
 
 
-def test_sources_of_three_floors_have_mutants_and_tests_that_are_there():
+def test_sources_of_three_layers_have_mutants_and_tests():
     for tests in TESTS.values():
         assert all((SOURCES.parents[1] / test).exists() for test in tests)
     paths = {one.path for one in all_mutants(["similarity", "weighting"])}
@@ -50,7 +50,7 @@ def test_sources_of_three_floors_have_mutants_and_tests_that_are_there():
     assert mutants.tests_of("cli/console.py") == ()
 
 
-def test_a_fault_is_seen_and_the_copy_is_whole_again(tmp_path):
+def test_a_fault_is_detected_and_the_copy_restored(tmp_path):
     copy = Copy(tmp_path)
     path = "similarity/jaccard.py"
     whole = (SOURCES / path).read_text("utf-8")

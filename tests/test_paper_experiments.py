@@ -36,7 +36,7 @@ def squares(unit, names):
     return {name: {"square": int(unit) ** 2 / 3, "name": name} for name in names}
 
 
-def test_results_are_kept_and_gone_on_with(tmp_path, capsys):
+def test_results_are_kept_and_continued(tmp_path, capsys):
     path, settings = tmp_path / "there" / "found.json", {"runs": 3}
     store = Kept(path, settings)
     fill(store, {"1": ["a"], "2": ["a"]}, squares, 1)
@@ -48,15 +48,15 @@ def test_results_are_kept_and_gone_on_with(tmp_path, capsys):
         asked.append((unit, names))
         return squares(unit, names)
 
-    again = Kept(path, settings)
-    fill(again, {"1": ["a", "b"], "2": ["a"], "3": ["b"]}, seen, 1)
+    repeated = Kept(path, settings)
+    fill(repeated, {"1": ["a", "b"], "2": ["a"], "3": ["b"]}, seen, 1)
     assert asked == [("1", ["b"]), ("3", ["b"])]
     assert set(Kept(path, settings).found["1"]) == {"a", "b"}
     with pytest.raises(SystemExit, match=r"made with .* give these, or another --out"):
         Kept(path, {"runs": 4})
 
 
-def test_results_of_processes_are_the_same(tmp_path):
+def test_results_do_not_depend_on_processes(tmp_path):
     one, two = Kept(tmp_path / "one.json", {}), Kept(tmp_path / "two.json", {})
     wanted = {str(unit): ["a", "b"] for unit in range(5)}
     fill(one, wanted, squares, 1)
@@ -64,7 +64,7 @@ def test_results_of_processes_are_the_same(tmp_path):
     assert (tmp_path / "one.json").read_text() == (tmp_path / "two.json").read_text()
 
 
-def test_what_is_done_before_a_failure_is_kept(tmp_path):
+def test_work_before_a_failure_is_kept(tmp_path):
     def fails(unit, names):
         if unit == "3":
             raise RuntimeError("no more")
@@ -82,10 +82,10 @@ def test_what_is_done_before_a_failure_is_kept(tmp_path):
 # -------------------------------------------------------------------------------------- PCC's tables
 
 
-def test_tables_of_small_ensembles(tmp_path, capsys):
+def test_tables_of_small_ensembles_are_computed(tmp_path, capsys):
     tables.main(["--quick", "--sets", "iris", "--jobs", "1", "--out", str(tmp_path)])
-    found = {row["method"]: row for row in rows_of(tmp_path / "table_5.csv") if row["iris"]}
-    assert 0.8 < float(found["PCC-KL"]["iris"]) <= 1.0
+    actual = {row["method"]: row for row in rows_of(tmp_path / "table_5.csv") if row["iris"]}
+    assert 0.8 < float(actual["PCC-KL"]["iris"]) <= 1.0
     rows = rows_of(tmp_path / "table_5.csv")
     assert rows[1] == {"method": "(printed)", "iris": "0.97"}
     assert len(rows_of(tmp_path / "reached.csv")) == 4
@@ -134,7 +134,7 @@ def test_cells_and_claims_are_counted():
     assert [row["iris"] for row in spread] == [pytest.approx(0.1), 0.3, 0.1]
 
 
-def test_printed_tables_have_nine_sets_and_two_classes_obey_their_identity():
+def test_printed_tables_are_consistent():
     for (kind, measure), table in of_pcc.AVERAGES.items():
         for method, values in table.items():
             assert len(values) == len(of_pcc.COLUMNS)
@@ -163,7 +163,7 @@ def test_sets_are_scaled_where_units_differ():
 # ---------------------------------------------------------------------------------- the other papers
 
 
-def test_robust_figures(tmp_path):
+def test_figures_of_the_robustness_paper_are_drawn(tmp_path):
     robust.main(["--quick", "--sets", "iris", "--jobs", "1", "--out", str(tmp_path)])
     (row,) = rows_of(tmp_path / "mixed_noisy.csv")
     assert float(row["WEIGHTED+rho"]) > 0.8
@@ -193,29 +193,29 @@ def test_robust_claims_are_counted():
                 },
             )
     rows = robust.claims(store, list(gains))
-    found = {(row["ensembles"], row["partitions"], row["weights"]): row for row in rows}
-    rho = found["mixed", "clean", "WEIGHTED+rho"]
+    actual = {(row["ensembles"], row["partitions"], row["weights"]): row for row in rows}
+    rho = actual["mixed", "clean", "WEIGHTED+rho"]
     assert (rho["better"], rho["same"], rho["worse"]) == (1, 1, 1)
-    assert found["mixed", "clean", "WEIGHTED+l2"]["same"] == 3
-    both = found["k-means", "clean", "the better of both"]
+    assert actual["mixed", "clean", "WEIGHTED+l2"]["same"] == 3
+    both = actual["k-means", "clean", "the better of both"]
     assert (both["better"], both["worse"], both["paper: better"]) == (1, 0, 8)
     moved = robust.moved(store, list(gains))
     assert [row["mean change"] for row in moved] == pytest.approx([-0.1] * 12)
 
 
-def test_peace_figures(tmp_path):
+def test_figures_of_the_peace_paper_are_drawn(tmp_path):
     peace.main(["--quick", "--sets", "iris", "--jobs", "1", "--out", str(tmp_path)])
     (row,) = rows_of(tmp_path / "ensemble_2_ci.csv")
     assert all(float(row[method]) > 0.6 for method in peace.PAPER)
     assert (tmp_path / "figure_2.png").exists()
     store = Kept(tmp_path / "figures.json", {"few": True})
-    for found in store.found.values():
-        found["PEACE"] = dict.fromkeys(peace.SCORES, 1.1)
+    for actual in store.found.values():
+        actual["PEACE"] = dict.fromkeys(peace.SCORES, 1.1)
     claims = peace.claims(store, ["iris"])
     assert all((row["PEACE best"], row["sets"]) == (1, 1) for row in claims)
 
 
-def test_porters_stems():
+def test_stems_match_the_examples_of_porter():
     # The examples of Porter's paper.
     pairs = """
         caresses caress ponies poni ties ti cats cat feed feed agreed agre plastered plaster bled bled motoring motor
@@ -256,7 +256,7 @@ def made_up_texts(monkeypatch):
     return counts, y
 
 
-def test_texts_are_prepared_as_the_paper_says(made_up_texts):
+def test_texts_are_prepared_as_in_the_paper(made_up_texts):
     counts, y = made_up_texts
     X, classes, without = text.documents("miniN")
     # 180 of three groups, less the one without a word; rec.b and rec.c are one class.
@@ -295,7 +295,7 @@ def test_texts_are_clustered(made_up_texts, tmp_path, capsys):
     )  # fmt: skip
 
 
-def test_fca_figures(tmp_path, monkeypatch):
+def test_figures_of_the_fca_paper_are_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(fca, "COMPARED", fca.COMPARED[:2])
     monkeypatch.setattr(fca, "MEMBERS", fca.MEMBERS[:1])
     monkeypatch.setattr(fca, "SIZES", (100,))
@@ -312,7 +312,7 @@ def test_fca_figures(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("dimensions", [3, 5])
-def test_fca_clusters_have_the_spread_that_was_read(dimensions):
+def test_fca_clusters_have_the_spread_of_the_paper(dimensions):
     for spread, centre, low, high in (
         ("variance", np.sqrt(0.7), np.sqrt(0.1), np.sqrt(0.3)),
         ("deviation", 0.7, 0.1, 0.3),
@@ -331,7 +331,7 @@ def test_fca_clusters_have_the_spread_that_was_read(dimensions):
 # -------------------------------------------------------------------------- sections 7.1, 7.3 and 7.4
 
 
-def test_solvers_converge_to_the_same(tmp_path):
+def test_solvers_converge_to_the_same_objective(tmp_path):
     convergence.main(["--quick", "--out", str(tmp_path)])
     rows = rows_of(tmp_path / "convergence.csv")
     for divergence in ("kl", "l2"):
@@ -341,7 +341,7 @@ def test_solvers_converge_to_the_same(tmp_path):
     assert (tmp_path / "convergence.png").exists()
 
 
-def test_clusters_are_put_beside_the_true_ones():
+def test_clusters_are_aligned_with_the_true_ones():
     truth = np.eye(3)[[0, 0, 1, 2, 2]]
     Y = np.column_stack([np.zeros(5), truth[:, 2], truth[:, 0], truth[:, 1]])
     np.testing.assert_array_equal(
@@ -349,7 +349,7 @@ def test_clusters_are_put_beside_the_true_ones():
     )
 
 
-def test_kdd_on_made_up_connections(tmp_path, capsys, monkeypatch):
+def test_kdd_runs_on_generated_connections(tmp_path, capsys, monkeypatch):
     names = tuple(f"f{k}" for k in range(6)) + kdd.CONSTANT
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(4), 2500)
@@ -374,7 +374,7 @@ def test_kdd_on_made_up_connections(tmp_path, capsys, monkeypatch):
     assert "H of a member" in capsys.readouterr().out
 
 
-def test_strokes_of_a_digit(tmp_path, capsys, monkeypatch):
+def test_strokes_of_a_digit_are_drawn(tmp_path, capsys, monkeypatch):
     rng = np.random.default_rng(0)
     shapes = rng.uniform(0, 100, (3, 16))
     y = np.repeat([0, 1], 60)
@@ -396,14 +396,14 @@ def test_matrices_are_drawn(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"figure_3.png", "figure_4.png"}
 
 
-def test_what_explains_a_cell():
+def test_cells_are_explained():
     store = Kept(None, {})
     for seed in range(2):
         values = {
             "PCC-KL": [[0.5, 10.0], [0.4, 11.0], [0.9, 12.0 + seed]],
             "PCC-l2": [[0.5, 1.0]] * 3,
         }
-        ways = {m: dict(zip(explained.WAYS, found, strict=True)) for m, found in values.items()}
+        ways = {m: dict(zip(explained.WAYS, actual, strict=True)) for m, actual in values.items()}
         for scaling in explained.SCALINGS:
             store.add(f"iris/{scaling}/{seed}", ways)
     first, *_, last = explained.rows_of(store, ["iris"])
@@ -413,7 +413,7 @@ def test_what_explains_a_cell():
     assert (last["method"], last["objective above ours from the classes, %"]) == ("PCC-l2", 0.0)
 
 
-def test_the_page_of_results_is_what_lies_in_the_folders():
+def test_the_page_of_results_matches_the_folders():
     page = results.page()
     assert "<!-- table" not in page
     assert (results.HERE / "RESULTS.md").read_text("utf-8") == page

@@ -92,7 +92,7 @@ def test_each_parameter_is_declared_or_its_check_is_named(kind):
 
 
 @pytest.mark.parametrize("declared", OF_LABELS, ids=name)
-def test_values_beyond_the_borders_are_refused_before_labels_are_read(declared):
+def test_values_out_of_range_are_refused_before_reading_labels(declared):
     kind, one = declared
     for value in borders(one)[1]:
         with pytest.raises(ParameterError) as refused:
@@ -102,7 +102,7 @@ def test_values_beyond_the_borders_are_refused_before_labels_are_read(declared):
 
 
 @pytest.mark.parametrize("declared", OF_LABELS, ids=name)
-def test_values_at_the_borders_are_taken(declared):
+def test_values_at_the_ends_of_ranges_are_accepted(declared):
     """A fit ends in labels, or says that the value does not suit the others or these labels."""
     kind, one = declared
     for value in borders(one)[0]:
@@ -119,7 +119,7 @@ def test_values_at_the_borders_are_taken(declared):
                 assert model.labels_.shape == (len(LABELS),)
 
 
-def test_the_text_of_a_range_is_that_of_scikit_learn():
+def test_the_text_of_a_range_matches_scikit_learn():
     def sentence(kind, value, **given):
         with pytest.raises(ParameterError) as refused:
             Parameter("x", 1, frozenset(kind), (), Range(**given), False).check(value, "Y")
@@ -159,15 +159,15 @@ SAYS = {
 
 def said(text):
     """Return what a description says of a range."""
-    found = {"above": 0.0} if re.search(r"\bpositive\b", text, re.IGNORECASE) else {}
+    actual = {"above": 0.0} if re.search(r"\bpositive\b", text, re.IGNORECASE) else {}
     for pattern, ends in SAYS.items():
         match = re.search(pattern, text, re.IGNORECASE)
-        found |= dict(zip(ends, map(float, match.groups()), strict=True)) if match else {}
-    return found
+        actual |= dict(zip(ends, map(float, match.groups()), strict=True)) if match else {}
+    return actual
 
 
 @pytest.mark.parametrize("declared", DECLARED, ids=name)
-def test_the_docstring_says_what_is_declared(declared):
+def test_docstrings_state_the_declared_ranges(declared):
     kind, one = declared
     takes, meaning = documented(inspect.getdoc(kind))[one.name]
     if one.words:
@@ -177,8 +177,8 @@ def test_the_docstring_says_what_is_declared(declared):
     first = takes.split(",")[0].split(" or ")[0]
     assert first == next(kind.__name__ for kind in (bool, int, float) if kind in one.kinds)
     if one.rule != Range():  # the usual range, 1 or more and 0 or more, goes without saying
-        told = Range(**said(meaning))
+        described = Range(**said(meaning))
         if int in one.kinds:
-            assert told.whole(one.name) == one.rule.whole(one.name)
+            assert described.whole(one.name) == one.rule.whole(one.name)
         else:
-            assert told.reals() == one.rule.reals()
+            assert described.reals() == one.rule.reals()

@@ -41,15 +41,15 @@ def test_a_verbose_fit_prints_to_standard_error_and_changes_no_bit(form, capsys)
     assert lines[1] == f"[{name}] 60 objects in 8 partitions"
     assert f"[{name}] {loud.n_clusters_} cluster" in lines[-1]
     assert np.array_equal(silent.labels_, loud.labels_)
-    for attribute, found in vars(silent).items():
-        if isinstance(found, np.ndarray):
+    for attribute, actual in vars(silent).items():
+        if isinstance(actual, np.ndarray):
             assert np.array_equal(
-                found, getattr(loud, attribute), equal_nan=found.dtype.kind == "f"
+                actual, getattr(loud, attribute), equal_nan=actual.dtype.kind == "f"
             )
 
 
 @pytest.mark.parametrize("verbose", [-1, "yes", None, 0.5])
-def test_a_bad_verbose_is_refused_and_leaves_the_estimator(verbose):
+def test_an_invalid_verbose_is_refused_and_leaves_the_estimator_unchanged(verbose):
     model = cc.EAC(2, verbose=verbose)
     before = dict(vars(model))
     with pytest.raises(ParameterError, match="'verbose' parameter of EAC must be a bool or an int"):
@@ -85,14 +85,14 @@ def lines(capsys):
     return [line.removeprefix("[X] ") for line in capsys.readouterr().err.splitlines()]
 
 
-def test_a_loop_tells_the_time_left(clock, capsys):
+def test_a_loop_prints_the_time_left(clock, capsys):
     with listening(1, "X"):
         for _ in tracked(range(10), "starts"):
             clock.go(3.0)
-    told = lines(capsys)
-    assert told[0] == "starts: 1 of 10, about 27 s left"
-    assert told[4] == "starts: 5 of 10, about 15 s left"
-    assert told[-1] == "starts: 10 of 10, about 0 s left"
+    printed = lines(capsys)
+    assert printed[0] == "starts: 1 of 10, about 27 s left"
+    assert printed[4] == "starts: 5 of 10, about 15 s left"
+    assert printed[-1] == "starts: 10 of 10, about 0 s left"
 
 
 def test_fast_stages_print_only_their_beginning(clock, capsys):
@@ -103,7 +103,7 @@ def test_fast_stages_print_only_their_beginning(clock, capsys):
     assert lines(capsys) == ["linkage"]
 
 
-def test_a_stage_tells_the_time_left_by_its_share(clock, capsys):
+def test_a_stage_estimates_the_time_left_by_its_share(clock, capsys):
     with listening(1, "X"):
         stage("linkage")
         clock.go(5.0)
@@ -123,14 +123,14 @@ def test_a_stage_tells_the_time_left_by_its_share(clock, capsys):
     ]
 
 
-def test_loops_within_loops_are_one_share(clock, capsys):
+def test_nested_loops_count_as_one_share(clock, capsys):
     with listening(1, "X"):
         for _ in tracked(range(4), "starts"):
             for _ in tracked(range(2), "halves"):
                 clock.go(4.0)
-    told = lines(capsys)
-    assert told[0] == "starts: 0 of 4, halves: 1 of 2, about 28 s left"
-    assert told[2] == "starts: 1 of 4, halves: 1 of 2, about 20 s left"
+    printed = lines(capsys)
+    assert printed[0] == "starts: 0 of 4, halves: 1 of 2, about 28 s left"
+    assert printed[2] == "starts: 1 of 4, halves: 1 of 2, about 20 s left"
 
 
 def test_iterations_that_may_end_early_give_a_bound(clock, capsys):
@@ -139,13 +139,13 @@ def test_iterations_that_may_end_early_give_a_bound(clock, capsys):
             for done in range(1, 4):
                 clock.go(4.0)
                 rounds("steps", done, 8)
-    told = lines(capsys)
-    assert told[0] == "starts: 0 of 2, steps: 1 of at most 8, at most 60 s left"
+    printed = lines(capsys)
+    assert printed[0] == "starts: 0 of 2, steps: 1 of at most 8, at most 60 s left"
     # Whole starts are the better guess.
-    assert told[3] == "starts: 1 of 2, steps: 1 of at most 8, about 16 s left"
+    assert printed[3] == "starts: 1 of 2, steps: 1 of at most 8, about 16 s left"
 
 
-def test_a_kernel_tells_how_much_of_its_work_is_done(monkeypatch):
+def test_a_kernel_reports_the_share_done(monkeypatch):
     shares = []
     monkeypatch.setattr(_kernels, "advance", shares.append)
     n = 4000
@@ -185,11 +185,11 @@ def test_a_loop_ended_by_an_error_is_not_reported_again(clock, capsys):
     assert lines(capsys) == ["others: 1 of at most 2, at most 0 s left"]
 
 
-def test_who_is_silent_hands_on_what_the_loop_goes_over():
+def test_a_silent_loop_returns_its_iterable():
     assert list(tracked(iter("abc"), "letters", 3)) == list("abc")
 
 
-def test_points_to_consensus_tell_of_both_parts(capsys):
+def test_the_pipeline_reports_both_components(capsys):
     X = np.random.default_rng(0).normal(size=(60, 2))
     silent = cc.ConsensusClustering(random_state=0).fit(X)
     assert capsys.readouterr().err == ""

@@ -34,17 +34,17 @@ def test_the_readme_is_short():
 
 
 @pytest.mark.parametrize("command", ["make demo", "make test"])
-def test_the_two_commands_are_targets(command):
+def test_its_make_commands_are_targets(command):
     makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
     assert f"\n{command.split()[1]}: setup\n" in makefile
     assert command in README.read_text(encoding="utf-8")
 
 
-def test_the_number_of_methods():
+def test_the_number_of_methods_is_current():
     assert f"any of {len(conclust.methods())} consensus methods" in README.read_text("utf-8")
 
 
-def test_links_and_benchmarks_are_there():
+def test_links_and_benchmarks_exist():
     text = README.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)|(?:src|srcset)=\"([^\"]+)\"", text):
         assert (README.parent / "".join(target)).is_file(), target
@@ -55,7 +55,7 @@ def test_links_and_benchmarks_are_there():
         assert (README.parent / "benchmarks" / f"{name}.py").is_file(), name
 
 
-def test_its_commands_are_read():
+def test_its_commands_parse():
     parser = build_parser()
     lines = re.findall(r"^conclust (.+?)(?:  +#.*)?$", README.read_text("utf-8"), re.MULTILINE)
     assert len(lines) == 6

@@ -74,7 +74,7 @@ WHEEL = {
 }
 
 
-def test_whole_ones_are_passed():
+def test_complete_archives_pass():
     assert list(wrong_of_sdist(SDIST, SOURCE)) == []
     assert list(wrong_of_wheel(WHEEL, SOURCE)) == []
 
@@ -91,7 +91,7 @@ def test_whole_ones_are_passed():
         ("PKG-INFO", METADATA.replace(b"numpy>=2.0", b"numpy"), "it requires ['numpy']"),
     ],
 )
-def test_what_is_wrong_with_an_sdist_is_found(name, content, said):
+def test_faults_of_an_sdist_are_detected(name, content, said):
     files = {**SDIST, name: content}
     if content is None:
         del files[name]
@@ -114,7 +114,7 @@ def test_what_is_wrong_with_an_sdist_is_found(name, content, said):
         (f"{INFO}/METADATA", METADATA.replace(b">=3.11", b">=3.8"), "Requires-Python is >=3.8"),
     ],
 )
-def test_what_is_wrong_with_a_wheel_is_found(name, content, said):
+def test_faults_of_a_wheel_are_detected(name, content, said):
     files = {**WHEEL, name: content}
     if content is None:
         del files[name]
@@ -123,7 +123,7 @@ def test_what_is_wrong_with_a_wheel_is_found(name, content, said):
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git knows no files here")
-def test_the_sdist_is_whole(tmp_path, capsys):
+def test_the_sdist_is_complete(tmp_path, capsys):
     build = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
     subprocess.run(
         [sys.executable, "-c", build, tmp_path], cwd=ROOT, check=True, capture_output=True
@@ -144,7 +144,7 @@ def test_the_sdist_is_whole(tmp_path, capsys):
 # ---- one version
 
 
-def test_one_version():
+def test_all_files_have_one_version():
     assert PROJECT["version"] == version()
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert cited["version"] == version()
@@ -166,7 +166,7 @@ def test_the_conda_recipe_agrees_with_the_project():
         assert (ROOT / name).is_file(), name
 
 
-def test_the_hosted_site_is_made_as_here():
+def test_the_hosted_site_uses_the_same_commands():
     commands = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text("utf-8"))["build"]["commands"]
     assert commands[0].split()[:2] == ["make", "docs"]
     assert "build/docs" in commands[-1]
@@ -200,7 +200,7 @@ def released(tmp_path):
     return tmp_path
 
 
-def test_a_release_that_may_go_out(released):
+def test_a_valid_release_passes(released):
     assert list(wrong("v1.2.3", released)) == []
 
 
@@ -216,7 +216,7 @@ def test_a_release_that_may_go_out(released):
         ("CHANGELOG.md", "## 1.2.3", "1.2.3", "begins with no version"),
     ],
 )
-def test_what_stands_in_the_way_of_a_release(released, file, old, new, said):
+def test_faults_of_a_release_are_detected(released, file, old, new, said):
     path = released / file
     path.write_text(path.read_text().replace(old, new))
     assert said in next(wrong("v1.2.3", released))
@@ -243,7 +243,7 @@ CFF_KNOWN = CFF_NEEDED | {
 REFERENCE_NEEDED = {"authors", "title", "type"}
 
 
-def test_citation():
+def test_the_citation_file_is_valid():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert cited.keys() >= CFF_NEEDED
     assert cited.keys() <= CFF_KNOWN
@@ -281,7 +281,7 @@ def workflow(request):
     return yaml.safe_load(request.param.read_text("utf-8"))
 
 
-def test_there_are_workflows():
+def test_the_workflows_exist():
     assert [path.stem for path in WORKFLOWS] == ["publish", "tests", "wheels"]
 
 
@@ -293,7 +293,7 @@ def test_a_workflow_requests_few_permissions(workflow):
         assert "uses" in job or 0 < job["timeout-minutes"] <= 90
 
 
-def test_actions_have_a_version_and_files_are_there(workflow):
+def test_actions_have_a_version_and_files_exist(workflow):
     for _, _, step in steps_of(workflow):
         used = step.get("uses")
         if used is not None and used.startswith("./"):
@@ -303,13 +303,13 @@ def test_actions_have_a_version_and_files_are_there(workflow):
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used), used
 
 
-def test_jobs_wait_for_jobs_that_are_there(workflow):
+def test_jobs_depend_on_existing_jobs(workflow):
     for job in workflow["jobs"].values():
         needed = job.get("needs", [])
         assert set([needed] if isinstance(needed, str) else needed) <= workflow["jobs"].keys()
 
 
-def test_what_a_workflow_calls_is_there(workflow):
+def test_commands_of_a_workflow_exist(workflow):
     targets = re.findall(r"^(\w[\w-]*):(?!=)", (ROOT / "Makefile").read_text("utf-8"), re.M)
     for _, job, step in steps_of(workflow):
         line = step.get("run", "")
@@ -324,14 +324,14 @@ def test_what_a_workflow_calls_is_there(workflow):
             assert (ROOT / (name.replace(".", "/") + ".py")).is_file(), name
 
 
-def test_all_that_ci_does_is_in_a_workflow():
+def test_workflows_cover_the_local_ci():
     here = set(re.findall(r"\bmake ([\w-]+)", (ROOT / ".ci" / "run").read_text("utf-8")))
     tests = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))
     there = {*tests["jobs"]["linux"]["strategy"]["matrix"]["target"], "wheel"}
     assert here - {"demo"} <= there
 
 
-def test_a_tag_publishes_what_was_checked_and_tried():
+def test_a_tag_publishes_checked_and_tested_wheels():
     jobs = yaml.safe_load((ROOT / ".github/workflows/publish.yml").read_text("utf-8"))["jobs"]
     assert (jobs["wheels"]["needs"], jobs["publish"]["needs"]) == ("check", "wheels")
     assert "check_release" in jobs["check"]["steps"][-1]["run"]
@@ -341,7 +341,7 @@ def test_a_tag_publishes_what_was_checked_and_tried():
     assert all(name.startswith(pattern.removesuffix("*")) for name in names)
 
 
-def test_the_wheels_are_of_the_pythons_that_are_allowed():
+def test_wheels_cover_the_supported_pythons():
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     built = [text.removesuffix("-*") for text in tool["cibuildwheel"]["build"]]
     assert built[0] == "cp" + PROJECT["requires-python"].removeprefix(">=").replace(".", "")
@@ -350,7 +350,7 @@ def test_the_wheels_are_of_the_pythons_that_are_allowed():
     assert (ROOT / command[1].replace("{project}/", "")).is_file()
 
 
-def test_notices_of_what_wheels_hold_are_there():
+def test_notices_of_bundled_libraries_are_included():
     """Nanobind and robin_map are compiled into the extension, libgomp is put beside it."""
     text = (ROOT / "LICENSES_bundled.txt").read_text("utf-8")
     for notice in (

@@ -30,7 +30,7 @@ def run(thing, options):
         made.fit(POINTS if of_points else LABELS)
 
 
-def test_there_are_many():
+def test_all_repetition_limits_are_tested():
     assert len(CASES) > 50
     assert {parameter for _, parameter in CASES} == set(_REPETITIONS)
 

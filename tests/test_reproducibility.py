@@ -99,7 +99,7 @@ def test_bits_of_every_form_do_not_depend_on_threads():
     assert one == many
 
 
-def test_bits_do_not_depend_on_the_forms_of_the_kernels():
+def test_bits_do_not_depend_on_the_form_of_the_kernels():
     """CONCLUST_KERNELS=portable is the switch that users have to check this themselves."""
     setting = {**SETTINGS[0], "CONCLUST_KERNELS": "portable"}
     forms = "from conclust._kernels import bitslice_forms as forms; print(*forms())"
@@ -109,7 +109,7 @@ def test_bits_do_not_depend_on_the_forms_of_the_kernels():
     assert printed(EVERY_FORM, setting) == printed(EVERY_FORM, SETTINGS[0])
 
 
-def test_libraries_are_held_to_one_thread_and_let_go():
+def test_libraries_use_one_thread_and_are_restored():
     def threads():
         return {library["num_threads"] for library in threadpool_info()}
 

@@ -128,9 +128,9 @@ def test_results_older_than_their_code_are_listed(project, path, old, new, chang
     text = (project / path).read_text()
     assert old in text
     (project / path).write_text(text.replace(old, new))
-    ((name, state, found),) = stale.account(("one.run",), [made], here(project), project)
+    ((name, state, actual),) = stale.account(("one.run",), [made], here(project), project)
     assert name == "one.run"
-    assert found == changed
+    assert actual == changed
     if changed:
         assert state == (
             f"older than its code (made from {made['commit']}; 1 of 6 definitions have changed)"
@@ -139,7 +139,7 @@ def test_results_older_than_their_code_are_listed(project, path, old, new, chang
         assert state == f"up to date (made from {made['commit']})"
 
 
-def test_what_has_moved_has_not_changed(project):
+def test_moved_code_counts_as_unchanged(project):
     before = here(project).fingerprint("one.run")
     (project / "src/conclust/moved.py").write_text("m = 2\n")
     (project / "src/conclust/measure.py").write_text("from conclust.moved import m\n")
@@ -162,7 +162,7 @@ def test_changed_sources_since_a_commit_are_listed(project):
     assert state == "not known what it was made from"
 
 
-def test_files_say_what_they_were_made_from(tmp_path):
+def test_files_record_their_sources(tmp_path):
     made = origin("pcc2013.tables")
     assert set(made) == {"experiment", "commit", "sources"}
     store = Kept(tmp_path / "kept.json", {}, made)
@@ -177,14 +177,14 @@ def test_files_say_what_they_were_made_from(tmp_path):
         experiment_of("Nothing.")
 
 
-def test_every_experiment_says_how_it_is_run():
+def test_every_experiment_documents_its_command():
     tree = here()
     for name in everything.NAMES:
         path = f"experiments/{name.replace('.', '/')}.py"
         assert experiment_of(tree.read(path)) == name
 
 
-def test_all_results_say_what_they_were_made_from_or_are_in_the_list_of_older_ones():
+def test_results_record_their_sources_or_are_listed_as_older():
     known = {entry["experiment"] for entry in stale.made(RESULTS)}
     assert known.isdisjoint(stale.OLDER)
     without_results = {"robust2013.random_partitions", "posterior.pools"}
@@ -193,7 +193,7 @@ def test_all_results_say_what_they_were_made_from_or_are_in_the_list_of_older_on
     assert len(stale.OLDER) <= 13
 
 
-def test_a_tree_without_a_file_reads_what_is_there():
+def test_a_tree_skips_missing_files():
     tree = Tree(
         {"experiments/one.py"}, lambda path: "import conclust\nimport numpy\na = conclust.PCC\n"
     )
@@ -203,7 +203,7 @@ def test_a_tree_without_a_file_reads_what_is_there():
 # --------------------------------------------------------------------------------- single cells, made again
 
 
-def test_cells_of_the_papers_tables_come_out_as_kept():
+def test_cells_of_the_tables_of_papers_are_reproduced():
     def same(module, path, unit, names, **settings):
         kept = counted.kept_in(path).found[unit]
         for name, values in module.measure(unit, names, **settings).items():
@@ -243,7 +243,7 @@ def test_cells_of_the_papers_tables_come_out_as_kept():
     same(fca, "fca2016/result/figures.json", unit, ["share 0.5", "CSPA", "AutoConsensus"], runs=10)  # fmt: skip
 
 
-def test_cells_of_the_leaderboard_come_out_as_kept():
+def test_cells_of_the_leaderboard_are_reproduced():
     names = ("AutoConsensus", "LWEA (normalized)", "HBGF")
     chosen = {entry.name: entry for entry in entries() if entry.name in names}
     kept = json.loads((RESULTS / "leaderboard/result/scores.json").read_text())["found"]
@@ -260,24 +260,25 @@ def test_cells_of_the_leaderboard_come_out_as_kept():
             assert (tally.nmi[0], tally.ari[0]) == (then["nmi"][at], then["ari"][at])
 
 
-def test_cells_of_the_default_come_out_as_kept():
+def test_cells_of_the_default_are_reproduced():
     kept = {
         row["set"]: row
         for row in rows_of(RESULTS / "default/result/sets.csv")
         if row["range"] == "sqrt"
     }
     for at, points in enumerate(default_sets.textbook(2)):
-        found = {
-            name: (right, ari, told) for name, right, ari, told in suite.scores(points, "sqrt", at)
+        actual = {
+            name: (right, ari, number)
+            for name, right, ari, number in suite.scores(points, "sqrt", at)
         }
-        right, ari, told = found["AutoConsensus"]
+        right, ari, number = actual["AutoConsensus"]
         then = kept[points.name]
-        assert (str(bool(right)), ari, told) == (
+        assert (str(bool(right)), ari, number) == (
             then["right"], pytest.approx(float(then["ARI"])), pytest.approx(float(then["told"])),
         )  # fmt: skip
 
 
-def test_cells_of_the_confidence_come_out_as_kept():
+def test_cells_of_the_confidence_are_reproduced():
     try:
         lines = ranking.run("iris", (0, 1))
     except DatasetNotFoundError:
@@ -298,7 +299,7 @@ def test_cells_of_the_confidence_come_out_as_kept():
 # ------------------------------------------------------------------------------------------ what prose says
 
 
-def test_the_confidence_page_has_the_numbers_of_its_table():
+def test_the_confidence_page_quotes_its_table():
     text = (RESULTS / "confidence/README.md").read_text("utf-8")
     rows = {
         (row["members"], row["measure"]): row
@@ -320,7 +321,7 @@ def test_the_confidence_page_has_the_numbers_of_its_table():
         assert f"{shown(row['- largest'])} ± {shown(row['standard error'])}" in text
 
 
-def test_the_first_place_is_said_with_the_pools_that_it_was_settled_on():
+def test_the_first_place_is_quoted_with_its_pools():
     rows = [
         {"method": row["method"], "pool": row["pool"], "told": True}
         | {key: float(row[key]) if row[key] else None for key in ("NMI", "ARI")}
@@ -341,7 +342,7 @@ def test_the_first_place_is_said_with_the_pools_that_it_was_settled_on():
         assert leads <= set(re.findall(r"\.\d{3}", text)), page
 
 
-def test_what_is_counted_is_what_the_tables_say():
+def test_counts_match_the_tables():
     words = counted.counts()
     table = (RESULTS / "pcc2013/result/table_4.md").read_text("utf-8")
     head, _, *lines = (
@@ -368,7 +369,7 @@ def test_what_is_counted_is_what_the_tables_say():
     assert counted.some([]) == "none"
 
 
-def test_no_result_is_left_without_its_page():
+def test_every_result_has_a_page():
     for path in Path(RESULTS).glob("fca2016/result/figures_5_to_8_*_sets.md"):
         head, *lines = rows_of_page(path)
         assert head[:2] == ["clusters", "data set"]

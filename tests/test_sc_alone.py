@@ -34,12 +34,12 @@ def cells():
     return Annotated(obs), cc.Ensemble(labels)
 
 
-def test_columns_of_every_kind_are_the_same_labels(cells):
+def test_columns_of_every_kind_give_the_same_labels(cells):
     adata, ensemble = cells
     assert ccs.get.ensemble(adata, prefix="run_") == ensemble
 
 
-def test_tools_and_pictures(cells):
+def test_tools_and_plots_work_without_anndata(cells):
     adata, ensemble = cells
     adata.uns["type_colors"] = ["red", "green", "blue"]
     ccs.tl.consensus(adata, prefix="run_", n_clusters=3, names_from="type", colors_from="type")
@@ -55,16 +55,16 @@ def test_tools_and_pictures(cells):
     new = Annotated(adata.obs.iloc[:20, :6].copy())
     ccs.tl.predict(new, adata)
     assert new.obs["consensus"].tolist() == adata.obs["consensus"].iloc[:20].tolist()
-    found = ccs.tl.consensus(adata, prefix="run_", method="EAC", n_clusters=3, copy=True)
+    actual = ccs.tl.consensus(adata, prefix="run_", method="EAC", n_clusters=3, copy=True)
     assert "consensus_membership" in adata.obsm
-    assert "consensus_membership" not in found.obsm
+    assert "consensus_membership" not in actual.obsm
     drawn = {tuple(c.get_facecolor()[0][:3]) for c in ccs.pl.membership(adata).collections}
     assert (1.0, 0.0, 0.0) in drawn
     assert ccs.pl.resolutions(adata, ["run_0", "run_1"]).get_title()
     assert "cells" in ccs.pl.coassociation(adata, prefix="run_", groupby="type").get_title()
 
 
-def test_a_namespace_needs_anndata(monkeypatch):
+def test_the_namespace_requires_anndata(monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(MissingExtraError, match=r"needs anndata 0\.12 or newer"):
         ccs.register()

@@ -49,7 +49,7 @@ def called(node):
 
 
 @pytest.mark.parametrize("module", TREES)
-def test_no_module_can_run_what_data_say(module):
+def test_no_module_executes_data(module):
     assert not {name.split(".")[0] for name in imported(TREES[module])} & DANGEROUS
     for node in ast.walk(TREES[module]):
         if not isinstance(node, ast.Call):
@@ -63,7 +63,7 @@ def test_no_module_can_run_what_data_say(module):
                 assert ast.unparse(keyword.value) == "False"
 
 
-def test_what_the_text_names_is_there():
+def test_files_named_in_the_policy_exist():
     text = (ROOT / "SECURITY.md").read_text("utf-8")
     named = re.findall(r"`(tests/[\w/.]+)`", text)
     assert len(named) > 10
@@ -81,7 +81,7 @@ class Trap:
         return Path.touch, (self.path,)
 
 
-def test_the_trap_works(tmp_path):
+def test_unpickling_the_trap_runs_its_code(tmp_path):
     pickle.loads(pickle.dumps(Trap(tmp_path / "run")))
     assert (tmp_path / "run").exists()
 

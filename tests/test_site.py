@@ -42,7 +42,7 @@ def site(tmp_path):
     return tmp_path
 
 
-def test_a_sound_site_is_passed(site):
+def test_a_valid_site_passes(site):
     assert list(wrong(site)) == []
 
 
@@ -64,12 +64,12 @@ def test_a_sound_site_is_passed(site):
         ("<style>@import 'https://a.example/x.css';</style>", "from outside"),
     ],
 )
-def test_what_is_wrong_with_a_page_is_found(site, page, said):
+def test_faults_of_a_page_are_detected(site, page, said):
     (site / "wrong.html").write_text(page)
-    found = list(wrong(site))
-    assert found
-    assert all(sentence.startswith("wrong.html ") for sentence in found)
-    assert said in found[-1]
+    values = list(wrong(site))
+    assert values
+    assert all(sentence.startswith("wrong.html ") for sentence in values)
+    assert said in values[-1]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_wrong_with_a_page_is_found(site, page, said):
         ("a{b:url(https://a.example/)}", "outside"),
     ],
 )
-def test_what_is_wrong_with_a_style_is_found(site, style, said):
+def test_faults_of_a_style_are_detected(site, style, said):
     (site / "_static" / "b.css").write_text(style)
     assert said in "".join(wrong(site))
 
@@ -88,7 +88,7 @@ def test_what_is_wrong_with_a_style_is_found(site, style, said):
     ("text", "said"),
     [("# A\n- [c](c.html): c\n", "llms.txt links to c.html"), ("# A", "no llms.txt")],
 )
-def test_what_is_wrong_with_llms_txt_is_found(site, text, said):
+def test_faults_of_llms_txt_are_detected(site, text, said):
     (site / "llms.txt").write_text(text)
     (sentence,) = wrong(site)
     assert said in sentence
@@ -108,7 +108,7 @@ def test_llms_txt_lists_every_page():
     assert not [line for line in text.splitlines() if line.endswith(": ")]
 
 
-def test_llms_txt_has_a_recipe_of_a_screen_for_each_field():
+def test_llms_txt_has_a_short_recipe_for_each_field():
     _, text = llms().split("\n## Recipes\n")
     fields = re.split(r"\n### ", text)[1:]
     words = (
@@ -128,7 +128,7 @@ def test_llms_txt_has_a_recipe_of_a_screen_for_each_field():
     assert all("```" in field for field in fields)
 
 
-def test_an_empty_site_is_wrong(tmp_path):
+def test_an_empty_site_is_refused(tmp_path):
     assert "has no page" in "".join(wrong(tmp_path))
 
 
@@ -155,7 +155,7 @@ def test_every_public_object_has_one_page():
     assert all(f"\n   {name}\n" in text for name in names)
 
 
-def test_pages_written_from_the_code():
+def test_pages_are_written_from_the_code():
     assert "## conclust combine" in commands()
     assert "usage: conclust combine" in commands()
     assert "conclust.PCC" in bibliography()
@@ -174,17 +174,17 @@ def test_pages_written_from_the_code():
         ("A.", []),
     ],
 )
-def test_references_of_a_docstring(doc, works):
+def test_references_of_a_docstring_are_collected(doc, works):
     assert references_of(doc) == works
 
 
-def test_the_page_on_pcc_has_the_points_of_the_pictures():
+def test_the_page_on_pcc_lists_the_points_of_its_figures():
     _, names = run("explanation/how_pcc_works.md")
     np.testing.assert_array_equal(names["LABELS"], LABELS)
     assert names["model"].membership_[4, :2] == pytest.approx([0.52, 0.48], abs=0.01)
 
 
-def test_pictures_have_what_their_texts_say(tmp_path):
+def test_pictures_match_their_texts(tmp_path):
     shares = memberships()
     assert shares.shape == (12, 3)
     assert shares.argmax(axis=1).tolist() == [0] * 5 + [1] * 3 + [2] * 4
@@ -205,7 +205,7 @@ def test_pages_have_titles_that_fit_their_kind():
         assert title.endswith("?") or path.name == "index.md", path
 
 
-def test_python_of_pages_is_run():
+def test_python_blocks_of_pages_run():
     """A block of Python is a doctest; what cannot run here has no language."""
     for path in PAGE.parent.rglob("*.md"):
         # tests/cli/test_customers_page.py runs the scripts of its page.

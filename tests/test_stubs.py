@@ -7,13 +7,13 @@ from tools.check_stubs import ALLOWED, unexplained
 LITERAL = "conclust.ensemble.Noise is not a Union"
 
 
-def test_a_report_with_a_reason_is_explained():
+def test_a_difference_with_a_reason_is_accepted():
     faults, unused = unexplained([LITERAL])
     assert faults == []
     assert len(unused) == len(ALLOWED) - 1
 
 
-def test_a_report_without_one_is_a_fault():
+def test_a_difference_without_a_reason_is_a_fault():
     report = "conclust.PCC.fit is inconsistent, stub does not have parameter 'y'"
     assert unexplained([LITERAL, report], {r"conclust\.ensemble\.": "why"}) == ([report], [])
 

@@ -24,7 +24,9 @@ __all__ = ["__version__", *sorted(_HOMES), *_MODULES]
 
 def __getattr__(name: str) -> object:
     if name in _HOMES:
-        if name != "methods":  # first of all: what it keeps SciPy from importing
+        if (
+            name != "methods"
+        ):  # imported first, because it keeps SciPy from importing unneeded modules
             import_module("conclust._sklearn")
         value = getattr(import_module(_HOMES[name]), name)
     elif name in _MODULES:

@@ -16,7 +16,7 @@ __all__ = ["leave", "process"]
 
 
 def leave(number: int, frame: object) -> NoReturn:
-    """End the process at once, in one line: no command has begun, so that there is nothing to remove."""
+    """End the process at once with one line: no command has started, so there is nothing to clean up."""
     word = b"interrupted" if number == signal.SIGINT else b"terminated"
     try:
         os.write(2, b"conclust: " + word + b".\n")
@@ -28,7 +28,7 @@ def process() -> NoReturn:
     """Run the command of this process and end it."""
     if (
         signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    ):  # not where a shell ignores it
+    ):  # unless the shell ignores the signal
         signal.signal(signal.SIGINT, leave)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, leave)

@@ -1,4 +1,4 @@
-"""Parameters declared once: type, choices and default in the signature of a class, ranges in its table.
+"""Declares parameters once: type, choices and default in the signature of a class, ranges in its table.
 
 The annotation of a parameter says what it takes: one word of a ``Literal``, a bool, an int (1 or more) or a float (0 or
 more), and whether None. What differs stands beside it, in ``parameters`` of the class::
@@ -33,7 +33,7 @@ from conclust._validation import (
 
 __all__ = ["Parameter", "Parameters", "Range", "check_parameters", "parameters_of"]
 
-# Checked where the labels, the number of clusters, the seed and messages are read.
+# These are checked when the labels, the number of clusters, the seed and messages are read.
 _CHECKED_ELSEWHERE = frozenset({"n_clusters", "missing", "random_state", "verbose"})
 
 
@@ -66,7 +66,7 @@ Parameters: TypeAlias = Mapping[str, Range | Check | None]
 
 @dataclass(frozen=True)
 class Parameter:
-    """What one parameter takes.
+    """The valid values of one parameter.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Parameter:
 
     @property
     def none(self) -> bool:
-        """Whether None is taken."""
+        """Whether None is valid."""
         return NoneType in self.kinds
 
     def check(self, value: Any, owner: str) -> None:
@@ -117,7 +117,7 @@ class Parameter:
             check_real(value, name, owner, low=least, high=most, closed=closed)
 
     def takes(self) -> str:
-        """Return the type and the range, as help shows them; empty for words, and if only the class can say."""
+        """Return the type and the range for help; empty for words, and if the class checks the value itself."""
         if not isinstance(self.rule, Range) or self.words:
             return ""
         if bool in self.kinds:
@@ -133,14 +133,14 @@ class Parameter:
 @cache
 def parameters_of(kind: type) -> Mapping[str, Parameter]:
     """Return the parameters of an estimator by name, in the order of its signature."""
-    own: dict[str, Any] = {}
+    ranges: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
-        own |= vars(base).get("parameters", {})
+        ranges |= vars(base).get("parameters", {})
     signature = inspect.signature(kind, eval_str=True).parameters
-    return {name: _parameter(one, own) for name, one in signature.items()}
+    return {name: _parameter(one, ranges) for name, one in signature.items()}
 
 
-def _parameter(one: inspect.Parameter, own: Parameters) -> Parameter:
+def _parameter(one: inspect.Parameter, ranges: Parameters) -> Parameter:
     types = set(get_args(one.annotation) or [one.annotation])
     if get_origin(one.annotation) is Literal:
         types = {one.annotation}
@@ -151,8 +151,8 @@ def _parameter(one: inspect.Parameter, own: Parameters) -> Parameter:
     kinds = frozenset(types & {int, float, bool, str, NoneType}) | {str for _ in words[:1]}
     others = others or any(part not in kinds and get_origin(part) is not Literal for part in types)
     rule: Range | Check | None = None
-    if one.name in own:
-        rule = own[one.name]
+    if one.name in ranges:
+        rule = ranges[one.name]
     elif one.name == "n_jobs":
         rule = _check_jobs
     elif one.name not in _CHECKED_ELSEWHERE and (

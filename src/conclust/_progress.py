@@ -1,4 +1,4 @@
-"""Progress of long work: plain lines on standard error, never on standard output.
+"""Reports the progress of long work as plain lines on standard error.
 
 A fit that is verbose listens (`listening`). What it calls says which stage begins (`stage`), how far a loop
 is (`tracked`, `advance`), and kernels how far they are (``_kernels/base/interrupt.h``); nothing is handed down
@@ -65,7 +65,7 @@ class _Level:
 
     @property
     def told(self) -> str:
-        """Words for it."""
+        """Describe it."""
         if not self.count:
             if self.at_most:
                 return f"{self.what}: {self.done:.0f}"
@@ -88,7 +88,7 @@ class _Work:
         self.levels.append(level)
 
     def round(self, what: str, done: int, at_most: int) -> None:
-        """Count a round of an iteration, which begins where there is none of this name."""
+        """Count a round of an iteration; the first round of another iteration starts a new level."""
         level = self.levels[-1] if self.levels else None
         if level is None or level.looped or level.what != what or done < level.done:
             level = _Level(what, time.monotonic(), at_most, at_most=True)
@@ -108,7 +108,7 @@ class _Work:
         share, bound, began = 0.0, False, now
         for level in reversed(self.levels):
             if level.count:
-                if level.done and bound:  # whole rounds give the better estimate
+                if level.done and bound:  # complete rounds give a better estimate
                     share, bound = 0.0, False
                 share = (level.done + share) / level.count
                 bound, began = bound or level.at_most, level.began
@@ -152,7 +152,7 @@ def listening(verbose: Any, owner: str) -> Iterator[None]:
         _WORK.reset(before)
 
 
-# What surrounds each step of a pipeline.
+# Context managers that surround each step of a pipeline.
 _WATCHER: ContextVar[Callable[..., AbstractContextManager[None]] | None] = ContextVar(
     "conclust steps", default=None
 )
@@ -169,12 +169,12 @@ def watching(watcher: Callable[..., AbstractContextManager[None]]) -> Iterator[N
 
 
 def watched() -> bool:
-    """Whether steps are surrounded, by a program that prints lines of its own."""
+    """Whether steps are surrounded, which means that the caller prints its own lines."""
     return _WATCHER.get() is not None
 
 
 def step(name: str, *subjects: Any) -> AbstractContextManager[None]:
-    """Surround a step of a pipeline by whatever watches; `subjects`: what it works on."""
+    """Surround a step of a pipeline by the watcher, if there is one; `subjects` are its inputs."""
     watcher = _WATCHER.get()
     return nullcontext() if watcher is None else watcher(name, *subjects)
 
@@ -205,7 +205,7 @@ def stage(what: str) -> None:
 def tracked(
     items: Iterable[T], what: str, total: int | None = None, *, at_most: bool = False
 ) -> Iterator[T]:
-    """Yield the items of a loop, and report from time to time the number done and the time left.
+    """Yield the items of a loop, and periodically report the number done and the time left.
 
     Parameters
     ----------

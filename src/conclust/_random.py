@@ -87,7 +87,7 @@ def spawn_seeds(root: np.random.SeedSequence, n: int, *, bits: int = 64) -> list
 
 def spawn_sequences(root: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
     """Return `n` independent children of `root`."""
-    # Not root.spawn(): that counts on root, and a SeedSequence passed by the user (or cloned by
+    # Not root.spawn(), which changes root: a SeedSequence passed by the user (or cloned by
     # scikit-learn) must give the same children each time.
     return [
         np.random.SeedSequence(

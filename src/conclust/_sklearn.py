@@ -1,4 +1,4 @@
-"""scikit-learn's base and scalers, imported without what no fit of this library uses.
+"""Imports scikit-learn's base and scalers without modules that no fit of this library uses.
 
 scikit-learn imports ``scipy.stats``, and pandas where it is installed; SciPy imports all of NumPy, with
 ``numpy.f2py`` and ``numpy.testing``: together two thirds of the seconds of a first import. They are imported at the
@@ -34,7 +34,7 @@ _UNUSED = ("scipy.stats", "pandas", "numpy.f2py", "numpy.testing")
 
 
 class _Deferred(ModuleType):
-    """Stands for a module that is imported at the first use of one of its names."""
+    """Placeholder for a module that is imported when one of its names is first used."""
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:
@@ -44,25 +44,25 @@ class _Deferred(ModuleType):
 
 @contextmanager
 def _deferring(*names: str) -> Iterator[None]:
-    """Let imports of these modules within the block take effect at the first use of a name."""
+    """Defer imports of these modules within the block until a name is first used."""
     stand_ins: dict[str, _Deferred] = {}
     try:
         for name in names:
-            parent, _, own = name.rpartition(".")
+            parent, _, attribute = name.rpartition(".")
             if name in sys.modules or find_spec(name) is None:
                 continue
             stand_ins[name] = sys.modules[name] = _Deferred(name)
             if parent:  # whose names SciPy reads
-                vars(sys.modules[parent]).setdefault(own, stand_ins[name])
+                vars(sys.modules[parent]).setdefault(attribute, stand_ins[name])
         yield
-    finally:  # later imports are of the modules themselves
+    finally:  # later imports get the real modules
         for name, stand_in in stand_ins.items():
-            parent, _, own = name.rpartition(".")
+            parent, _, attribute = name.rpartition(".")
             if sys.modules.get(name) is stand_in:
                 del sys.modules[name]
             above = sys.modules.get(parent)
-            if above is not None and vars(above).get(own) is stand_in:
-                delattr(above, own)
+            if above is not None and vars(above).get(attribute) is stand_in:
+                delattr(above, attribute)
 
 
 with _deferring(*_UNUSED):

@@ -1,4 +1,4 @@
-"""How many threads a kernel may use. The count changes speed only, never a bit of the result.
+"""Number of threads that a kernel may use. It affects speed only, never a bit of the result.
 
 After ``os.fork`` (and in ``multiprocessing`` where it forks) a child works on one thread: the
 threads of its parent's OpenMP pool are not in the child, and GNU's library would wait for them for
@@ -38,17 +38,17 @@ _forked = False
 T = TypeVar("T")
 R = TypeVar("R")
 
-# In a thread that works for another one: whether its result is not wanted any more.
+# In a worker thread: whether its result is no longer needed.
 _STOPPED: ContextVar[Callable[[], bool] | None] = ContextVar("conclust stopped", default=None)
 
 
 class UnwantedError(Exception):
-    """Ends work in a thread for another one that was interrupted."""
+    """Ends work in a thread whose caller was interrupted."""
 
 
 @contextmanager
 def heeding(stopped: Callable[[], bool]) -> Iterator[None]:
-    """Let kernels of this thread end with `UnwantedError` where ``stopped()`` says so."""
+    """Make kernels of this thread end with `UnwantedError` once ``stopped()`` is true."""
     before = _STOPPED.set(stopped)
     try:
         yield
@@ -57,7 +57,7 @@ def heeding(stopped: Callable[[], bool]) -> Iterator[None]:
 
 
 def stop_if_unwanted() -> None:
-    """Raise `UnwantedError` in a thread whose result is no longer needed. Kernels ask ten times a second."""
+    """Raise `UnwantedError` in a thread whose result is no longer needed. Kernels check ten times a second."""
     stopped = _STOPPED.get()
     if stopped is not None and stopped():
         raise UnwantedError
@@ -130,14 +130,14 @@ def within_machine(n_jobs: Any, owner: str) -> int:
 
 
 def one_library_thread() -> AbstractContextManager[Any]:
-    """Hold BLAS, and OpenMP where others use it, to one thread: their sums depend on the number."""
+    """Limit BLAS, and OpenMP of other libraries, to one thread: their sums depend on the number of threads."""
     limit: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1)
     return limit
 
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """Find the libraries that have been loaded, which takes milliseconds."""
+    """Find the loaded libraries, which takes milliseconds."""
     return ThreadpoolController()
 
 
@@ -148,7 +148,7 @@ def _processors() -> int:
 
 
 def _most() -> int:
-    """Return the maximum number of threads of an `n_jobs`; tests use more threads than there are processors."""
+    """Return the maximum number of threads for an `n_jobs`; tests use more threads than processors."""
     return _processors()
 
 

@@ -1,4 +1,4 @@
-"""User input to clean values; owns the sentences of the parameter errors.
+"""Validates user input; the only source of the sentences of parameter errors.
 
 The sentence is scikit-learn's: "The 'n_clusters' parameter of PCC must be an int in the range
 [1, inf). Got -1 instead."
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _LONGEST = 200  # characters of a value in a message
-# Numbers of repetitions: seeds and results of all are held, and a number above the limit is a slip.
+# Limit of numbers of repetitions, whose seeds and results are all stored: a larger number is a mistake.
 _REPETITIONS = frozenset(
     f"n_{what}"
     for what in [
@@ -56,13 +56,13 @@ _MOST_ITERATIONS = 1_000_000_000  # far above any use, and within the kernels' i
 
 
 def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") -> NoReturn:
-    """Raise the parameter error: the parameter, the expected values, the value given, the way on."""
+    """Raise the parameter error: the parameter, the expected values, the value given, and advice."""
     sentence = f"The {name!r} parameter of {owner} must be {expected}. Got {shown(got)} instead."
     raise ParameterError(f"{sentence} {advice}".rstrip())
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: its `repr`, of a long one the beginning."""
+    """Return a value for a message: its `repr`, shortened if it is long."""
     try:
         text = repr(value)
     except ValueError:  # an int of more digits than Python writes, alone or in a container
@@ -85,7 +85,7 @@ def refuse_arguments(unknown: dict[str, Any], owner: str, weights: str) -> None:
 
 
 def largest_number(name: str) -> int | None:
-    """Return the largest int of a parameter of repetitions or iterations; None: there is none."""
+    """Return the maximum of a parameter of repetitions or iterations; None: no maximum."""
     if name in _REPETITIONS:
         return _MOST_REPETITIONS
     return _MOST_ITERATIONS if name == "max_iter" else None
@@ -182,7 +182,7 @@ def check_real(
 
 
 def interval(low: float, high: float, closed: str) -> str:
-    """Return an interval as messages and help show it."""
+    """Return an interval as text for messages and help."""
     left = "[" if closed in ("both", "left") and low > -math.inf else "("
     right = "]" if closed in ("both", "right") and high < math.inf else ")"
     return f"{left}{low:g}, {high:g}{right}"
@@ -206,13 +206,13 @@ def check_option(value: Any, name: str, owner: str, options: Any) -> str | None:
     """Return `value` if it is one of `options`: a collection of words, or a ``Literal`` type of them."""
     options = get_args(options) or options
     if not (value is None or isinstance(value, str)) or value not in options:
-        known = ", ".join(sorted(repr(option) for option in options))
-        refuse(name, owner, f"one of {{{known}}}", value, is_it(value, options))
+        choices = ", ".join(sorted(repr(option) for option in options))
+        refuse(name, owner, f"one of {{{choices}}}", value, is_it(value, options))
     return value
 
 
 def is_it(value: Any, options: Collection[str | None]) -> str:
-    """Ask whether the nearest of some words was meant; nothing where none is near."""
+    """Return a suggestion of the most similar word; empty if none is similar."""
     words = [option for option in options if option is not None]
     near = get_close_matches(value, words, 1) if isinstance(value, str) else []
     return f"Is it {near[0]!r}?" if near else ""
@@ -231,7 +231,7 @@ def check_column_names(X: Any) -> None:
 
 
 def missing_extra(package: str, extra: str, what: str) -> NoReturn:
-    """Raise the one sentence for an absent optional dependency."""
+    """Raise the error for a missing optional dependency."""
     named = (
         re.fullmatch(r"(.*?);.*extra == ['\"](.*)['\"]", one) for one in requires("conclust") or ()
     )

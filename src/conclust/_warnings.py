@@ -7,12 +7,12 @@ import warnings
 
 __all__ = ["warn"]
 
-# Modules that are not the user's: ours, and scikit-learn's that call ours (fit_predict, pipelines).
+# Modules that are not the user's: those of conclust, and those of scikit-learn that call it (fit_predict, pipelines).
 _INSIDE = ("conclust", "sklearn")
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn as of the innermost line that is outside of the library."""
+    """Issue a warning that points at the innermost line outside of the library."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _inside(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back

@@ -37,7 +37,7 @@ _L2, _KL, _POWER = 0, 1, 2
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A divergence that the kernels know: scale times the one of this code and parameter."""
+    """A built-in divergence of the kernels: scale times the one with this code and parameter."""
 
     code: int
     parameter: float = 2.0
@@ -124,11 +124,11 @@ def _known(
     value: _Function, derivative: _Function, curvature: _Function, name: str, kernel: _Kernel
 ) -> Divergence:
     """Return a built-in divergence, which needs no check."""
-    made = object.__new__(Divergence)
+    divergence = object.__new__(Divergence)
     functions = {"value": value, "derivative": derivative, "curvature": curvature}
     for key, content in {**functions, "name": name, "_kernel": kernel}.items():
-        object.__setattr__(made, key, content)
-    return made
+        object.__setattr__(divergence, key, content)
+    return divergence
 
 
 def _l2_value(p: Any, q: Any, scale: float) -> Any:
@@ -303,7 +303,7 @@ def is_squared(divergence: Divergence) -> bool:
     return divergence._kernel is not None and divergence._kernel.code == _L2
 
 
-# ---------------------------------------------------------------------------- the user's own
+# ---------------------------------------------------------------------------- custom divergences
 
 _P = np.linspace(0.0, 1.0, 21)
 _Q = np.concatenate([[1e-4, 1e-3], np.linspace(0.01, 0.99, 99), [1 - 1e-3, 1 - 1e-4]])
@@ -377,7 +377,7 @@ def _demand(
     holds: NDArray[np.bool_],
     p: NDArray[np.float64],
     q: NDArray[np.float64],
-    found: NDArray[Any],
+    values: NDArray[Any],
 ) -> None:
     """Refuse a user's divergence that violates a condition.
 
@@ -389,12 +389,12 @@ def _demand(
         The quantity and its condition, for the message.
     holds : ndarray of bool
         Where the condition holds.
-    p, q, found : ndarray
+    p, q, values : ndarray
         The arguments, and the values at them.
     """
     if not holds.all():
         at = int(np.argmin(holds))
         raise ParameterError(
             f"The {what} of the divergence {divergence.name!r} must {must}. At p={p[at]:.6g}, "
-            f"q={q[at]:.6g} it is {found[at]:.6g}."
+            f"q={q[at]:.6g} it is {values[at]:.6g}."
         )

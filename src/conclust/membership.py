@@ -41,7 +41,7 @@ def check_membership(membership: Any, name: str = "membership") -> NDArray[np.fl
             f"{name!r} must be a 2-D array, a row per object and a column per cluster. Got an array "
             f"of shape {array.shape}."
         )
-    # Written so that NaN fails it too.
+    # Written so that NaN also fails.
     wrong = ~((array >= 0).all(axis=1) & (np.abs(array.sum(axis=1) - 1.0) <= 1e-6))
     if wrong.any():
         i = int(np.argmax(wrong))
@@ -87,7 +87,7 @@ def entropy(membership: ArrayLike) -> NDArray[np.float64]:
 
 
 def bridgeness(membership: ArrayLike) -> NDArray[np.float64]:
-    """Measure how much each object is a bridge between clusters.
+    """Measure to what extent each object is a bridge between clusters.
 
     Parameters
     ----------
@@ -302,8 +302,8 @@ def vat_order(D: ArrayLike) -> NDArray[np.int64]:
     if n == 1:
         return order
     order[0] = _farthest(array)
-    # Distance of every object to the nearest one placed; infinite for those already placed, which
-    # is why infinite dissimilarities are refused.
+    # Distance of every object to the nearest placed one; infinite for placed objects, which is why
+    # infinite dissimilarities are refused.
     nearest = array[order[0]].astype(np.float64)
     placed = np.zeros(n, dtype=bool)
     for t in range(1, n):
@@ -315,7 +315,7 @@ def vat_order(D: ArrayLike) -> NDArray[np.int64]:
 
 
 def _farthest(array: NDArray[Any]) -> int:
-    """Return the first object of a largest dissimilarity, off the diagonal."""
+    """Return the first object with the largest dissimilarity off the diagonal."""
     best, where = -np.inf, 0
     n = array.shape[0]
     for begin in range(0, n, ROW_BLOCK):

@@ -253,7 +253,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             check_column_names(X)
             validate_data(self, X, skip_check_array=True)
             if isinstance(consensus, ConsensusClusterer):
-                # Before the members are made, which takes longest.
+                # Checked before the members are made, which takes longest.
                 consensus._check_number(num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
@@ -270,7 +270,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                         self.ensemble_,
                         self._n_made,
                         seed=seeds[3],
-                        # Without a seed no later fit could draw the same references.
+                        # Without a seed, later fits could not draw the same references.
                         cached=self.random_state is not None,
                         verbose=self.verbose,
                     )
@@ -282,7 +282,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return self
 
     def _combined(self, X: Any, consensus: Any, seed: int, links: dict[str, Any]) -> Any:
-        """Return the consensus, fitted to the ensemble; the points choose its number where nothing else does."""
+        """Return the consensus fitted to the ensemble; the points choose the number of clusters if it is not given."""
         if not (isinstance(consensus, AutoConsensus) and self._in_points):
             return self._fitted(consensus, links)
         chooser = ChooserByPoints(self.generator_, X, consensus, seed, self.min_clusters)
@@ -330,7 +330,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _fitted(self, consensus: Any, links: dict[str, Any]) -> Any:
         """Return the consensus, fitted to the ensemble with the constraints."""
-        # A clusterer of points would read an array of labels as coordinates.
+        # Refused here: a clusterer of points would read an array of labels as coordinates.
         of_points = type(consensus).__module__.startswith(("sklearn.cluster.", "sklearn.mixture."))
         try:
             if of_points:
@@ -406,14 +406,14 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         refuse("consensus", _OWNER, expected, self.consensus, advice)
 
     def _consensus_now(self) -> Any:
-        """Return the consensus that is fitted, or the one that would be."""
+        """Return the fitted consensus, or the one to be fitted."""
         fitted = vars(self).get("consensus_")
         if fitted is not None:
             return fitted
         try:
             return self._consensus()
         except ParameterError:
-            return self.consensus  # fit raises the error
+            return self.consensus  # fit will raise the error
 
     @property
     def labels_(self) -> NDArray[np.int64]:
@@ -625,7 +625,7 @@ for _name in ("transform", "fit_transform"):
 
 
 def _with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemble:
-    """Add further partitions to those that were made."""
+    """Append further partitions to the generated ones."""
     if partitions is None:
         return ensemble
     further = as_ensemble(partitions)

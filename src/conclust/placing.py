@@ -120,15 +120,19 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
 
 
 def _warm_membership(ensemble: Ensemble, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return memberships, of new objects by the shares of partitions."""
-    known: NDArray[np.bool_] = np.logical_not(np.isnan(rows).all(axis=1))
-    if len(rows) != ensemble.n_samples or not known.any() or np.isnan(rows[known]).any():
+    """Return memberships, computed for new objects from the shares of partitions."""
+    has_membership: NDArray[np.bool_] = np.logical_not(np.isnan(rows).all(axis=1))
+    if (
+        len(rows) != ensemble.n_samples
+        or not has_membership.any()
+        or np.isnan(rows[has_membership]).any()
+    ):
         raise InputError(
             f"A membership of before has a row for each of the {ensemble.n_samples} objects, of numbers, or of NaN for "
             f"new objects, not for all. Got shape {rows.shape} with {int(np.isnan(rows).sum())} NaN."
         )
-    new = np.flatnonzero(~known)
-    held = np.where(known[:, np.newaxis], rows, 0.0)
+    new = np.flatnonzero(~has_membership)
+    held = np.where(has_membership[:, np.newaxis], rows, 0.0)
     shares = np.nan_to_num(_shares(ensemble, held, ensemble.indicator[new], ensemble.present[new]))
     total = shares.sum(axis=1, keepdims=True)
     placed = np.full_like(shares, 1.0 / rows.shape[1])

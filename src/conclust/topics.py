@@ -27,7 +27,7 @@ __all__ = ["TopicConsensus"]
 
 _OWNER = "TopicConsensus"
 _COMPONENTS = 10
-# scikit-learn sets the warning filters of the process while it works, and they are lost if two threads do so at a time.
+# scikit-learn temporarily sets the warning filters of the process, which are lost if two threads do so at the same time.
 _one_at_a_time = Lock()
 
 
@@ -161,7 +161,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             threads = thread_count(self.n_jobs, _OWNER)
             rngs = spawn_generators(seed_sequence(self.random_state, _OWNER), self.n_members)
             labels = np.empty((len(points), self.n_members), dtype=np.int64)
-            # The filters of the process are restored, whatever the estimators do to them in threads.
+            # The warning filters of the process are restored after estimators in threads have changed them.
             with warnings.catch_warnings(), side_by_side(min(threads, self.n_members)) as work:
                 members = work(lambda rng: self._member(points, rng), rngs)
                 for u, column in enumerate(tracked(members, "members", self.n_members)):
@@ -199,14 +199,14 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         points = read_points(self, X, reset=False)
         k = min(self.n_neighbors, len(self.labels_))
         nearest = self._neighbours.kneighbors(points, k, return_distance=False)
-        # The nearest neighbour of an embedding of the fit is itself.
+        # The nearest neighbour of a fitted embedding is itself.
         votes = self.labels_[nearest]
         counts = (votes[:, :, np.newaxis] == votes[:, np.newaxis, :]).sum(axis=2)
         best: NDArray[np.int64] = votes[np.arange(len(votes)), counts.argmax(axis=1)]
         return best
 
     def _member(self, points: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the labels of a member, its noise as noise."""
+        """Return the labels of a member, with its noise marked as noise."""
         d = points.shape[1]
         if self.reducer is None:
             from sklearn.decomposition import PCA
@@ -251,7 +251,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _turn(estimator: Any) -> AbstractContextManager[Any]:
-    """Return the lock that estimators of scikit-learn need, and nothing for others."""
+    """Return the lock for estimators of scikit-learn, and a null context for others."""
     return _one_at_a_time if type(estimator).__module__.startswith("sklearn.") else nullcontext()
 
 

@@ -48,11 +48,11 @@ def fitted(form, labels, weights=None, k=3, **how):
 
 
 def everything(model):
-    found = {"labels": np.asarray(model.labels_)}
+    actual = {"labels": np.asarray(model.labels_)}
     for name in SPECIFIC:
         if hasattr(model, name):
-            found[name] = np.asarray(getattr(model, name))
-    return found
+            actual[name] = np.asarray(getattr(model, name))
+    return actual
 
 
 def assert_same_bits(one, other):
@@ -62,38 +62,38 @@ def assert_same_bits(one, other):
         np.testing.assert_array_equal(values, other[name], err_msg=name)
 
 
-def test_every_method_in_blocks_is_here():
-    said = {method.estimator for method in conclust.methods() if method.blocks}
-    assert said == {name for name, _, _ in FORMS.values()}
+def test_every_method_that_reads_blocks_is_tested():
+    declared = {method.estimator for method in conclust.methods() if method.blocks}
+    assert declared == {name for name, _, _ in FORMS.values()}
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("k", [2, 3])
-def test_the_result_is_that_of_all_labels_at_once(form, case, k):
+def test_blocks_give_the_result_of_labels_in_memory(form, case, k):
     labels, weights = CASES[case]
     whole = made(form, k).fit(Ensemble(labels, weights=weights))
     parts = fitted(form, labels, weights, k, block_rows=37)
-    found = np.asarray(parts.labels_)
+    actual = np.asarray(parts.labels_)
     if FORMS[form][2] == "optimum":
         constant = getattr(whole, "objective_constant_", None) or 0.0
         assert parts.objective_ <= whole.objective_ + constant + 1e-3 * abs(whole.objective_)
         # With fewer clusters than were planted the optimum is flat.
-        assert k == 2 or adjusted_rand_score(found, whole.labels_) > 0.97
+        assert k == 2 or adjusted_rand_score(actual, whole.labels_) > 0.97
         return
     if FORMS[form][2] == "close" and case == "nowhere":
         return  # other landmarks are drawn
     if FORMS[form][2] in ("batch", "anywhere") and case == "noise":
         assert parts.objective_ == pytest.approx(whole.objective_, rel=0.02)
-        assert adjusted_rand_score(found, whole.labels_) > 0.9
+        assert adjusted_rand_score(actual, whole.labels_) > 0.9
         return
     if FORMS[form][2] == "anywhere" and case == "components":
         somewhere = (labels >= 0).any(axis=1)
         assert parts.objective_ == pytest.approx(whole.objective_, rel=1e-9)
-        assert adjusted_rand_score(found[somewhere], whole.labels_[somewhere]) == 1.0
+        assert adjusted_rand_score(actual[somewhere], whole.labels_[somewhere]) == 1.0
         return
     tolerance = TOLERANCE[FORMS[form][2]]
-    assert (found == whole.labels_).mean() >= 1.0 - tolerance
+    assert (actual == whole.labels_).mean() >= 1.0 - tolerance
     assert parts.n_clusters_ == whole.n_clusters_
     if hasattr(whole, "objective_"):
         assert parts.objective_ == pytest.approx(whole.objective_, rel=tolerance, abs=1e-9)
@@ -110,7 +110,7 @@ def test_threads_and_the_order_of_completion_change_no_bit(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_blocks_of_one_object(form):
+def test_blocks_may_hold_one_object(form):
     labels = CASES["missing"][0][:40]
     whole = made(form).fit(labels)
     parts = fitted(form, labels, block_rows=1)
@@ -122,13 +122,13 @@ def test_blocks_of_one_object(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_clusters_are_numbered_by_first_appearance(form):
     labels = CASES["plain"][0]
-    found = np.asarray(fitted(form, labels, block_rows=50).labels_)
-    first = [int(np.argmax(found == c)) for c in range(found.max() + 1)]
+    actual = np.asarray(fitted(form, labels, block_rows=50).labels_)
+    first = [int(np.argmax(actual == c)) for c in range(actual.max() + 1)]
     assert first == sorted(first)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_names_change_nothing_but_names(form):
+def test_label_names_do_not_change_the_partition(form):
     labels = CASES["missing"][0]
     named = np.where(labels < 0, None, np.char.add("cluster ", labels.astype(str)).astype(object))
     assert_same_bits(
@@ -175,10 +175,10 @@ def stopping_after(jobs):
 
     class Runner(LocalRunner):
         def run(self, wanted):
-            for found in super().run(wanted):
+            for actual in super().run(wanted):
                 if next(left) == 0:
                     raise Stopped
-                yield found
+                yield actual
 
     return Runner
 
@@ -186,7 +186,7 @@ def stopping_after(jobs):
 @pytest.mark.parametrize(
     ("form", "case"), [(form, "noise") for form in FORMS] + [("PCC l2", "plain")]
 )
-def test_an_interrupted_fit_goes_on_from_its_checkpoint(form, case, tmp_path, monkeypatch):
+def test_an_interrupted_fit_resumes_from_its_checkpoint(form, case, tmp_path, monkeypatch):
     labels, weights = CASES[case]
     undisturbed = fitted(form, labels, weights, block_rows=31)
     runs = 0
@@ -204,8 +204,8 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(form, case, tmp_path, mo
             assert vars(model) == before
             runs += 1
         with checkpoint(folder):
-            again = made(form).fit(LabelStore(labels, weights=weights, block_rows=31))
-        assert_same_bits(undisturbed, again)
+            refitted = made(form).fit(LabelStore(labels, weights=weights, block_rows=31))
+        assert_same_bits(undisturbed, refitted)
         state = sum(path.stat().st_size for path in folder.glob("*.npz"))
         assert state < 1 << 20
     assert runs >= 2
@@ -221,7 +221,7 @@ def test_distances_of_partitions_are_those_of_the_memberships(case):
     np.testing.assert_allclose(model.distances_, pairs.distances(Y[somewhere]), rtol=1e-9)
 
 
-def test_a_checkpoint_is_of_one_fit(tmp_path):
+def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
     labels, _ = CASES["plain"]
     with checkpoint(tmp_path):
         made("HBGF").fit(LabelStore(labels, block_rows=50))
@@ -237,7 +237,7 @@ def test_a_checkpoint_is_of_one_fit(tmp_path):
             made("HBGF").fit(LabelStore(other, block_rows=50))
 
 
-def test_a_second_run_has_the_seed_of_the_first(tmp_path):
+def test_a_second_run_takes_its_seed_from_the_checkpoint(tmp_path):
     labels, _ = CASES["plain"]
     with checkpoint(tmp_path):
         one = made("PCC l2", seed=None).fit(LabelStore(labels, block_rows=50))
@@ -279,14 +279,14 @@ def test_parameters_that_need_all_labels_are_refused(model, name):
         model.fit(LabelStore(CASES["plain"][0]))
 
 
-def test_no_warning_that_is_not_meant():
+def test_fits_in_blocks_give_no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for form in FORMS:
             fitted(form, CASES["plain"][0])
 
 
-def test_memberships_that_lay_in_a_checkpoint_are_missed(tmp_path):
+def test_reading_memberships_after_their_checkpoint_is_deleted_is_an_error(tmp_path):
     with checkpoint(tmp_path):
         model = made("PCC l2").fit(LabelStore(CASES["plain"][0], block_rows=50))
     labels = np.asarray(model.labels_)
@@ -300,7 +300,7 @@ def test_memberships_that_lay_in_a_checkpoint_are_missed(tmp_path):
         made("PCC l2").fit(LabelStore(CASES["plain"][0], block_rows=50))
 
 
-def test_a_fit_that_is_refused_leaves_no_checkpoint(tmp_path):
+def test_a_refused_fit_leaves_no_checkpoint(tmp_path):
     store = LabelStore(CASES["plain"][0], block_rows=50)
     with checkpoint(tmp_path):
         with pytest.raises(conclust.exceptions.ParameterError):
@@ -317,7 +317,7 @@ def test_results_larger_than_memory_are_written_to_files(form, monkeypatch):
     assert_same_bits(expected, fitted(form, labels, weights, block_rows=40))
 
 
-def test_blocks_that_overshoot_together_are_stepped_back(monkeypatch):
+def test_overshooting_blocks_are_stepped_back(monkeypatch):
     # All blocks at once on labels without clusters: the rounds that are shortened are counted.
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 4, (60, 5))
@@ -327,9 +327,9 @@ def test_blocks_that_overshoot_together_are_stepped_back(monkeypatch):
     shorter, taken = blocked.Descent._shorter, []
 
     def counted(self, before, after, blocks):
-        found = shorter(self, before, after, blocks)
-        taken.append((self._change(before, after), self._change(before, found)))
-        return found
+        actual = shorter(self, before, after, blocks)
+        taken.append((self._change(before, after), self._change(before, actual)))
+        return actual
 
     monkeypatch.setattr(blocked.Descent, "_shorter", counted)
     for weights in (None, rng.uniform(0.5, 2.0, 5)):
@@ -362,7 +362,7 @@ def nearly_random(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_weighted_pcc_of_few_objects_is_that_of_labels_in_memory(monkeypatch, seed):
+def test_weighted_pcc_of_few_objects_equals_the_fit_in_memory(monkeypatch, seed):
     labels = nearly_random(seed)
     weights = np.random.default_rng(seed).random(labels.shape[1]) if seed % 2 else None
     monkeypatch.setattr(weighted, "_READ_ALL", len(labels))
@@ -376,7 +376,7 @@ def test_weighted_pcc_of_few_objects_is_that_of_labels_in_memory(monkeypatch, se
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(parts)).labels_, whole.labels_)
 
 
-def test_weighted_pcc_in_blocks_of_noise_alone_is_that_in_memory(monkeypatch):
+def test_weighted_pcc_of_noise_in_blocks_equals_the_fit_in_memory(monkeypatch):
     monkeypatch.setattr(weighted, "_READ_ALL", 5)
     noise = np.full((5, 1), -2)
     parts = fitted("WeightedPCC", noise, k=2)

@@ -30,7 +30,7 @@ def split(kind):
 
 @pytest.mark.parametrize("kind", ["complete", "missing", "noise"])
 @pytest.mark.parametrize("scheme", ["urcv", "rcv", "acv", "cvote", "bvote", "lwcv"])
-def test_many_merges_are_those_of_all_labels_at_once(scheme, kind):
+def test_many_merges_equal_those_in_memory(scheme, kind):
     labels, weights = split(kind)
     whole = CumulativeVoting(3, scheme=scheme).fit(Ensemble(labels, weights=weights))
     parts = CumulativeVoting(3, scheme=scheme).fit(
@@ -49,7 +49,7 @@ def test_many_merges_are_those_of_all_labels_at_once(scheme, kind):
 
 
 @pytest.mark.parametrize("done", ["votes", "merges"])
-def test_a_second_run_counts_again_what_blocks_kept(done, tmp_path):
+def test_a_second_run_repeats_the_counts_of_the_first(done, tmp_path):
     # What blocks keep is not part of the checkpoint: votes and merges are.
     labels, weights = split("noise")
     store = LabelStore(labels, weights=weights, block_rows=33)
@@ -63,6 +63,6 @@ def test_a_second_run_counts_again_what_blocks_kept(done, tmp_path):
         }
         if done == "votes":
             (tmp_path / "merges.npz").unlink()
-        again = CumulativeVoting(3).fit(store)
-    np.testing.assert_array_equal(np.asarray(again.membership_), np.asarray(plain.membership_))
-    np.testing.assert_array_equal(again.merged_, plain.merged_)
+        refitted = CumulativeVoting(3).fit(store)
+    np.testing.assert_array_equal(np.asarray(refitted.membership_), np.asarray(plain.membership_))
+    np.testing.assert_array_equal(refitted.merged_, plain.merged_)

@@ -18,7 +18,7 @@ from conclust.exceptions import ParameterError
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_likelihood_is_that_of_the_objects_solved(weighted):
+def test_the_likelihood_is_computed_on_the_solved_objects(weighted):
     labels, truth = planted(seed=4, n=N_LANDMARKS + 500, m=8, k=3, flip=0.25, missing=0.1)
     weights = np.linspace(0.5, 2.0, 8) if weighted else None
     model = PEACE(3, n_init=2, random_state=0)

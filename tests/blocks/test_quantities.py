@@ -25,7 +25,7 @@ CASES = cases()
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("measure", ["nmi", "ari"])
 @pytest.mark.parametrize("scale", [False, True])
-def test_weights_by_agreement(case, measure, scale):
+def test_agreement_weights_in_blocks_equal_those_in_memory(case, measure, scale):
     labels, weights = CASES[case]
     whole = agreement_weights(Ensemble(labels, weights=weights), measure=measure, scale=scale)
     store = LabelStore(labels, weights=weights, block_rows=37)
@@ -33,19 +33,19 @@ def test_weights_by_agreement(case, measure, scale):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_weights_by_certainty_and_degenerate_partitions(case):
+def test_certainty_weights_and_degenerate_partitions_equal_those_in_memory(case):
     labels, weights = CASES[case]
     ensemble = Ensemble(labels, weights=weights)
     store = LabelStore(labels, weights=weights, block_rows=37)
     np.testing.assert_array_equal(certainty_weights(store), certainty_weights(ensemble))
     for share in (0.3, 0.4, 0.9):
-        found = degenerate_partitions(store, share)
-        np.testing.assert_array_equal(found, degenerate_partitions(ensemble, share))
+        actual = degenerate_partitions(store, share)
+        np.testing.assert_array_equal(actual, degenerate_partitions(ensemble, share))
 
 
 @pytest.mark.parametrize("case", ["plain", "missing", "nowhere", "components"])
 @pytest.mark.parametrize("n_pairs", [500, 10**6])
-def test_the_distribution_of_pairs(case, n_pairs):
+def test_the_distribution_of_pairs_equals_that_in_memory(case, n_pairs):
     labels = CASES[case][0]
     whole = pair_distribution(labels, n_pairs=n_pairs, random_state=3)
     for rows in (1, 41):
@@ -56,7 +56,7 @@ def test_the_distribution_of_pairs(case, n_pairs):
         assert parts.sampled == whole.sampled == (n_pairs == 500)
 
 
-def test_the_distribution_of_all_pairs_is_as_defined():
+def test_the_distribution_of_all_pairs_matches_its_definition():
     labels = CASES["nowhere"][0][90:150]
     shares = []
     for a, b in itertools.combinations(labels, 2):
@@ -64,22 +64,22 @@ def test_the_distribution_of_all_pairs_is_as_defined():
         if both.any():
             shares.append(((a == b) & (a >= 0))[both].mean())
     shares = np.array(shares)
-    found = pair_distribution(LabelStore(labels, block_rows=7))
-    assert found.n_pairs == len(shares)
-    assert found.area == pytest.approx(1.0 - shares.mean())
-    assert found.pac((0.1, 0.9)) == pytest.approx(((shares > 0.1) & (shares <= 0.9)).mean())
-    values, heights = found.cdf()
+    actual = pair_distribution(LabelStore(labels, block_rows=7))
+    assert actual.n_pairs == len(shares)
+    assert actual.area == pytest.approx(1.0 - shares.mean())
+    assert actual.pac((0.1, 0.9)) == pytest.approx(((shares > 0.1) & (shares <= 0.9)).mean())
+    values, heights = actual.cdf()
     np.testing.assert_allclose(heights, [(shares <= v + 1e-12).mean() for v in values])
 
 
-def test_a_sample_of_pairs_is_near_all_pairs():
+def test_sampled_pairs_approximate_all_pairs():
     labels = CASES["missing"][0]
     every = pair_distribution(labels, n_pairs=10**6)
     some = pair_distribution(LabelStore(labels), n_pairs=20_000, random_state=0)
     assert some.pac() == pytest.approx(every.pac(), abs=0.02)
 
 
-def test_what_cannot_be_counted_is_refused():
+def test_weights_and_ensembles_without_pairs_are_refused():
     labels = CASES["plain"][0]
     with pytest.raises(UnsupportedEnsembleError, match="takes no weights"):
         pair_distribution(LabelStore(labels, weights=np.arange(1.0, 9.0)))

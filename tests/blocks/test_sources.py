@@ -26,7 +26,7 @@ def same(store):
     return facts
 
 
-def test_an_npy_file(tmp_path):
+def test_npy_files_are_read(tmp_path):
     np.save(tmp_path / "labels.npy", LABELS)
     store = LabelStore(tmp_path / "labels.npy", block_rows=64)
     same(store)
@@ -35,12 +35,12 @@ def test_an_npy_file(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.float64])
-def test_types_of_numbers(dtype, tmp_path):
+def test_npy_files_may_hold_any_integer_type(dtype, tmp_path):
     np.save(tmp_path / "labels.npy", LABELS.astype(dtype))
     same(LabelStore(tmp_path / "labels.npy", block_rows=50))
 
 
-def test_bytes_that_are_codes_already_are_read_as_they_are():
+def test_canonical_byte_codes_are_read_unchanged():
     codes = planted(seed=2, n=100, m=4, k=3)[0]
     first = np.argsort([np.argmax(codes[:, 0] == c) for c in range(3)])
     codes = np.argsort(first)[codes].astype(np.uint8)
@@ -58,7 +58,7 @@ def frame(labels):
     return table
 
 
-def test_parquet_files_in_pieces(tmp_path):
+def test_parquet_files_are_read_in_pieces(tmp_path):
     table = frame(LABELS)
     table.to_parquet(tmp_path / "labels.parquet", row_group_size=33)
     one = LabelStore(tmp_path / "labels.parquet", block_rows=40)
@@ -78,7 +78,7 @@ def test_parquet_files_in_pieces(tmp_path):
     np.testing.assert_array_equal(MCLA(3, random_state=0).fit(one).labels_, in_memory.labels_)
 
 
-def test_columns_are_chosen(tmp_path):
+def test_columns_can_be_selected(tmp_path):
     frame(LABELS).to_parquet(tmp_path / "labels.parquet")
     assert LabelStore(tmp_path / "labels.parquet", columns=["r4", "r0"]).shape == (200, 2)
     with pytest.raises(InputError, match="has no column 'r9'"):
@@ -114,8 +114,8 @@ def test_a_source_can_be_sent_to_another_process(tmp_path):
     np.save(tmp_path / "labels.npy", LABELS)
     source = open_source(tmp_path / "labels.npy")
     source.rows(0, 5)
-    again = pickle.loads(pickle.dumps(source))
-    np.testing.assert_array_equal(again.rows(3, 9), LABELS[3:9])
+    restored = pickle.loads(pickle.dumps(source))
+    np.testing.assert_array_equal(restored.rows(3, 9), LABELS[3:9])
     assert len(pickle.dumps(source)) < 2000
 
 
@@ -131,7 +131,7 @@ class TestBlockedArray:
     def array(self):
         return BlockedArray((11, 3), np.int64, 4, lambda b: self.values[4 * b : 4 * b + 4])
 
-    def test_reads_as_the_array_it_stands_for(self):
+    def test_a_lazy_array_reads_like_its_array(self):
         array = self.array()
         np.testing.assert_array_equal(np.asarray(array), self.values)
         np.testing.assert_array_equal(np.array(list(array)), self.values)
@@ -145,10 +145,10 @@ class TestBlockedArray:
             [1, 9, 0], (slice(2, 7), 1), (3, 2), (slice(None), slice(1, None)), np.arange(11) % 2 == 0,
         ],
     )  # fmt: skip
-    def test_indices(self, some):
+    def test_indexing_matches_numpy(self, some):
         np.testing.assert_array_equal(self.array()[some], self.values[some])
 
-    def test_no_row_beyond_the_end(self):
+    def test_rows_beyond_the_end_are_refused(self):
         with pytest.raises(IndexError):
             self.array()[11]
 
@@ -163,7 +163,7 @@ class TestBlockedArray:
         np.testing.assert_array_equal(array[5:7], self.values[5:7])
         assert made == [1]
 
-    def test_files_and_pickles_hold_the_values(self, tmp_path):
+    def test_files_and_pickles_keep_the_values(self, tmp_path):
         self.array().save(tmp_path / "values.npy")
         np.testing.assert_array_equal(np.load(tmp_path / "values.npy"), self.values)
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(self.array()))[2:], self.values[2:])

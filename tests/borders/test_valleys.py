@@ -29,7 +29,7 @@ def all_pairs(K):
 @pytest.mark.parametrize(
     ("seed", "d", "K"), [(0, 3, 5), (1, 2, 8), (2, 6, 2), (3, 1, 3), (4, 8, 6)]
 )
-def test_places_and_counts_are_those_of_the_twin(seed, d, K):
+def test_places_and_counts_match_the_naive_twin(seed, d, K):
     X, pieces = pieces_of(seed, d=d, K=K)
     first = stratified_part(pieces, 0.5, np.random.default_rng(seed))
     geometry = border_geometry(X, first, pieces, K)
@@ -47,7 +47,7 @@ def test_places_and_counts_are_those_of_the_twin(seed, d, K):
     assert counts.sum() > 0
 
 
-def test_windows_are_chosen_by_the_first_part_only():
+def test_only_the_first_part_determines_the_windows():
     rng = np.random.default_rng(0)
     first = np.arange(4000) % 2 == 0
     x = np.where(rng.random(4000) < 0.5, -1.0, 1.0) + rng.normal(scale=0.4, size=4000)
@@ -62,7 +62,7 @@ def test_windows_are_chosen_by_the_first_part_only():
     assert empty == [0, 0, 0]
 
 
-def test_a_part_has_its_share_of_each_piece():
+def test_a_part_holds_its_share_of_each_piece():
     pieces = np.repeat([0, 1, 2, 3, -1, -2], [10, 7, 1, 2, 4, 3])
     part = stratified_part(pieces, 0.5, np.random.default_rng(0))
     assert [part[pieces == k].sum() for k in range(4)] == [5, 4, 1, 1]
@@ -78,21 +78,21 @@ def test_a_part_has_its_share_of_each_piece():
 def test_counts_do_not_depend_on_threads_or_on_linear_maps():
     X, pieces = pieces_of(5, n=600, d=4, K=7)
     pairs = all_pairs(7)
-    found = valley_counts(X, pieces, pairs, n_splits=5, random_state=3, n_jobs=1)
-    assert found.counts.shape == (42, 5, 3)
-    assert found.means.shape == (42, 3)
-    np.testing.assert_array_equal(found.means, found.counts.sum(axis=1) / 5)
+    actual = valley_counts(X, pieces, pairs, n_splits=5, random_state=3, n_jobs=1)
+    assert actual.counts.shape == (42, 5, 3)
+    assert actual.means.shape == (42, 3)
+    np.testing.assert_array_equal(actual.means, actual.counts.sum(axis=1) / 5)
     for jobs in (2, 4):
-        again = valley_counts(X, pieces, pairs, n_splits=5, random_state=3, n_jobs=jobs)
-        np.testing.assert_array_equal(found.counts, again.counts)
+        repeated = valley_counts(X, pieces, pairs, n_splits=5, random_state=3, n_jobs=jobs)
+        np.testing.assert_array_equal(actual.counts, repeated.counts)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
     moved = valley_counts(3 * X @ turn - 2, pieces, pairs, n_splits=5, random_state=3)
-    np.testing.assert_array_equal(found.counts, moved.counts)
+    np.testing.assert_array_equal(actual.counts, moved.counts)
     other = valley_counts(X, pieces, pairs, n_splits=5, random_state=4)
-    assert not np.array_equal(found.counts, other.counts)
+    assert not np.array_equal(actual.counts, other.counts)
 
 
-def test_a_valley_is_seen_between_clusters_and_not_within_one():
+def test_valleys_lie_between_clusters_and_not_within_one():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 2))
     X[600:, 0] += 6
@@ -104,18 +104,20 @@ def test_a_valley_is_seen_between_clusters_and_not_within_one():
 
 def test_pieces_without_spread_or_with_one_centre_have_no_valley():
     X = np.repeat([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]], 20, axis=0)
-    found = valley_counts(X, np.repeat([0, 1, 2], 20), [(0, 1), (0, 2)], n_splits=3, random_state=0)
-    np.testing.assert_array_equal(found.counts[0], 0)
-    np.testing.assert_array_equal(found.ratios()[0], 1)
-    np.testing.assert_array_equal(found.counts[1], [[20, 0, 10]] * 3)
+    actual = valley_counts(
+        X, np.repeat([0, 1, 2], 20), [(0, 1), (0, 2)], n_splits=3, random_state=0
+    )
+    np.testing.assert_array_equal(actual.counts[0], 0)
+    np.testing.assert_array_equal(actual.ratios()[0], 1)
+    np.testing.assert_array_equal(actual.counts[1], [[20, 0, 10]] * 3)
 
 
-def test_ratios_are_in_closed_form():
+def test_ratios_match_their_closed_form():
     np.testing.assert_allclose(valley_ratios([[10, 2, 7], [0, 0, 0], [5, 9, 1]]), [0.5, 1, 3])
     np.testing.assert_allclose(valley_ratios([10, 2, 7], prior=0), 2 / 7)
 
 
-def test_components_keep_distances_of_points_in_a_plane():
+def test_components_preserve_distances_of_points_in_a_plane():
     rng = np.random.default_rng(0)
     for n, d in ((300, 200), (80, 1800), (1600, 1700)):
         X = rng.normal(size=(n, 3)) @ rng.normal(size=(3, d)) + 5
@@ -127,7 +129,7 @@ def test_components_keep_distances_of_points_in_a_plane():
         assert (np.diff(Z.var(axis=0)) <= 0).all()
 
 
-def test_components_of_a_part_see_that_part_only():
+def test_components_of_a_part_depend_on_that_part_only():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(100, 60))
     first = np.arange(100) < 40
@@ -155,7 +157,7 @@ def test_invalid_borders_are_refused(X, pieces, pairs, message):
         valley_counts(X, pieces, pairs)
 
 
-def test_parameters_are_refused_out_of_their_range():
+def test_parameters_out_of_range_are_refused():
     for bad in ({"n_splits": 0}, {"share": 0}, {"share": 1.0}, {"n_jobs": 0}):
         with pytest.raises(ParameterError, match=next(iter(bad))):
             valley_counts(np.zeros((4, 1)), [0, 0, 1, 1], [(0, 1)], **bad)

@@ -166,11 +166,11 @@ class Page:
 
     def troubles(self):
         """Return errors, violations of the policy, dialogs, and what was asked of the network."""
-        found = []
+        values = []
         for event in self.all_events():
             name, what = event["method"], event["params"]
             if name == "Runtime.exceptionThrown":
-                found.append(
+                values.append(
                     what["exceptionDetails"].get("exception", {}).get("description", str(what))
                 )
             elif name == "Runtime.consoleAPICalled" and what["type"] in (
@@ -178,16 +178,16 @@ class Page:
                 "warning",
                 "assert",
             ):
-                found.append(str(what["args"]))
+                values.append(str(what["args"]))
             elif name == "Log.entryAdded" and what["entry"]["level"] in ("error", "warning"):
-                found.append(what["entry"]["text"])
+                values.append(what["entry"]["text"])
             elif name == "Page.javascriptDialogOpening":
-                found.append(f"dialog: {what['message']}")
+                values.append(f"dialog: {what['message']}")
             elif name == "Network.requestWillBeSent":
                 address = what["request"]["url"]
                 if not address.startswith(("file:", "data:", "blob:")):
-                    found.append(f"asked for {address}")
-        return found
+                    values.append(f"asked for {address}")
+        return values
 
     def run(self, script):
         """Return what an expression of JavaScript gives."""

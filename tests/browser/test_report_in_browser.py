@@ -100,7 +100,7 @@ def decision(path):
         *((name, look) for name in ("hostile", "many") for look in ("desktop", "phone")),
     ],
 )
-def test_every_page_opens_in_every_look(name, look, opened, pages):
+def test_every_page_opens_on_every_screen_and_scheme(name, look, opened, pages):
     page = opened(name, **LOOKS[look])
     wide, window = page.run("[document.documentElement.scrollWidth, innerWidth]")
     assert wide <= window == LOOKS[look]["width"]
@@ -144,7 +144,7 @@ CONTRAST = """
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("name", ["several", "one"])
-def test_letters_stand_out_from_their_ground(name, dark, opened):
+def test_text_has_enough_contrast(name, dark, opened):
     page = opened(name, dark=dark)
     seen, poor = page.run(CONTRAST)
     assert seen > 100
@@ -153,7 +153,7 @@ def test_letters_stand_out_from_their_ground(name, dark, opened):
     assert (int(re.findall(r"\d+", ground)[0]) < 60) == dark
 
 
-def test_hostile_names_are_text_and_run_nothing(opened):
+def test_hostile_names_are_shown_as_text(opened):
     page = opened("hostile")
     assert page.run("document.scripts.length") == 2
     assert (
@@ -169,7 +169,7 @@ def test_hostile_names_are_text_and_run_nothing(opened):
     )
 
 
-def test_the_policy_is_in_force(browser, pages):
+def test_the_content_security_policy_is_enforced(browser, pages):
     page = browser.open(pages["hostile"])
     page.run(
         """(() => {
@@ -228,15 +228,15 @@ def test_tables_are_sorted_by_keyboard(opened):
     assert numbers(page, 0) == list(range(25))
 
 
-def test_objects_are_found(opened):
+def test_objects_can_be_searched(opened):
     page = opened("many")
     page.run("document.querySelector('#objects input').focus()")
     page.type("123")
-    found = page.run(COLUMN.replace("{at}", "0"))
-    assert found
-    assert all("123" in name for name in found)
+    actual = page.run(COLUMN.replace("{at}", "0"))
+    assert actual
+    assert all("123" in name for name in actual)
     status = page.run("document.querySelector('#objects .status').textContent")
-    assert status == f"{len(found)} of {len(found)} found in 2,000 shown."
+    assert status == f"{len(actual)} of {len(actual)} found in 2,000 shown."
     page.type("zzz")
     assert page.run("document.querySelector('#objects .status').textContent") == "Nothing found."
     assert page.run(COLUMN.replace("{at}", "0")) == []
@@ -272,7 +272,7 @@ def test_pictures_are_enlarged_and_closed_by_keyboard(opened):
     assert page.run("document.activeElement === document.querySelectorAll('button.paper')[1]")
 
 
-def test_everything_is_reached_and_seen_by_keyboard(opened):
+def test_every_control_is_reachable_by_keyboard(opened):
     page = opened("one")
     wanted = page.run(
         "[...document.querySelectorAll('a, button, input, summary, [tabindex]')]"
@@ -297,7 +297,7 @@ def test_everything_is_reached_and_seen_by_keyboard(opened):
     assert len(reached) == wanted > 20
 
 
-def test_pictures_are_saved(browser, opened, pages, tmp_path):
+def test_pictures_can_be_saved(browser, opened, pages, tmp_path):
     page = opened("several")
     browser.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     link = "document.querySelector('figure a.save')"
@@ -317,7 +317,7 @@ def test_pictures_are_saved(browser, opened, pages, tmp_path):
     assert "conclust" in saved["versions"]
 
 
-def test_the_page_is_printed_open_and_light(opened):
+def test_the_page_prints_expanded_and_in_light_colours(opened):
     page = opened("several", dark=True)
     page.print(SCREENSHOTS / "several.pdf")
     content = (SCREENSHOTS / "several.pdf").read_bytes()
@@ -329,17 +329,17 @@ def test_the_page_is_printed_open_and_light(opened):
     assert page.run("getComputedStyle(document.querySelector('nav')).display") == "none"
 
 
-def test_nothing_moves_where_that_is_not_wanted(opened):
+def test_reduced_motion_is_respected(opened):
     page = opened("one", still=True)
     assert page.run("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
 
 
-def test_without_scripts_the_decision_is_there(browser, pages):
+def test_the_decision_is_shown_without_scripts(browser, pages):
     page = browser.open(pages["several"])
     page.ask("Emulation.setScriptExecutionDisabled", value=True)
     page.happened.clear()
     page.go(pages["several"])
     page.picture(SCREENSHOTS / "no-script.png", whole=False)
     tree = page.ask("Accessibility.getFullAXTree")["nodes"]
-    said = {node["name"]["value"] for node in tree if "name" in node}
-    assert decision(pages["several"])["sentence"] in said
+    visible = {node["name"]["value"] for node in tree if "name" in node}
+    assert decision(pages["several"])["sentence"] in visible

@@ -75,12 +75,12 @@ def cluster(iris, out, *more):
 # ---- cluster
 
 
-def test_cluster_by_pcc(iris, out, capsys):
+def test_cluster_runs_pcc(iris, out, capsys):
     assert cluster(iris, out, "--method", "pcc", "-k", "3", "--seed", "4") == 0
-    said = capsys.readouterr()
-    assert "3 clusters of 150 objects, from 20 clusterings" in said.out
-    assert "Against the known classes: H = 0." in said.out
-    assert "Columns not scaled: their spreads are of one kind." in said.err
+    printed = capsys.readouterr()
+    assert "3 clusters of 150 objects, from 20 clusterings" in printed.out
+    assert "Against the known classes: H = 0." in printed.out
+    assert "Columns not scaled: their spreads are of one kind." in printed.err
     assert sorted(CLUSTERED) == listing(out)
     rows, soft = table(out / "labels.csv"), table(out / "memberships.csv")
     assert list(rows[0]) == ["flower", "label", "confidence"]
@@ -88,13 +88,13 @@ def test_cluster_by_pcc(iris, out, capsys):
     assert [row["flower"] for row in soft] == [row["flower"] for row in rows]
     membership = np.array([[float(row[f"cluster_{k}"]) for k in range(3)] for row in soft])
     np.testing.assert_allclose(membership.sum(axis=1), 1, atol=1e-6)
-    found = np.array([int(row["label"]) for row in rows])
-    np.testing.assert_array_equal(found, membership.argmax(axis=1))
+    actual = np.array([int(row["label"]) for row in rows])
+    np.testing.assert_array_equal(actual, membership.argmax(axis=1))
     sure = np.array([float(row["confidence"]) for row in rows])
     np.testing.assert_allclose(sure, membership.max(axis=1), atol=1e-6)
     written = result(out)
     assert written["clusters"] == 3
-    assert written["cluster_sizes"] == np.bincount(found).tolist()
+    assert written["cluster_sizes"] == np.bincount(actual).tolist()
     assert written["seed"] == 4
     assert written["settings"]["method"] == "pcc"
     assert written["settings"]["generator"]["scale"] == "auto"
@@ -117,7 +117,7 @@ def test_known_classes_change_no_label(iris, tmp_path):
     assert one == other
 
 
-def test_cluster_by_eac_and_seeds(iris, tmp_path, capsys):
+def test_cluster_runs_eac_and_repeats_its_seed(iris, tmp_path, capsys):
     more = ["--method", "eac", "--linkage", "ward", "--clusters", "3", "--scale", "none"]
     assert cluster(iris, tmp_path / "a", *more, "--sample-fraction", "0.8") == 0
     assert "columns not scaled" in capsys.readouterr().err.lower()
@@ -139,7 +139,7 @@ def test_cluster_by_eac_and_seeds(iris, tmp_path, capsys):
     assert (tmp_path / "c/ensemble.npz").read_bytes() != same[0]
 
 
-def test_members_fitted_on_some_objects(iris, tmp_path, capsys):
+def test_members_can_be_fitted_on_a_sample(iris, tmp_path, capsys):
     assert cluster(iris, tmp_path / "a", "--fit-on", "60", "-k", "3") == 0
     made = json.loads((tmp_path / "a/result.json").read_text())["settings"]["generator"]
     assert made["fit_on"] == 60
@@ -155,7 +155,7 @@ def test_members_fitted_on_some_objects(iris, tmp_path, capsys):
     assert "'fit_on' parameter" in capsys.readouterr().err
 
 
-def test_members_share_graphs(iris, tmp_path, capsys):
+def test_spectral_members_share_graphs(iris, tmp_path, capsys):
     spectral = ("--generator", "kmeans+spectral", "--partitions", "8", "-k", "3")
     assert cluster(iris, tmp_path / "a", *spectral, "--graphs", "1") == 0
     made = json.loads((tmp_path / "a/result.json").read_text())["settings"]["generator"]
@@ -210,7 +210,7 @@ def test_other_kinds_of_members_are_refused(kinds, capsys):
     assert "Choose from" in capsys.readouterr().err
 
 
-def test_members_under_random_metrics(tmp_path, out):
+def test_members_can_use_random_metrics(tmp_path, out):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "x.npy", rng.normal(size=(60, 6)) + rng.integers(0, 2, (60, 1)) * 9)
     arguments = ["--generator", "kmeans+spectral+multimetric", "--partitions", "6", "-k", "2"]
@@ -222,7 +222,7 @@ def test_members_under_random_metrics(tmp_path, out):
     assert "under random metrics with random numbers" in (out / "report.html").read_text()
 
 
-def test_raw_names(iris, out):
+def test_raw_writes_names_unguarded(iris, out):
     assert cluster(iris, out, "--max-clusters", "3", "--raw", "--quiet") == 0
     assert table(out / "labels.csv")[0]["flower"] == "=f(0)"
     assert table(out / "memberships.csv")[1]["flower"] == "=f(1)"
@@ -231,13 +231,13 @@ def test_raw_names(iris, out):
 # ---- combine
 
 
-def test_combine(matrix, out, capsys):
+def test_combine_writes_a_consensus_of_labels(matrix, out, capsys):
     assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == 0
     assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
     assert "2 clusters of 8 objects, from 3 clusterings. Sizes: 4, 4." in capsys.readouterr().out
     saved = (out / "ensemble.npz").rename(out.parent / "saved.npz")
-    again = ["combine", str(saved), "--method", "eac", "--clusters", "2"]
-    assert main([*again, "--out", str(out), "--force"]) == 0
+    repeated = ["combine", str(saved), "--method", "eac", "--clusters", "2"]
+    assert main([*repeated, "--out", str(out), "--force"]) == 0
     assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
     assert not (out / "memberships.csv").exists()  # of the result that was replaced
 
@@ -255,10 +255,10 @@ def test_combine_with_weights_and_noise(matrix, out, tmp_path):
 def test_objects_without_evidence_are_counted_in_the_output(tmp_path, out, capsys):
     (tmp_path / "a.csv").write_text("a,b\n0,1\n0,1\n,\n1,0\n1,0\n")
     assert main(["combine", str(tmp_path / "a.csv"), "--max-clusters", "2", "--out", str(out)]) == 0
-    said = capsys.readouterr()
-    assert "1 object without a clustering: label -1." in said.out
-    assert "conclust: warning: " in said.err
-    assert "missing in every partition" in said.err
+    printed = capsys.readouterr()
+    assert "1 object without a clustering: label -1." in printed.out
+    assert "conclust: warning: " in printed.err
+    assert "missing in every partition" in printed.err
     assert [row["label"] for row in table(out / "labels.csv")] == ["0", "0", "-1", "1", "1"]
     written = result(out)
     assert written["objects_without_evidence"] == 1
@@ -268,19 +268,21 @@ def test_objects_without_evidence_are_counted_in_the_output(tmp_path, out, capsy
 # ---- compare
 
 
-def test_compare_by_order(tmp_path, capsys):
+def test_compare_matches_objects_by_order(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("label\nx\nx\ny\ny\nNA\n")
     (tmp_path / "b.csv").write_text("0\n0\n0\n1\n1\n")
     assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]) == 0
-    said = capsys.readouterr().out
-    assert "4 objects compared, matched by order; 1 without a label in one of them left out" in said
-    assert "H          0.7500" in said
-    assert "Rand       0.5000" in said
+    printed = capsys.readouterr().out
+    assert (
+        "4 objects compared, matched by order; 1 without a label in one of them left out" in printed
+    )
+    assert "H          0.7500" in printed
+    assert "Rand       0.5000" in printed
     for name in ("ARI", "NMI", "F1 pairs", "F1 class", "VI"):
-        assert f"  {name} " in said
+        assert f"  {name} " in printed
 
 
-def test_compare_of_other_columns(tmp_path, capsys):
+def test_compare_reads_the_requested_column(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("object,label,confidence\n0,0,1\n1,0,1\n2,1,1\n")
     (tmp_path / "b.csv").write_text("x,kind\n1.5,u\n2.5,u\n9.5,v\n")
     both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
@@ -288,15 +290,15 @@ def test_compare_of_other_columns(tmp_path, capsys):
     assert "ARI        1.0000" in capsys.readouterr().out
 
 
-def test_compare_by_name(tmp_path, capsys):
+def test_compare_matches_objects_by_name(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("object,label,confidence\nu,0,1\nv,0,1\nw,1,1\n")
     (tmp_path / "b.csv").write_text("object,label\nw,7\nu,5\nv,5\n")
     both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
     assert main(["compare", *both, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["matched_by"] == "name"
-    assert found["adjusted_rand_index"] == 1.0
-    assert found["variation_of_information"] == 0.0
+    actual = json.loads(capsys.readouterr().out)
+    assert actual["matched_by"] == "name"
+    assert actual["adjusted_rand_index"] == 1.0
+    assert actual["variation_of_information"] == 0.0
     (tmp_path / "b.csv").write_text("object,label\nw,7\nu,5\nz,5\n")
     assert main(["compare", *both]) == 1
     assert "'v' is only in" in capsys.readouterr().err
@@ -305,7 +307,7 @@ def test_compare_by_name(tmp_path, capsys):
     assert "the object 'u' more than once" in capsys.readouterr().err
 
 
-def test_compare_of_other_lengths(tmp_path, capsys):
+def test_compare_refuses_files_of_different_lengths(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("0\n0\n1\n")
     (tmp_path / "b.csv").write_text("0\n0\n")
     assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]) == 1
@@ -348,22 +350,22 @@ def test_wrong_command_lines_exit_with_2(capsys):
 @pytest.mark.parametrize(
     "command", ["demo", "cluster", "combine", "predict", "compare", "methods", "completion", "help"]
 )
-def test_help(command, capsys):
+def test_help_and_its_option_print_the_same(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
-    told = capsys.readouterr().out
-    assert f"usage: conclust {command}" in told
+    printed = capsys.readouterr().out
+    assert f"usage: conclust {command}" in printed
     assert main(["help", command]) == 0
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == printed
 
 
-def test_help_of_all(capsys):
+def test_help_without_a_command_prints_the_usage(capsys):
     assert main(["help"]) == 0
     assert "'conclust COMMAND --help' lists the options" in capsys.readouterr().out
 
 
-def test_version(capsys):
+def test_version_is_printed(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
@@ -386,10 +388,10 @@ def test_bad_input_exits_with_1_and_one_sentence(tmp_path, out, name, capsys):
         path = tmp_path / "points.csv"
         path.write_text(content)
     assert main(["cluster", str(path), "--out", str(out), "--jobs", "1"]) == 1
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said[-1].startswith("conclust cluster: ")
-    assert sentence in said[-1]
-    assert "Traceback" not in "".join(said)
+    error_output = capsys.readouterr().err.strip().splitlines()
+    assert error_output[-1].startswith("conclust cluster: ")
+    assert sentence in error_output[-1]
+    assert "Traceback" not in "".join(error_output)
     assert not out.exists()
 
 
@@ -403,21 +405,21 @@ def test_cut_off_files_exit_with_1(tmp_path, out, capsys):
         assert "is cut off" in capsys.readouterr().err
 
 
-def test_debug_adds_the_traceback(tmp_path, out, capsys):
+def test_debug_prints_the_traceback(tmp_path, out, capsys):
     assert main(["cluster", str(tmp_path / "x.csv"), "--out", str(out), "--debug"]) == 1
-    said = capsys.readouterr().err
-    assert "Traceback" in said
-    assert said.strip().splitlines()[-1].startswith("conclust cluster: ")
+    error_output = capsys.readouterr().err
+    assert "Traceback" in error_output
+    assert error_output.strip().splitlines()[-1].startswith("conclust cluster: ")
 
 
-def test_parameters_that_the_data_refuse_exit_with_1(matrix, out, capsys):
+def test_parameters_that_do_not_suit_the_data_exit_with_1(matrix, out, capsys):
     arguments = ["combine", str(matrix), "--method", "eac", "--clusters", "9", "--out", str(out)]
     assert main(arguments) == 1
     assert "'n_clusters' parameter of EAC (-k) must be" in capsys.readouterr().err
     assert not out.exists()
 
 
-def test_refusals_name_the_option_beside_the_parameter(iris, out, capsys):
+def test_errors_name_the_option_and_the_parameter(iris, out, capsys):
     assert cluster(iris, out, "--generator", "kmeans", "--graphs", "3") == 1
     assert "'n_graphs' parameter of EnsembleGenerator (--graphs) must be" in capsys.readouterr().err
     assert (
@@ -428,7 +430,7 @@ def test_refusals_name_the_option_beside_the_parameter(iris, out, capsys):
 
 
 @pytest.mark.parametrize("option", [*refusals._GENERATOR.values(), *refusals._METHOD.values()])
-def test_the_options_that_refusals_name_are_there(option, capsys):
+def test_options_named_in_errors_exist(option, capsys):
     with pytest.raises(SystemExit):
         main(["cluster", "--help"])
     assert f"{option} " in capsys.readouterr().out
@@ -452,7 +454,9 @@ def fail_with(error):
         (BrokenPipeError(), 0, ""),
     ],
 )
-def test_exit_codes_of_what_goes_wrong_late(matrix, out, monkeypatch, capfd, error, code, sentence):
+def test_late_failures_have_their_exit_codes(
+    matrix, out, monkeypatch, capfd, error, code, sentence
+):
     monkeypatch.setattr(consensus, "write_record", fail_with(error))
     before = os.dup(1)
     try:
@@ -460,14 +464,14 @@ def test_exit_codes_of_what_goes_wrong_late(matrix, out, monkeypatch, capfd, err
     finally:
         os.dup2(before, 1)
         os.close(before)
-    said = capfd.readouterr().err
-    assert sentence in said
-    assert "Traceback" not in said
+    error_output = capfd.readouterr().err
+    assert sentence in error_output
+    assert "Traceback" not in error_output
     assert not out.exists()
     assert listing(matrix.parent) == ["labels.csv"]
 
 
-def test_an_interrupt_tells_what_the_cache_keeps(tmp_path, out, monkeypatch, capsys):
+def test_an_interrupt_prints_where_finished_members_are_kept(tmp_path, out, monkeypatch, capsys):
     monkeypatch.setattr(consensus, "read_points", fail_with(KeyboardInterrupt()))
     assert main(["cluster", "x.csv", "--out", str(out), "--cache", str(tmp_path / "c")]) == 130
     assert "finished are kept in" in capsys.readouterr().err
@@ -486,7 +490,7 @@ def test_a_failure_in_the_middle_keeps_the_old_result(matrix, out, monkeypatch):
 # ---- output folders
 
 
-def test_a_folder_with_something_needs_force(matrix, out, capsys):
+def test_a_nonempty_folder_requires_force(matrix, out, capsys):
     arguments = ["combine", str(matrix), "--max-clusters", "2", "--out", str(out), "--quiet"]
     assert main(arguments) == 0
     (out / "mine.txt").write_text("mine")
@@ -496,7 +500,7 @@ def test_a_folder_with_something_needs_force(matrix, out, capsys):
     assert listing(out) == sorted([*COMBINED, "mine.txt"])
 
 
-def test_an_unwritable_folder_is_found_before_the_work(matrix, tmp_path, monkeypatch, capsys):
+def test_an_unwritable_folder_is_refused_before_the_work(matrix, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(consensus, "read_ensemble", fail_with(AssertionError("work began")))
     (tmp_path / "file").write_text("x")
     for out in (tmp_path / "file", tmp_path / "file" / "deeper"):
@@ -513,21 +517,21 @@ def test_quiet_prints_the_first_line_of_the_result(matrix, out, capsys):
     assert main([*command, "--out", str(out)]) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert main([*command, "--out", str(out), "-q"]) == 0
-    said = capsys.readouterr()
-    assert (said.out, said.err) == (first + "\n", "")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == (first + "\n", "")
     assert main([*command, "--out", "-", "-q"]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("object,label,") or said.out.startswith("label,")
-    assert said.err == ""
+    printed = capsys.readouterr()
+    assert printed.out.startswith("object,label,") or printed.out.startswith("label,")
+    assert printed.err == ""
 
 
-def test_the_figures_of_the_number_are_printed_with_verbose_only(tmp_path, capsys):
+def test_statistics_of_the_number_are_printed_only_with_verbose(tmp_path, capsys):
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(4), 10)[:, None].repeat(6, axis=1)
     labels[:, 3:] //= 2
     labels[rng.random(labels.shape) < 0.05] = 0
     np.savetxt(tmp_path / "a.csv", labels, fmt="%d", delimiter=",")
-    said = []
+    printed = []
     for more in ([], ["-v"]):
         command = [
             "combine",
@@ -538,13 +542,13 @@ def test_the_figures_of_the_number_are_printed_with_verbose_only(tmp_path, capsy
             *more,
         ]
         assert main(command) == 0
-        said.append(capsys.readouterr().out)
-    assert said[0].startswith("2 clusters (next best: 4) of 40 objects, from 6 clusterings.")
-    assert "borders straddled" not in said[0]
-    assert "borders straddled" in said[1]
+        printed.append(capsys.readouterr().out)
+    assert printed[0].startswith("2 clusters (next best: 4) of 40 objects, from 6 clusterings.")
+    assert "borders straddled" not in printed[0]
+    assert "borders straddled" in printed[1]
 
 
-def test_programmers_warnings_are_not_shown(matrix, out, monkeypatch, capsys):
+def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):
     def noisy(*arguments, **named):
         warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
         warnings.warn("for the user", EvidenceWarning, stacklevel=1)
@@ -552,9 +556,9 @@ def test_programmers_warnings_are_not_shown(matrix, out, monkeypatch, capsys):
 
     monkeypatch.setattr(consensus, "write_record", noisy)
     assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == 0
-    said = capsys.readouterr().err
-    assert "conclust: warning: for the user" in said
-    assert "for programmers" not in said
+    error_output = capsys.readouterr().err
+    assert "conclust: warning: for the user" in error_output
+    assert "for programmers" not in error_output
 
 
 # ---- as a process
@@ -565,7 +569,7 @@ def run(*arguments, **more):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
 
 
-def test_a_process_of_its_own(matrix, out):
+def test_the_command_runs_in_a_separate_process(matrix, out):
     done = run("combine", matrix, "--max-clusters", 2, "--out", out)
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
     assert "2 clusters of 8 objects" in done.stdout
@@ -574,7 +578,7 @@ def test_a_process_of_its_own(matrix, out):
     assert failed.stderr.startswith("conclust combine: The folder")
 
 
-def test_termination_leaves_nothing(tmp_path, out):
+def test_termination_leaves_no_files(tmp_path, out):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 20)))
     command = [sys.executable, "-m", "conclust.cli", "cluster", str(tmp_path / "x.npy")]
     more = ["--partitions", "100000", "--jobs", "1", "--out", str(out)]
@@ -591,7 +595,7 @@ def test_termination_leaves_nothing(tmp_path, out):
     assert listing(tmp_path) == ["x.npy"]
 
 
-def test_help_is_immediate():
+def test_help_imports_no_heavy_packages():
     code = (
         "import sys\nfrom conclust.cli import main\n"
         "try: main(['cluster', '--help'])\nexcept SystemExit: pass\n"

@@ -23,19 +23,19 @@ def combine(file, *more):
     return main(["combine", str(file), "--jobs", "1", *more, "--out", str(file.parent / "out")])
 
 
-def test_labels_are_those_of_python(file, capsys):
+def test_labels_equal_those_of_the_python_api(file, capsys):
     assert combine(file, "--blocks", "--method", "mcla", "-k", "3") == 0
-    told = capsys.readouterr()
-    assert "3 clusters of 240 objects, from 8 clusterings." in told.out
-    found = np.load(file.parent / "out" / "labels.npy")
-    np.testing.assert_array_equal(found, MCLA(3, random_state=0).fit(LABELS).labels_)
+    printed = capsys.readouterr()
+    assert "3 clusters of 240 objects, from 8 clusterings." in printed.out
+    actual = np.load(file.parent / "out" / "labels.npy")
+    np.testing.assert_array_equal(actual, MCLA(3, random_state=0).fit(LABELS).labels_)
     result = json.loads((file.parent / "out" / "result.json").read_text())
     assert result["clusters"] == 3
     assert sum(result["cluster_sizes"]) == 240
     assert result["ensemble"]["blocks"] == 8
 
 
-def test_a_checkpoint_is_taken_up(file, capsys):
+def test_a_run_resumes_from_its_checkpoint(file, capsys):
     run = file.parent / "run"
     how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
     assert combine(file, *how) == 0
@@ -48,7 +48,7 @@ def test_a_checkpoint_is_taken_up(file, capsys):
     assert len(np.unique(first)) == len(np.unique(PCC(3, divergence="l2").fit(LABELS).labels_))
 
 
-def test_another_fit_is_refused(file, capsys):
+def test_a_checkpoint_of_another_fit_is_refused(file, capsys):
     run = str(file.parent / "run")
     assert combine(file, "--method", "hbgf", "-k", "3", "--checkpoint", run) == 0
     assert combine(file, "--method", "hbgf", "-k", "2", "--checkpoint", run, "--force") != 0
@@ -63,13 +63,13 @@ def test_another_fit_is_refused(file, capsys):
         (("--method", "mcla", "-k", "3", "--id-column", "id"), "--id-column is for tables"),
     ],
 )
-def test_what_blocks_cannot_do_is_refused(file, more, words, capsys):
+def test_options_that_blocks_do_not_support_are_refused(file, more, words, capsys):
     with pytest.raises(SystemExit):
         combine(file, "--blocks", *more)
     assert words in capsys.readouterr().err
 
 
-def test_no_such_file(file, capsys):
+def test_a_missing_file_is_refused(file, capsys):
     assert combine(file.with_name("none.npy"), "--blocks", "--method", "mcla", "-k", "3") != 0
     assert "There is no file" in capsys.readouterr().err
 
@@ -81,9 +81,9 @@ def test_commands_that_need_the_clusterings_refuse_results_of_blocks(command, fi
     out = str(file.parent / "out")
     words = [command, out] if command == "report" else [command, out, str(file), "--out", "-"]
     assert main(words) == 1
-    told = capsys.readouterr().err
-    assert "was made from labels in blocks" in told
-    assert "'conclust combine' without --blocks" in told
+    error_output = capsys.readouterr().err
+    assert "was made from labels in blocks" in error_output
+    assert "'conclust combine' without --blocks" in error_output
     assert not (file.parent / "out" / "report.html").exists()
 
 
@@ -96,13 +96,13 @@ def test_an_interrupt_prints_where_the_state_is_kept(file, monkeypatch, capsys):
 
     monkeypatch.setattr(BlockedArray, "save", interrupted)
     assert combine(file, *how) == 130
-    told = capsys.readouterr().err
-    assert f"interrupted; no result was written. {run} has the state: give the same" in told
+    error_output = capsys.readouterr().err
+    assert f"interrupted; no result was written. {run} has the state: give the same" in error_output
     monkeypatch.undo()
     assert combine(file, *how) == 0
 
 
-def test_an_interrupt_before_the_first_state_starts_over(file, monkeypatch, capsys):
+def test_a_run_interrupted_before_the_first_state_starts_over(file, monkeypatch, capsys):
     run = file.parent / "run"
     how = ("--method", "pcc", "--set", "divergence=l2", "-k", "3", "--checkpoint", str(run))
 
@@ -111,9 +111,9 @@ def test_an_interrupt_before_the_first_state_starts_over(file, monkeypatch, caps
 
     monkeypatch.setattr(LabelStore, "facts", property(interrupted))
     assert combine(file, *how) == 130
-    told = capsys.readouterr().err
-    assert f"interrupted; nothing was written. {run} has no state yet" in told
-    assert "give the same command again to begin again" in told
+    error_output = capsys.readouterr().err
+    assert f"interrupted; nothing was written. {run} has no state yet" in error_output
+    assert "give the same command again to begin again" in error_output
     monkeypatch.undo()
     assert combine(file, *how) == 0
     assert "Going on" not in capsys.readouterr().err

@@ -42,7 +42,7 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_the_folder_has_what_border_tests_of_the_same_model_says(clustered):
+def test_the_folder_holds_the_border_tests_of_the_model(clustered):
     home, X = clustered
     members = cc.EnsembleGenerator("kmeans", n_partitions=10)
     model = cc.ConsensusClustering(cc.AutoConsensus(4), members, random_state=0).fit(X)
@@ -52,12 +52,12 @@ def test_the_folder_has_what_border_tests_of_the_same_model_says(clustered):
     assert len(rows) == tests.n_borders > 0
     for name, column in tests.table.items():
         assert [row[name] for row in rows] == [str(value) for value in column.tolist()]
-    found = results.load(home / "result").borders
-    assert found.headline() == tests.headline()
-    assert (found.n_held, found.n_clusters) == (tests.n_held(), 4)
-    assert found.n_left == tests.merged().max() + 1 < 4
-    assert found.tree.splits == tree.splits
-    np.testing.assert_array_equal(np.bincount(found.tree.leaves), np.bincount(tree.leaves))
+    actual = results.load(home / "result").borders
+    assert actual.headline() == tests.headline()
+    assert (actual.n_held, actual.n_clusters) == (tests.n_held(), 4)
+    assert actual.n_left == tests.merged().max() + 1 < 4
+    assert actual.tree.splits == tree.splits
+    np.testing.assert_array_equal(np.bincount(actual.tree.leaves), np.bincount(tree.leaves))
     record = json.loads((home / "result" / "result.json").read_text())["borders"]
     assert (record["alpha"], record["adjusted_by"], record["splits"]) == (0.05, "Holm", 15)
 
@@ -67,12 +67,14 @@ def test_a_model_is_tested_in_the_scale_of_its_members():
     members = cc.EnsembleGenerator("kmeans", n_partitions=10)
     model = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(X)
     assert model.generator_.scale_ == "standard"
-    found = border_tests(X, model, random_state=0)
+    actual = border_tests(X, model, random_state=0)
     # Another unit changes nothing: the scaled points are the same, but for rounding.
-    again = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(X * [1, 1024])
-    other = border_tests(X * [1, 1024], again, random_state=0)
-    np.testing.assert_allclose(found.p_value, other.p_value, equal_nan=True)
-    assert found.n_held() == other.n_held() >= 1
+    refitted = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(
+        X * [1, 1024]
+    )
+    other = border_tests(X * [1, 1024], refitted, random_state=0)
+    np.testing.assert_allclose(actual.p_value, other.p_value, equal_nan=True)
+    assert actual.n_held() == other.n_held() >= 1
     with pytest.raises(ValueError, match="features"):
         border_tests(X[:, :1], model)
 
@@ -84,24 +86,27 @@ def test_a_consensus_that_takes_no_number_clusters_parts_by_itself():
     assert border_tests(X, model, n_splits=3, random_state=0).n_clusters == model.n_clusters_
 
 
-def test_the_command_begins_with_the_headline(tmp_path, capsys):
+def test_the_output_begins_with_the_headline(tmp_path, capsys):
     square = np.random.default_rng(1).random((200, 2))
     np.save(tmp_path / "square.npy", square)
     given = [str(tmp_path / "square.npy"), "--borders", "--out", "-", "--jobs", "1"]
     quick = ["--resamples", "10", "--references", "19", "-k", "4", "--scale", "none"]
     assert main(["cluster", *given, "--generator", "kmeans", "--partitions", "10", "-k", "4"]) == 0
-    said = capsys.readouterr().err.splitlines()
-    assert "4 clusters, but no border holds (p < .05, Holm): treat it as one cluster." in said
+    error_output = capsys.readouterr().err.splitlines()
+    assert (
+        "4 clusters, but no border holds (p < .05, Holm): treat it as one cluster." in error_output
+    )
     labels = KMeans(4, n_init=5, random_state=0).fit_predict(square)
     assert border_tests(square, labels, random_state=0).n_held() == 0
     assert main(["select", *given, *quick]) == 0
-    said = capsys.readouterr().err
+    error_output = capsys.readouterr().err
     assert (
-        "no border holds (p < .05, Holm): treat it as one cluster." in said or "1 cluster" in said
+        "no border holds (p < .05, Holm): treat it as one cluster." in error_output
+        or "1 cluster" in error_output
     )
 
 
-def test_the_level_is_that_of_alpha(tmp_path, capsys):
+def test_alpha_sets_the_level(tmp_path, capsys):
     np.save(tmp_path / "points.npy", blobs())
     given = ["cluster", str(tmp_path / "points.npy"), "-k", "3", *MEMBERS]
     with pytest.raises(SystemExit):
@@ -109,11 +114,11 @@ def test_the_level_is_that_of_alpha(tmp_path, capsys):
     assert "--alpha is the level of --borders" in capsys.readouterr().err
     out = tmp_path / "out"
     assert main([*given, "--borders", "--alpha", "0.01", "--out", str(out)]) == 0
-    found = results.load(out).borders
-    assert found.alpha == found.tree.alpha == 0.01
-    held = f"{found.n_held} of {len(found.table['holds'])}"
-    assert found.n_held >= 1
-    assert found.headline() == f"3 clusters; {held} borders hold (p < .01, Holm)"
+    actual = results.load(out).borders
+    assert actual.alpha == actual.tree.alpha == 0.01
+    held = f"{actual.n_held} of {len(actual.table['holds'])}"
+    assert actual.n_held >= 1
+    assert actual.headline() == f"3 clusters; {held} borders hold (p < .01, Holm)"
 
 
 def test_one_cluster_has_no_border(tmp_path, capsys):
@@ -136,7 +141,7 @@ def test_one_cluster_has_no_border(tmp_path, capsys):
         (("alpha",), "small"),
     ],
 )
-def test_borders_that_do_not_fit_are_refused(clustered, tmp_path, place, value):
+def test_borders_of_other_objects_are_refused(clustered, tmp_path, place, value):
     home, _ = clustered
     for file in (home / "result").iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())

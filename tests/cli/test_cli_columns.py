@@ -82,7 +82,7 @@ def customers(tmp_path):
 # ---- names of the objects
 
 
-def test_names_are_found_by_name_and_content(runs):
+def test_name_columns_are_recognised_by_header_and_content(runs):
     labels = read_ensemble(runs, Reading(label_column="class"))
     assert labels.ids == [f"u{i}" for i in range(30)]
     assert labels.id_name == "customer_id"
@@ -90,7 +90,7 @@ def test_names_are_found_by_name_and_content(runs):
     assert "its column 'customer_id' read as names of the objects" in labels.notes
 
 
-def test_numbers_as_names(tmp_path):
+def test_numbers_can_be_names(tmp_path):
     rows = [[100 + i, i % 2, i % 2] for i in range(12)]
     assert read_ensemble(write(tmp_path / "a.csv", rows), AUTO).ids == [
         str(100 + i) for i in range(12)
@@ -107,7 +107,7 @@ def test_a_second_column_of_names_is_left_out(tmp_path):
     assert "its column 'name', which has a different value in every row, left out" in read.notes
 
 
-def test_repeated_names_are_no_names(tmp_path):
+def test_a_column_with_repeats_is_not_taken_as_names(tmp_path):
     rows = [[f"u{i // 2}", i % 2] for i in range(12)]
     read = read_ensemble(write(tmp_path / "a.csv", rows, ["id", "r1"]), AUTO)
     assert read.ids is None
@@ -120,9 +120,9 @@ def test_a_clustering_of_single_objects_is_refused_at_once(tmp_path, kinds, caps
     rows = [[i % 3, f"x{i % kinds}", i % 3] for i in range(300)]
     path = write(tmp_path / "a.csv", rows, ["r1", "who", "r2"])
     assert run("combine", path, "--out", tmp_path / "o") == 1
-    said = capsys.readouterr().err
-    assert f"the column 'who' has {kinds} different labels for 300 objects" in said
-    assert "--drop" in said
+    error_output = capsys.readouterr().err
+    assert f"the column 'who' has {kinds} different labels for 300 objects" in error_output
+    assert "--drop" in error_output
     assert run("combine", path, "--out", tmp_path / "o", "--drop", "who", "-q") == 0
     assert run("combine", path, "--out", tmp_path / "p", "--id-column", "who", "-q") == 0
     # Named as a clustering, it is one.
@@ -130,18 +130,18 @@ def test_a_clustering_of_single_objects_is_refused_at_once(tmp_path, kinds, caps
     assert read.ensemble.cluster_counts.tolist() == [3, kinds]
 
 
-def test_arrays_that_name_their_objects_are_refused_too(tmp_path):
+def test_arrays_with_a_column_of_names_are_refused(tmp_path):
     np.save(tmp_path / "a.npy", np.column_stack([np.arange(50) % 2, np.arange(50)]))
     refused(lambda: read_ensemble(tmp_path / "a.npy", AUTO), "column '2' has 50 different labels")
     assert read_ensemble(tmp_path / "a.npy", Reading(drop=("2",))).ensemble.shape == (50, 1)
 
 
-def test_few_objects_may_all_differ(tmp_path):
+def test_clusterings_of_few_objects_may_be_all_singletons(tmp_path):
     path = write(tmp_path / "a.csv", [[0, i] for i in range(5)])
     assert read_ensemble(path, AUTO).ensemble.cluster_counts.tolist() == [1, 5]
 
 
-def test_last_words_of_names():
+def test_the_last_word_of_a_column_name_is_found():
     for name in ("id", "customer_id", "CustomerID", "customer id", "user.id", "patientId"):
         assert _last_word(name) == "id"
     assert [_last_word(name) for name in ("grid", "idea", "Visits", "é", "12")] == [
@@ -149,14 +149,14 @@ def test_last_words_of_names():
     ]
 
 
-def test_numbers_of_points_are_names_only_where_they_can_be_nothing_else(tmp_path):
+def test_numeric_columns_of_points_are_names_only_when_unambiguous(tmp_path):
     rows = [[i + 1, 2 * i, 5.5 * i % 7] for i in range(12)]
-    found = read_points(write(tmp_path / "a.csv", rows, ["id", "visits", "x"]), AUTO)
-    assert (found.ids, found.names) == ([str(i + 1) for i in range(12)], ("visits", "x"))
-    found = read_points(write(tmp_path / "b.csv", rows, ["age", "sample", "x"]), AUTO)
-    assert (found.ids, found.names) == (None, ("age", "sample", "x"))
-    found = read_points(tmp_path / "a.csv", Reading(columns=("id", "x")))
-    assert (found.ids, found.names) == (None, ("id", "x"))
+    actual = read_points(write(tmp_path / "a.csv", rows, ["id", "visits", "x"]), AUTO)
+    assert (actual.ids, actual.names) == ([str(i + 1) for i in range(12)], ("visits", "x"))
+    actual = read_points(write(tmp_path / "b.csv", rows, ["age", "sample", "x"]), AUTO)
+    assert (actual.ids, actual.names) == (None, ("age", "sample", "x"))
+    actual = read_points(tmp_path / "a.csv", Reading(columns=("id", "x")))
+    assert (actual.ids, actual.names) == (None, ("id", "x"))
 
 
 def test_the_column_of_names_keeps_its_name(runs, tmp_path):
@@ -171,7 +171,7 @@ def test_the_column_of_names_keeps_its_name(runs, tmp_path):
     assert list(read(tmp_path / "p")[0])[:2] == ["object", "label"]
 
 
-def test_compare_with_the_table_that_was_clustered(customers, tmp_path, capsys):
+def test_compare_reads_the_table_that_was_clustered(customers, tmp_path, capsys):
     path, _ = customers
     more = ["--columns", "income,visits", "--impute", "mean", "--method", "eac", "-k", "2"]
     more += ["--partitions", "10", "-q"]
@@ -183,9 +183,9 @@ def test_compare_with_the_table_that_was_clustered(customers, tmp_path, capsys):
     asked = ["compare", path, labels, "--column", "segment", "--json"]
     for more in (["--id-column", "customer_id"], []):
         assert main([*map(str, asked), *more]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert (found["matched_by"], found["objects"]) == ("name", 240)
-        assert found["consistency_index"] == pytest.approx(0.5, abs=0.05)
+        actual = json.loads(capsys.readouterr().out)
+        assert (actual["matched_by"], actual["objects"]) == ("name", 240)
+        assert actual["consistency_index"] == pytest.approx(0.5, abs=0.05)
     pair = tmp_path / "pair.csv"
     pair.write_text("customer_id,segment\n" + "".join(f"C{i:03},{i % 2}\n" for i in range(240)))
     assert main(["compare", str(pair), str(labels), "--id-column", "customer_id"]) == 0
@@ -203,7 +203,7 @@ def test_guarded_names_are_matched(tmp_path, capsys):
 # ---- columns chosen and dropped
 
 
-def test_columns_and_drop(runs):
+def test_columns_and_drop_select_columns(runs):
     assert read_ensemble(runs, Reading(columns=("r3", "r1"))).names == ("r3", "r1")
     assert read_ensemble(runs, Reading(columns=("r3", "r1"))).ids == [f"u{i}" for i in range(30)]
     assert read_ensemble(runs, Reading(columns=("2", "3"))).names == ("r1", "r2")
@@ -227,15 +227,15 @@ def test_columns_that_contradict_each_other(runs, how, sentence):
     refused(lambda: read_ensemble(runs, Reading(**how)), sentence)
 
 
-def test_names_of_columns_with_commas():
+def test_column_names_may_contain_commas():
     assert column_names('a, "b, or c",d') == ("a", "b, or c", "d")
 
 
-def test_columns_of_arrays(tmp_path):
+def test_columns_of_arrays_are_selected_by_number(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(12.0).reshape(4, 3))
-    found = read_points(tmp_path / "a.npy", Reading(columns=("3", "1")))
-    np.testing.assert_array_equal(found.X, np.arange(12.0).reshape(4, 3)[:, [2, 0]])
-    assert found.names == ("3", "1")
+    actual = read_points(tmp_path / "a.npy", Reading(columns=("3", "1")))
+    np.testing.assert_array_equal(actual.X, np.arange(12.0).reshape(4, 3)[:, [2, 0]])
+    assert actual.names == ("3", "1")
 
 
 def test_a_saved_ensemble_has_no_columns(tmp_path):
@@ -268,18 +268,18 @@ def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     more = ["--categories", categories, "--impute", "median"]
     more += ["--label-column", "segment", "--method", "qmi", "--clusters", "4"]
     assert run("cluster", path, *more, "--partitions", "30", "--out", out) == 0
-    said = capsys.readouterr()
-    assert "240 objects, 2 columns, 1 column of categories" in said.err
-    assert "its column 'name', which has a different value in every row, left out" in said.err
-    assert "Each column of categories counts for 15 clusterings" in said.err
-    assert "2 empty cells filled by the median of the column" in said.err.lower()
+    printed = capsys.readouterr()
+    assert "240 objects, 2 columns, 1 column of categories" in printed.err
+    assert "its column 'name', which has a different value in every row, left out" in printed.err
+    assert "Each column of categories counts for 15 clusterings" in printed.err
+    assert "2 empty cells filled by the median of the column" in printed.err.lower()
     ensemble = Ensemble.load(out / "ensemble.npz")
     assert ensemble.n_partitions == 31
     assert ensemble.names[30] == ("north", "south") or ensemble.names[30] == ("south", "north")
     np.testing.assert_array_equal(ensemble.weights, [*[1.0] * 30, 15.0])
     assert ensemble.labels[7, 30] == -1  # the empty cell: not seen
-    found = [int(row["label"]) for row in read(out)]
-    assert adjusted_rand_score(truth, found) > 0.95
+    values = [int(row["label"]) for row in read(out)]
+    assert adjusted_rand_score(truth, values) > 0.95
     written = json.loads((out / "result.json").read_text())
     assert written["input"]["columns"] == ["income", "visits"]
     assert written["input"]["categories"] == ["region"]
@@ -291,8 +291,8 @@ def test_columns_of_very_different_spread_warn_once_by_name(tmp_path, capsys):
     path = write(tmp_path / "a.csv", rows, ["age", "income"])
     more = ["--partitions", "3", "--method", "eac", "--out", tmp_path / "o"]
     assert run("cluster", path, *more) == 0
-    said = capsys.readouterr().err
-    assert said.count("spreads differ in kind: column 'income' has standard deviation") == 1
+    error_output = capsys.readouterr().err
+    assert error_output.count("spreads differ in kind: column 'income' has standard deviation") == 1
     written = json.loads((tmp_path / "o/result.json").read_text())["settings"]
     assert written["scale"] == "standard"
     assert "column 'age' 11.1" in written["scale_reason"]
@@ -300,12 +300,12 @@ def test_columns_of_very_different_spread_warn_once_by_name(tmp_path, capsys):
     assert "spread" not in capsys.readouterr().err
 
 
-def test_numbers_as_categories(tmp_path):
+def test_numbers_can_be_declared_categories(tmp_path):
     rows = [[0.5 * i, i % 3 + 1, i] for i in range(30)]
     path = write(tmp_path / "a.csv", rows, ["x", "plan", "zip"])
-    found = read_points(path, Reading(categories=("plan",)))
-    assert found.names == ("x", "zip")
-    assert found.categories[:3, 0].tolist() == ["1", "2", "3"]
+    actual = read_points(path, Reading(categories=("plan",)))
+    assert actual.names == ("x", "zip")
+    assert actual.categories[:3, 0].tolist() == ["1", "2", "3"]
     refused(lambda: read_points(path, Reading(categories=("zip",))), "these are not categories")
     refused(
         lambda: read_points(path, Reading(categories=("x", "plan", "zip"))), "use: conclust combine"
@@ -314,7 +314,7 @@ def test_numbers_as_categories(tmp_path):
 
 
 @pytest.mark.parametrize(("how", "value"), [("mean", 4.0), ("median", 3.0), ("most_frequent", 1.0)])
-def test_empty_cells_are_filled(tmp_path, how, value, capsys):
+def test_empty_cells_are_imputed_on_request(tmp_path, how, value, capsys):
     rows = [[1, 0], [1, 1], [3, 0], [7, 1], [8, 0], ["", 1]]
     path = write(tmp_path / "a.csv", rows, ["x", "y"])
     more = ["--impute", how, "--partitions", "2", "--scale", "none", "-k", "2"]
@@ -340,15 +340,15 @@ def test_objects_with_empty_cells_are_dropped(tmp_path, capsys):
         "2",
     ]
     assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
-    said = capsys.readouterr()
-    assert "2 objects with empty cells left out (--impute drop)." in said.err
-    assert "2 objects without a clustering: label -1." in said.out
+    printed = capsys.readouterr()
+    assert "2 objects with empty cells left out (--impute drop)." in printed.err
+    assert "2 objects without a clustering: label -1." in printed.out
     rows = read(tmp_path / "o")
     assert [row["object"] for row in rows] == list("012345")
     assert [row["label"] for row in rows] == ["0", "0", "-1", "1", "1", "-1"]
 
 
-def test_what_cannot_be_filled(tmp_path, capsys):
+def test_empty_columns_and_too_few_objects_are_refused(tmp_path, capsys):
     path = write(tmp_path / "a.csv", [["", 1], ["NA", 2], ["", 3]], ["x", "y"])
     for how in ("mean", "drop"):
         assert run("cluster", path, "--impute", how, "--out", tmp_path / "o") == 1
@@ -361,7 +361,7 @@ def test_what_cannot_be_filled(tmp_path, capsys):
     assert "this place holds 'inf'" in capsys.readouterr().err
 
 
-def test_arrays_with_gaps(tmp_path):
+def test_gaps_in_arrays_are_filled(tmp_path):
     np.save(tmp_path / "a.npy", [[1.0, np.nan], [2.0, 3.0]])
     refused(lambda: read_points(tmp_path / "a.npy", AUTO), "row 1, column 2 holds nan", "--impute")
     assert np.isnan(read_points(tmp_path / "a.npy", Reading(gaps=True)).X[0, 1])
@@ -372,10 +372,10 @@ def test_arrays_with_gaps(tmp_path):
 # ---- forms of files
 
 
-def test_decimal_comma(tmp_path):
+def test_decimal_commas_are_read_on_request(tmp_path):
     path = write(tmp_path / "a.csv", [["1,5", "2"], ["-3e1", "0,25"]], ["x", "y"], ";")
-    found = read_points(path, Reading(decimal="comma"))
-    np.testing.assert_array_equal(found.X, [[1.5, 2], [-30, 0.25]])
+    actual = read_points(path, Reading(decimal="comma"))
+    np.testing.assert_array_equal(actual.X, [[1.5, 2], [-30, 0.25]])
     refused(lambda: read_points(path, AUTO), "'1,5' stands where", "--decimal comma")
     write(path, [["1.500,5", "2"], ["3", "4"]], ["x", "y"], ";")
     refused(lambda: read_points(path, Reading(decimal="comma")), "'1.500,5' stands where")
@@ -386,7 +386,7 @@ def test_decimal_comma(tmp_path):
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
-def test_packed_tables(tmp_path, monkeypatch, suffix, pack):
+def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
     path = tmp_path / f"a.csv{suffix}"
     path.write_bytes(pack(b"x,y\n" + b"1,2\n3,4\n" * 1000))
     assert read_points(path, AUTO).X.shape == (2000, 2)
@@ -420,7 +420,7 @@ def read_or_refused(path):
         return str(error)
 
 
-def test_random_damage_of_packed_tables_is_refused(tmp_path):
+def test_damaged_compressed_tables_are_refused(tmp_path):
     rng = np.random.default_rng(0)
     rows = b"".join(b"%d,%d\n" % tuple(row) for row in rng.integers(0, 99, (300, 2)))
     for suffix, pack in ((".gz", gzip.compress), (".bz2", bz2.compress)):
@@ -432,13 +432,13 @@ def test_random_damage_of_packed_tables_is_refused(tmp_path):
             path.write_bytes(
                 content[:at] + bytes([content[at] ^ 1 << int(at) % 8]) + content[at + 1 :]
             )
-            found = read_or_refused(path)
+            actual = read_or_refused(path)
             # A bit of the header that says nothing of the content may differ. Lines are read as they are
             # unpacked, so that a damaged one may be refused before the checksum is.
-            assert isinstance(found, str) or np.array_equal(found, wanted)
+            assert isinstance(actual, str) or np.array_equal(actual, wanted)
 
 
-def test_matlab_files(tmp_path, monkeypatch):
+def test_matlab_files_are_read(tmp_path, monkeypatch):
     labels = np.repeat([[1, 2], [2, 1]], 5, axis=0)
     path = tmp_path / "pool.mat"
     savemat(path, {"members": labels, "gt": labels[:, :1], "note": "text"})
@@ -506,13 +506,13 @@ def test_invalid_command_lines_are_refused_in_one_line(capsys):
         with pytest.raises(SystemExit) as ended:
             main(arguments)
         assert ended.value.code == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        assert sentence in said
-        assert said.endswith("--help\n")
+        error_output = capsys.readouterr().err
+        assert error_output.count("\n") == 1
+        assert sentence in error_output
+        assert error_output.endswith("--help\n")
 
 
-def test_k_is_a_bound_where_the_method_finds_the_number(runs, tmp_path, capsys):
+def test_k_is_an_upper_bound_for_methods_that_find_the_number(runs, tmp_path, capsys):
     more = [
         "--label-column",
         "class",
@@ -525,9 +525,9 @@ def test_k_is_a_bound_where_the_method_finds_the_number(runs, tmp_path, capsys):
         "5",
     ]
     assert run("combine", runs, *more) == 0
-    said = capsys.readouterr().out
-    assert "3 clusters of 30 objects" in said
-    assert "5 clusters were allowed; PCC takes that as a bound, and 3 clusters sufficed." in said
+    printed = capsys.readouterr().out
+    assert "3 clusters of 30 objects" in printed
+    assert "5 clusters were allowed; PCC takes that as a bound, and 3 clusters sufficed." in printed
     same = (tmp_path / "o/labels.csv").read_bytes()
     assert run("combine", runs, *more[:-2], "--max-clusters", "5", "-q") == 0
     assert (tmp_path / "o/labels.csv").read_bytes() == same

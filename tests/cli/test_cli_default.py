@@ -13,17 +13,17 @@ def result(out):
     return json.loads((out / "result.json").read_text())
 
 
-def test_the_default_finds_number_and_says_why(tmp_path, capsys):
+def test_the_default_prints_the_number_and_its_reason(tmp_path, capsys):
     X, _ = make_blobs(200, centers=4, n_features=5, random_state=0)
     points = tmp_path / "blobs.csv"
     np.savetxt(points, X, delimiter=",", header="a,b,c,d,e", comments="")
     more = ["--partitions", "40", "--out"]
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
-    said = capsys.readouterr().out
-    assert "4 clusters (next best: 5) of 200 objects" in said
-    assert "4 clusters: no two of them touch" in said
+    printed = capsys.readouterr().out
+    assert "4 clusters (next best: 5) of 200 objects" in printed
+    assert "4 clusters: no two of them touch" in printed
     assert re.search(
-        r"Mean confidence [01]\.\d\d \([01]\.\d\d expected from random partitions", said
+        r"Mean confidence [01]\.\d\d \([01]\.\d\d expected from random partitions", printed
     )
     written = result(tmp_path / "r")
     assert written["settings"]["method"] == "autoconsensus"
@@ -39,10 +39,10 @@ def test_the_default_prints_why_there_is_one_cluster(tmp_path, capsys):
     np.savetxt(points, X, delimiter=",", header="a,b", comments="")
     more = ["--partitions", "60", "--out"]
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
-    said = capsys.readouterr().out
-    assert "1 cluster of 300 objects" in said
-    assert "One cluster: " in said
-    assert "confidence" not in said
+    printed = capsys.readouterr().out
+    assert "1 cluster of 300 objects" in printed
+    assert "One cluster: " in printed
+    assert "confidence" not in printed
     assert main(["cluster", str(points), *more, str(tmp_path / "s"), "-k", "3"]) == 0
     assert "the partitions by themselves show" in capsys.readouterr().out
 
@@ -51,18 +51,18 @@ def test_confidence_not_above_chance_is_printed(tmp_path, capsys):
     labels = tmp_path / "labels.csv"
     drawn = np.random.default_rng(0).integers(0, 3, size=(60, 12))
     np.savetxt(labels, drawn, "%d", delimiter=",", header=",".join("abcdefghijkl"), comments="")
-    said = []
+    printed = []
     for seed in range(6):
         more = ["--method", "voting", "-k", "3", "--seed", str(seed), "--force"]
         assert main(["combine", str(labels), *more, "--out", str(tmp_path / "r")]) == 0
-        said.append(capsys.readouterr().out)
-    assert any("It is not higher than expected" in text for text in said)
+        printed.append(capsys.readouterr().out)
+    assert any("It is not higher than expected" in text for text in printed)
 
 
 def test_too_few_objects_to_distinguish_agreement_from_chance_are_reported(tmp_path, capsys):
     labels = tmp_path / "labels.csv"
     labels.write_text("name,a,b\nada,1,x\nbob,1,x\ncy,2,y\ndee,2,y\n")
     assert main(["combine", str(labels), "-k", "2", "--out", str(tmp_path / "r")]) == 0
-    said = capsys.readouterr().out
-    assert "too few objects or clusterings to distinguish agreement from chance" in said
-    assert "do not agree" not in said
+    printed = capsys.readouterr().out
+    assert "too few objects or clusterings to distinguish agreement from chance" in printed
+    assert "do not agree" not in printed

@@ -38,7 +38,7 @@ def combined(file, out, *more):
     return labels, json.loads((out / "result.json").read_text("utf-8"))
 
 
-def test_chains_of_an_array(chains, tmp_path):
+def test_chains_in_an_array_are_combined(chains, tmp_path):
     np.save(tmp_path / "draws.npy", chains)
     labels, result = combined(
         tmp_path / "draws.npy", tmp_path / "out", "--burn", "5", "--thin", "2"
@@ -47,12 +47,12 @@ def test_chains_of_an_array(chains, tmp_path):
     wanted = BayesEstimate(random_state=0).fit(ensemble)
     assert len(labels) == 60
     assert np.array_equal(labels["label"], wanted.labels_)
-    told = json.dumps(result)
-    assert '"rows": "draws"' in told
-    assert '"burn": 5' in told
+    printed = json.dumps(result)
+    assert '"rows": "draws"' in printed
+    assert '"burn": 5' in printed
 
 
-def test_a_table_with_a_draw_a_row(chains, tmp_path):
+def test_a_table_may_hold_one_draw_per_row(chains, tmp_path):
     file = tmp_path / "draws.csv"
     head = ",".join(f"z{i}" for i in range(60))
     np.savetxt(file, chains[0], delimiter=",", fmt="%d", header=head, comments="")

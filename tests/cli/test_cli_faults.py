@@ -51,7 +51,7 @@ def test_nested_arrays_of_a_mat_file_are_not_unpacked(tmp_path, nested):
     assert peak < 8 << 20, f"{peak >> 20} MiB"
 
 
-def test_data_longer_than_the_shape_of_a_mat_array_count(tmp_path, monkeypatch):
+def test_mat_arrays_longer_than_their_shape_count_towards_the_limit(tmp_path, monkeypatch):
     """The shape says 2 x 2, the data are of 8 MB."""
     path = tmp_path / "b.mat"
     savemat(path, {"X": np.zeros((1000, 1000))}, do_compression=True)
@@ -65,7 +65,7 @@ def test_data_longer_than_the_shape_of_a_mat_array_count(tmp_path, monkeypatch):
         read_ensemble(path, Reading())
 
 
-def test_a_bit_of_a_compressed_mat_file(tmp_path):
+def test_a_flipped_bit_in_a_mat_file_is_refused(tmp_path):
     path = tmp_path / "b.mat"
     savemat(path, {"X": LABELS}, do_compression=True)
     content = bytearray(path.read_bytes())
@@ -76,7 +76,7 @@ def test_a_bit_of_a_compressed_mat_file(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["4", "5"])
-def test_texts_and_sparse_arrays_of_a_mat_file_are_left_out(tmp_path, form):
+def test_text_and_sparse_arrays_of_a_mat_file_are_ignored(tmp_path, form):
     from scipy.sparse import csc_array
 
     path = tmp_path / "b.mat"
@@ -89,7 +89,7 @@ def test_texts_and_sparse_arrays_of_a_mat_file_are_left_out(tmp_path, form):
 
 @pytest.mark.parametrize("form", ["4", "5"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_arrays_are_those_of_scipy(tmp_path, form, packed):
+def test_mat_arrays_equal_those_of_scipy(tmp_path, form, packed):
     rng = np.random.default_rng(0)
     path, arrays = tmp_path / "b.mat", {}
     for i, kind in enumerate(["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"]):
@@ -99,14 +99,14 @@ def test_arrays_are_those_of_scipy(tmp_path, form, packed):
     arrays["cube"] = rng.random((2, 3, 4)) if form == "5" else rng.random((2, 3))
     arrays["none"] = np.zeros((0, 3))
     savemat(path, {**arrays, "z": np.eye(2) * 1j}, format=form, do_compression=packed)
-    found, expected = read_mat(path), loadmat(path)
-    assert found.keys() == arrays.keys()
-    for name, array in found.items():
+    actual, expected = read_mat(path), loadmat(path)
+    assert actual.keys() == arrays.keys()
+    for name, array in actual.items():
         assert array.dtype == expected[name].dtype
         np.testing.assert_array_equal(array, expected[name], err_msg=name)
 
 
-def test_damaged_types_of_a_mat_file(tmp_path):
+def test_invalid_types_in_a_mat_file_are_refused(tmp_path):
     """A type that is none ended SciPy's reader in a segmentation fault."""
     path = tmp_path / "b.mat"
     savemat(path, {"X": LABELS.astype("u1")})
@@ -118,7 +118,7 @@ def test_damaged_types_of_a_mat_file(tmp_path):
             read_mat(path)
 
 
-def test_a_separator_that_only_some_take_for_a_space(tmp_path):
+def test_control_characters_in_numbers_are_refused(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("a,b\n1,2\n3,\x1d4\n")
     with pytest.raises(InputError, match=r"'\\x1d4' stands where a number belongs"):
@@ -139,7 +139,7 @@ def test_an_invalid_parquet_file_in_blocks_is_refused(tmp_path, capsys):
     assert "is damaged" in capsys.readouterr().err
 
 
-def test_a_damaged_page_of_parquet_in_blocks(tmp_path):
+def test_a_damaged_parquet_page_in_blocks_is_refused(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     from pyarrow import parquet
 
@@ -160,7 +160,7 @@ def combine(*words):
     return main(["combine", *map(str, words), "-k", "2", "-q"])
 
 
-def test_force_never_replaces_what_is_read(table, tmp_path, capsys):
+def test_force_never_replaces_an_input_file(table, tmp_path, capsys):
     before = table.read_bytes()
     assert combine(table, "--out", table, "--force") == 1
     assert "is an input of this command, which --force does not replace" in capsys.readouterr().err
@@ -183,7 +183,7 @@ def test_force_never_replaces_what_is_read(table, tmp_path, capsys):
     assert main(["report", str(out), "--no-pictures", "--force", "-q"]) == 0
 
 
-def test_labels_that_could_not_be_sent_are_not_complete(table, tmp_path):
+def test_a_failed_write_to_standard_output_is_an_error(table, tmp_path):
     command = [sys.executable, "-m", "conclust.cli", "combine", str(table), "-k", "2", "--out", "-"]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60)
@@ -212,7 +212,7 @@ process()
     ("number", "code", "word"),
     [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
 )
-def test_signals_while_modules_are_imported(number, code, word):
+def test_signals_during_imports_end_the_command(number, code, word):
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW_IMPORT, "methods"],
         stdout=subprocess.PIPE,
@@ -221,18 +221,18 @@ def test_signals_while_modules_are_imported(number, code, word):
     )
     assert process.stdout.readline() == b"ready\n"
     process.send_signal(number)
-    _, said = process.communicate(timeout=20)
-    assert (process.returncode, said) == (code, b"conclust: " + word + b".\n")
+    _, error_output = process.communicate(timeout=20)
+    assert (process.returncode, error_output) == (code, b"conclust: " + word + b".\n")
 
 
-def test_the_script_begins_where_signals_are_handled():
+def test_the_script_handles_signals_from_the_start():
     from importlib.metadata import entry_points
 
     (script,) = entry_points(group="console_scripts", name="conclust")
     assert script.value == "conclust._entry:process"
 
 
-def test_a_result_told_to_be_of_other_columns_is_refused(tmp_path, table, capsys):
+def test_a_result_with_altered_columns_is_refused(tmp_path, table, capsys):
     out = tmp_path / "out"
     assert (
         main(["combine", str(table), "-k", "2", "--method", "voting", "--out", str(out), "-q"]) == 0
@@ -241,6 +241,6 @@ def test_a_result_told_to_be_of_other_columns_is_refused(tmp_path, table, capsys
     about["input"]["columns"] = ["a"]
     (out / "result.json").write_text(json.dumps(about))
     assert main(["predict", str(out), str(table), "--out", str(tmp_path / "new.csv")]) == 1
-    said = capsys.readouterr().err
-    assert "internal error" not in said
-    assert "columns" in said
+    error_output = capsys.readouterr().err
+    assert "internal error" not in error_output
+    assert "columns" in error_output

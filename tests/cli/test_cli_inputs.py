@@ -51,7 +51,7 @@ def refused(error, call, *parts):
 @pytest.mark.parametrize("sign", [",", ";", "\t"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_delimiters_marks_and_line_ends(tmp_path, sign, mark, end):
+def test_delimiters_byte_order_marks_and_line_ends_are_recognised(tmp_path, sign, mark, end):
     rows = [["x", "größe"], ["1.5", "-2"], ["3e1", " 4 "]]
     read = points(tmp_path, mark + end.join(sign.join(row) for row in rows) + end)
     np.testing.assert_array_equal(read.X, [[1.5, -2.0], [30.0, 4.0]])
@@ -66,13 +66,13 @@ def test_a_file_without_a_header_keeps_its_first_line(tmp_path):
     assert read.notes == ("no header",)
 
 
-def test_quotes(tmp_path):
+def test_quoted_fields_are_read(tmp_path):
     read = points(tmp_path, '"a, or b","say ""c"""\n"1",2\n')
     assert read.names == ("a, or b", 'say "c"')
     np.testing.assert_array_equal(read.X, [[1, 2]])
 
 
-def test_a_delimiter_can_be_forced(tmp_path):
+def test_the_delimiter_can_be_set(tmp_path):
     assert points(tmp_path, "a;b\n1;2\n", delimiter=";").X.shape == (1, 2)
     refused(
         InputError,
@@ -105,18 +105,18 @@ FORM = {
 
 
 @pytest.mark.parametrize("name", FORM)
-def test_bad_form_is_refused(tmp_path, name):
+def test_malformed_points_are_refused(tmp_path, name):
     content, sentence = FORM[name]
     refused(FileFormatError, lambda: points(tmp_path, content), "a.csv", sentence)
 
 
 @pytest.mark.parametrize("name", sorted(set(FORM) - {"only a header"}))
-def test_bad_form_is_refused_in_labels_too(tmp_path, name):
+def test_malformed_labels_are_refused(tmp_path, name):
     content, sentence = FORM[name]
     refused(FileFormatError, lambda: labels(tmp_path, content), "a.csv", sentence)
 
 
-def test_limits(tmp_path, monkeypatch):
+def test_long_lines_and_fields_are_refused(tmp_path, monkeypatch):
     long = "a,b\n1," + "2" * (csv.field_size_limit() + 1) + "\n"
     refused(FileFormatError, lambda: labels(tmp_path, long), "characters that begins in line 2")
     monkeypatch.setattr(csvfile, "_MAX_LINE", 20)
@@ -129,7 +129,7 @@ def test_limits(tmp_path, monkeypatch):
     refused(FileFormatError, lambda: points(tmp_path, "1,2,3,4\n"), "has 4 columns; at most 3")
 
 
-def test_trailing_empty_lines_are_nothing(tmp_path):
+def test_trailing_empty_lines_are_ignored(tmp_path):
     assert points(tmp_path, "a\n1\n2\n\n\n").X.shape == (2, 1)
     assert points(tmp_path, "a,b\n1,2\n\n3,4\n\n").X.shape == (2, 2)
 
@@ -154,7 +154,7 @@ def test_line_numbers_count_lines_within_quotes(tmp_path):
         (",5,6\n0,5,6\n", True),
     ],
 )
-def test_headers_of_points(tmp_path, content, header):
+def test_headers_of_points_are_recognised(tmp_path, content, header):
     with CsvRows(write(tmp_path, content), labels=False) as rows:
         assert rows.has_header is header
 
@@ -171,7 +171,7 @@ def test_headers_of_points(tmp_path, content, header):
         ("run,1\n3,2\n", True),
     ],
 )
-def test_headers_of_labels(tmp_path, content, header):
+def test_headers_of_labels_are_recognised(tmp_path, content, header):
     with CsvRows(write(tmp_path, content), labels=True) as rows:
         assert rows.has_header is header
 
@@ -205,12 +205,12 @@ CONTENT = {
 
 
 @pytest.mark.parametrize("name", CONTENT)
-def test_bad_points_are_refused_with_their_place(tmp_path, name):
+def test_invalid_points_are_refused_with_their_position(tmp_path, name):
     content, sentence = CONTENT[name]
     refused(InputError, lambda: points(tmp_path, content), "a.csv", sentence)
 
 
-def test_columns_by_name_and_number(tmp_path):
+def test_columns_are_selected_by_name_and_number(tmp_path):
     content = "id,x,class,y\n=1+1,1,a,2\nv,3,b,4\n"
     for ids, classes in (("id", "class"), ("1", "3")):
         read = points(tmp_path, content, id_column=ids, label_column=classes)
@@ -229,7 +229,7 @@ def test_unknown_columns_are_refused(tmp_path, wanted):
     )
 
 
-def test_columns_must_leave_data(tmp_path):
+def test_selections_without_data_columns_are_refused(tmp_path):
     refused(InputError, lambda: points(tmp_path, "a\n1\n", id_column="a"), "no column of data")
     refused(
         InputError,
@@ -254,7 +254,7 @@ def test_the_nameless_index_column_is_taken_as_names(tmp_path):
     ),
     st.booleans(),
 )
-def test_numbers_are_read_to_the_bit(tmp_path_factory, rows, named):
+def test_numbers_are_read_exactly(tmp_path_factory, rows, named):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     lines = [",".join([f"o{i}"] * named + [repr(x) for x in row]) for i, row in enumerate(rows)]
     path.write_text("\n".join(["id,"[: 3 * named] + "x,y,z", *lines]))
@@ -262,7 +262,7 @@ def test_numbers_are_read_to_the_bit(tmp_path_factory, rows, named):
     np.testing.assert_array_equal(read.X, rows)
 
 
-def test_the_two_ways_to_read_agree(tmp_path):
+def test_both_readers_agree(tmp_path):
     rng = np.random.default_rng(0)
     text = "\n".join(",".join(map(repr, row)) for row in rng.normal(size=(3000, 200)).tolist())
     path = write(tmp_path, text)
@@ -276,7 +276,7 @@ def test_the_two_ways_to_read_agree(tmp_path):
 # ---- CSV: labels
 
 
-def test_labels_missing_noise_and_names(tmp_path):
+def test_labels_may_be_missing_noise_or_names(tmp_path):
     read = labels(tmp_path, "a,b,c\n0,x,\n1,NA,1.0\n-1,y,01\n-2,-1,nan\n0,-2,7\n")
     expected = [[0, 0, -1], [1, -1, 0], [-1, 1, 0], [-2, -1, -1], [0, -2, 1]]
     np.testing.assert_array_equal(read.ensemble.labels, expected)
@@ -302,12 +302,12 @@ def test_minus_one_as_noise_leaves_empty_cells_missing(tmp_path, more):
         ("inf", "is not a whole number"),
     ],
 )
-def test_bad_labels_are_refused_with_their_place(tmp_path, cell, sentence):
+def test_invalid_labels_are_refused_with_their_position(tmp_path, cell, sentence):
     content = f"a,b\n1,1\n1,{cell}\n2,2\n"
     refused(InputError, lambda: labels(tmp_path, content), "line 3, column 2 ('b')", sentence)
 
 
-def test_ids_and_classes_of_labels(tmp_path):
+def test_names_and_classes_are_separated_from_labels(tmp_path):
     read = labels(
         tmp_path, "id,a,b,truth\nu,1,1,x\nv,1,2,y\n", id_column="id", label_column="truth"
     )
@@ -316,7 +316,7 @@ def test_ids_and_classes_of_labels(tmp_path):
     assert read.ensemble.shape == (2, 2)
 
 
-def test_what_the_ensemble_refuses_names_the_file(tmp_path):
+def test_errors_of_the_ensemble_name_the_file(tmp_path):
     refused(InputError, lambda: labels(tmp_path, "a,b\n1,\n2,\n"), "a.csv", "missing")
 
 
@@ -325,7 +325,7 @@ def test_what_the_ensemble_refuses_names_the_file(tmp_path):
     st.lists(st.lists(st.integers(-2, 4), min_size=3, max_size=3), min_size=2, max_size=12),
     st.booleans(),
 )
-def test_label_matrices_survive(tmp_path_factory, rows, named):
+def test_label_matrices_are_read_back_unchanged(tmp_path_factory, rows, named):
     matrix = np.array([[0, 0, 0], *rows])
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     lines = [",".join([f"o{i}"] * named + [str(x) for x in row]) for i, row in enumerate(matrix)]
@@ -337,7 +337,7 @@ def test_label_matrices_survive(tmp_path_factory, rows, named):
 # ---- other formats
 
 
-def test_arrays(tmp_path):
+def test_points_are_read_from_arrays(tmp_path):
     X = np.arange(6.0).reshape(3, 2)
     np.save(tmp_path / "a.npy", X)
     np.savez(tmp_path / "a.npz", X=X, y=[1, 2, 3])
@@ -371,7 +371,7 @@ def test_invalid_arrays_of_points_are_refused(tmp_path, array, sentence):
     refused(InputError, lambda: read_points(tmp_path / "a.npy", AUTO), "a.npy", sentence)
 
 
-def test_label_arrays_and_saved_ensembles(tmp_path):
+def test_label_arrays_and_saved_ensembles_are_read(tmp_path):
     matrix = np.array([[0, 1], [0, -1], [1, 1]])
     np.save(tmp_path / "a.npy", matrix)
     np.savez(tmp_path / "a.npz", labels=matrix)
@@ -398,7 +398,7 @@ def test_unknown_suffixes_are_refused(tmp_path):
         )
 
 
-def test_weights(tmp_path):
+def test_weights_are_read(tmp_path):
     for name, content in (("r.csv", "1,2,0.5\n"), ("c.csv", "weight\n1\n2\n0.5\n")):
         path = write(tmp_path, content, name)
         np.testing.assert_array_equal(read_weights(path, 3), [1, 2, 0.5])
@@ -415,7 +415,7 @@ def test_weights(tmp_path):
     )
 
 
-def test_parquet(tmp_path):
+def test_parquet_files_are_read(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     from pyarrow import parquet
 
@@ -438,22 +438,22 @@ def test_parquet(tmp_path):
     refused(InputError, lambda: read_points(path, how), "the column 'id' holds text")
     refused(InputError, lambda: read_points(path, Reading(id_column="z")), "no column 'z'")
     parquet.write_table(table.select(["id", "a", "b", "c"]), path)
-    found = read_ensemble(path, Reading(id_column="id")).ensemble
-    np.testing.assert_array_equal(found.labels, [[0, 0, 0], [-1, 1, 1], [1, -1, 1]])
+    actual = read_ensemble(path, Reading(id_column="id")).ensemble
+    np.testing.assert_array_equal(actual.labels, [[0, 0, 0], [-1, 1, 1], [1, -1, 1]])
     noisy = pa.table({"a": [0, -1, None, 0], "b": ["p", "q", "q", None]})
     parquet.write_table(noisy, path)
-    found = read_ensemble(path, AUTO, missing="noise").ensemble
-    np.testing.assert_array_equal(found.labels, [[0, 0], [-2, 1], [-1, 1], [0, -1]])
+    actual = read_ensemble(path, AUTO, missing="noise").ensemble
+    np.testing.assert_array_equal(actual.labels, [[0, 0], [-2, 1], [-1, 1], [0, -1]])
     parquet.write_table(pa.table({"a": [0, -1, 0], "b": [1, 1, -1]}), path)
-    found = read_ensemble(path, AUTO, missing="noise").ensemble
-    np.testing.assert_array_equal(found.labels, [[0, 0], [-2, 0], [0, -2]])
+    actual = read_ensemble(path, AUTO, missing="noise").ensemble
+    np.testing.assert_array_equal(actual.labels, [[0, 0], [-2, 0], [0, -2]])
     parquet.write_table(pa.table({"t": pa.array([1, 2], pa.timestamp("s"))}), path)
     refused(InputError, lambda: read_points(path, AUTO), "of type timestamp")
     path.write_bytes(path.read_bytes()[:-10])
     refused(FileFormatError, lambda: read_points(path, AUTO), "not a valid Parquet file")
 
 
-def test_parquet_that_unpacks_to_more_than_the_memory(tmp_path, monkeypatch):
+def test_parquet_larger_than_memory_is_refused(tmp_path, monkeypatch):
     pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     from pyarrow import parquet
 
@@ -462,7 +462,7 @@ def test_parquet_that_unpacks_to_more_than_the_memory(tmp_path, monkeypatch):
     refused(FileFormatError, lambda: read_points(tmp_path / "a.parquet", AUTO), "10000 cells")
 
 
-def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+def test_parquet_without_pyarrow_names_the_missing_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = write(tmp_path, b"PAR1", "a.parquet")
     refused_extra = pytest.raises(MissingExtraError, match=r"pip install 'pyarrow>=16'")
@@ -473,18 +473,18 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
 # ---- one labelling
 
 
-def test_labelling_finds_its_column(tmp_path):
+def test_a_labelling_is_read_from_its_column(tmp_path):
     ours = write(tmp_path, "object,label,confidence\nu,0,0.9\nv,1,0.8\n")
-    found = read_labelling(ours, AUTO)
-    assert found.labels.tolist() == [0, 1]
-    assert found.ids == ["u", "v"]
+    actual = read_labelling(ours, AUTO)
+    assert actual.labels.tolist() == [0, 1]
+    assert actual.ids == ["u", "v"]
     assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO).labels.tolist() == [3, 4, 4]
     two = write(tmp_path, "a,b\nx,1\ny,2\nx,1\n")
     assert read_labelling(two, AUTO, ["a"]).labels.tolist() == ["x", "y", "x"]
     refused(InputError, lambda: read_labelling(two, AUTO), "'a', 'b'", "--column")
 
 
-def test_labelling_of_arrays(tmp_path):
+def test_a_labelling_is_read_from_an_array(tmp_path):
     np.save(tmp_path / "a.npy", [0, 1, 1])
     assert read_labelling(tmp_path / "a.npy", AUTO).labels.tolist() == [0, 1, 1]
     np.save(tmp_path / "a.npy", [[0, 5], [1, 6]])
@@ -495,11 +495,11 @@ def test_labelling_of_arrays(tmp_path):
     refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO), "one column")
 
 
-def test_reading_columns_directly(tmp_path):
+def test_columns_are_read_directly(tmp_path):
     path = write(tmp_path, "a,b,c\n1,2,3\n4,5,6\n")
     with CsvRows(path, labels=False) as rows:
         numbers, texts = read_number_columns(rows, [2, 0], [])
     assert (numbers.tolist(), texts) == ([[3, 1], [6, 4]], [])
     with CsvRows(path, labels=True) as rows:
-        found, texts = read_label_columns(rows, [1], [0], noise=False)
-    assert (found.tolist(), texts) == ([[2], [5]], [["1", "4"]])
+        actual, texts = read_label_columns(rows, [1], [0], noise=False)
+    assert (actual.tolist(), texts) == ([[2], [5]], [["1", "4"]])

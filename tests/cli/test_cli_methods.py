@@ -64,7 +64,7 @@ def usage(capsys, *arguments):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_by_its_name(name, matrix):
+def test_every_method_runs_by_its_name(name, matrix):
     method = METHODS[name]
     assert combine(matrix, "--method", name.lower(), *number(method), "-q") == 0
     assert (matrix.parent / "out" / "memberships.csv").exists() == method.membership
@@ -72,20 +72,20 @@ def test_every_method_by_its_name(name, matrix):
     assert written["settings"]["method"] == name.lower()
     if "random_state" in getattr(conclust, name)().get_params():
         assert written["settings"]["consensus"]["random_state"] == 0
-    found = clusters_of(matrix)
-    assert len(set(found)) == written["clusters"]
+    actual = clusters_of(matrix)
+    assert len(set(actual)) == written["clusters"]
     # Where one label in twenty is wrong, most methods find the three clusters and all find some.
     assert written["clusters"] > 1
     if method.n_clusters in ("exact", "optional"):
         assert written["clusters"] == 3
 
 
-def test_names_in_any_letters(matrix):
+def test_method_names_ignore_case(matrix):
     assert combine(matrix, "--method", "Fuzzy-Rows", "-k", "3", "-q") == 0
     assert result(matrix)["settings"]["method"] == "fuzzyrows"
 
 
-def test_parameters_are_set(matrix):
+def test_set_passes_parameters_to_the_method(matrix):
     given = ["--set", "balance=0.5", "--set", "partitioner = internal", "--set", "joint=False"]
     assert combine(matrix, "--method", "hbgf", "-k", "3", *given, "--set", "n_init=3", "-q") == 0
     used = result(matrix)["settings"]["consensus"]
@@ -93,7 +93,7 @@ def test_parameters_are_set(matrix):
     assert (used["n_init"], used["n_clusters"]) == (3, 3)
 
 
-def test_nothing_and_words_are_read_as_the_parameter_takes_them(matrix):
+def test_none_and_words_are_parsed_by_the_type_of_the_parameter(matrix):
     given = ["--set", "pairs=none", "--max-clusters", "3"]
     assert combine(matrix, "--method", "peace", *given, "-q") == 0
     assert result(matrix)["settings"]["consensus"]["pairs"] is None
@@ -103,7 +103,7 @@ def test_nothing_and_words_are_read_as_the_parameter_takes_them(matrix):
     assert (used["scale_shift"], used["starts"]) == ("none", "all")
 
 
-def test_linkage_is_a_parameter_of_all_trees(matrix, capsys):
+def test_every_tree_method_has_a_linkage_parameter(matrix, capsys):
     assert combine(matrix, "--method", "multieac", "--linkage", "ward", "-q") == 0
     assert result(matrix)["settings"]["consensus"]["linkage"] == "ward"
     twice = ["--method", "eac", "--linkage", "ward", "--set", "linkage=single"]
@@ -116,9 +116,11 @@ def test_linkage_is_a_parameter_of_all_trees(matrix, capsys):
 def test_the_method_refuses_an_invalid_value(matrix, capsys):
     for text, got in (("balance=wide", "'wide'"), ("balance=-1", "-1"), ("balance=nan", "nan")):
         assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", text) == 1
-        said = capsys.readouterr().err.splitlines()[-1]
-        assert said.startswith("conclust combine: The 'balance' parameter of HBGF must be a float")
-        assert said.endswith(f"Got {got} instead.")
+        error_output = capsys.readouterr().err.splitlines()[-1]
+        assert error_output.startswith(
+            "conclust combine: The 'balance' parameter of HBGF must be a float"
+        )
+        assert error_output.endswith(f"Got {got} instead.")
     assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", "joint=1") == 1
     assert "'joint' parameter of HBGF must be a bool. Got '1'" in capsys.readouterr().err
 
@@ -149,14 +151,14 @@ def test_invalid_choices_are_refused_with_the_nearest_valid_one(capsys):
         assert sentence in usage(capsys, *arguments), arguments
 
 
-def test_missing_labels_are_refused_by_those_that_take_none(gaps, capsys):
+def test_methods_without_missing_labels_refuse_them(gaps, capsys):
     refusing = [name for name, method in METHODS.items() if not method.missing]
     assert refusing
     for name in refusing:
         assert combine(gaps, "--method", name, "-k", "2") == 1
-        said = capsys.readouterr().err
-        assert f"{name} does not accept missing labels, and the ensemble has them." in said
-        assert "PCC and EAC do; 'conclust methods' says which others." in said
+        error_output = capsys.readouterr().err
+        assert f"{name} does not accept missing labels, and the ensemble has them." in error_output
+        assert "PCC and EAC do; 'conclust methods' says which others." in error_output
         assert not (gaps.parent / "out").exists()
 
 
@@ -169,50 +171,57 @@ def test_all_parameters_but_arrays_can_be_set():
         assert set(settable(method)) == there, name
 
 
-def test_points_through_another_method(tmp_path):
+def test_cluster_runs_any_method(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) + 9 * np.repeat(np.eye(3, 2), 20, axis=0)
     np.save(tmp_path / "x.npy", X)
     arguments = ["cluster", str(tmp_path / "x.npy"), "--partitions", "10", "--jobs", "1", "-q"]
     arguments += ["--method", "voting", "-k", "3", "--set", "hard=true"]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
-    found = clusters_of(tmp_path / "x.npy")
-    assert found == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
+    actual = clusters_of(tmp_path / "x.npy")
+    assert actual == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
 
 
-def test_the_list_of_methods(capsys):
+def test_the_list_of_methods_is_printed(capsys):
     assert main(["methods"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1 : 1 + len(METHODS)]] == list(METHODS)
     assert main(["methods", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [one["estimator"] for one in told] == list(METHODS)
-    assert told[0].keys() >= {"n_clusters", "membership", "missing", "weights", "cost", "citation"}
+    printed = json.loads(capsys.readouterr().out)
+    assert [one["estimator"] for one in printed] == list(METHODS)
+    assert printed[0].keys() >= {
+        "n_clusters",
+        "membership",
+        "missing",
+        "weights",
+        "cost",
+        "citation",
+    }
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_parameter_is_explained(name, capsys):
     assert main(["methods", name, "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
-    assert list(told["parameters"]) == list(settable(METHODS[name]))
-    for parameter in told["parameters"].values():
+    (printed,) = json.loads(capsys.readouterr().out)
+    assert list(printed["parameters"]) == list(settable(METHODS[name]))
+    for parameter in printed["parameters"].values():
         assert parameter["takes"]
         assert parameter["meaning"].endswith((".", ")"))
 
 
-def test_all_about_one_method(capsys):
+def test_one_method_is_described_in_full(capsys):
     assert main(["methods", "hbgf"]) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for part in ("Fern and Brodley 2004", METHODS["HBGF"].cost, "  joint=true", "  balance=0.05"):
-        assert part in said
-    assert "random_state" not in said
-    assert '{"spectral", "internal", "metis"' in said
+        assert part in printed
+    assert "random_state" not in printed
+    assert '{"spectral", "internal", "metis"' in printed
     assert main(["methods", "pcc"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert 'solver=auto {"auto", "factored", "pairwise", "landmark", "greedy"}' in said
-    assert '"greedy": the paper\'s algorithm, slow.' in said
-    assert ":mod:" not in said
-    assert "`" not in said
+    printed = " ".join(capsys.readouterr().out.split())
+    assert 'solver=auto {"auto", "factored", "pairwise", "landmark", "greedy"}' in printed
+    assert '"greedy": the paper\'s algorithm, slow.' in printed
+    assert ":mod:" not in printed
+    assert "`" not in printed
     assert main(["methods", "PCC", "--json"]) == 0
     assert [one["estimator"] for one in json.loads(capsys.readouterr().out)] == ["PCC"]
     with pytest.raises(SystemExit) as ended:
@@ -221,7 +230,7 @@ def test_all_about_one_method(capsys):
     assert "There is no method 'nonesuch'" in capsys.readouterr().err
 
 
-def test_objects_that_nothing_observed_are_no_missing_labels(tmp_path):
+def test_unobserved_objects_do_not_count_as_missing_labels(tmp_path):
     path = tmp_path / "gaps.csv"
     path.write_text("a,b,c\n" + "0,0,1\n" * 3 + ",,\n" + "1,2,0\n" * 4)
     for name, method in METHODS.items():
@@ -234,13 +243,13 @@ def test_the_list_shows_which_methods_read_blocks(capsys):
     assert main(["methods"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     at = head.index("blocks")
-    told = {
+    output = {
         row.split()[0]: row[at:].split()[0]
         for row in rows
         if row[at : at + 3].strip() in ("yes", "no")
     }
-    assert told == {one.estimator: "yes" if one.blocks else "no" for one in METHODS.values()}
+    assert output == {one.estimator: "yes" if one.blocks else "no" for one in METHODS.values()}
     assert main(["methods", "hbgf"]) == 0
-    said = capsys.readouterr().out
-    assert "--blocks        yes" in said
-    assert "]_" not in said  # no sign of a reference that is not there
+    printed = capsys.readouterr().out
+    assert "--blocks        yes" in printed
+    assert "]_" not in printed  # no sign of a reference that is not there

@@ -29,18 +29,18 @@ AUTO = Reading()
         *["\uff1d1+1", "\uff0bx", "\uff0dx", "\uff20x"],  # full-width signs
     ],
 )
-def test_formulas_are_defused(text):
+def test_formulas_are_escaped(text):
     assert guard_text(text) == "'" + text
     assert unguarded(guard_text(text)) == text
 
 
 @pytest.mark.parametrize("text", ["-1", "+2.5", "-1e-5", "a=1", "", "'a", "-.5", "+3.", " -5"])
-def test_numbers_and_plain_text_are_left_alone(text):
+def test_numbers_and_plain_text_are_not_escaped(text):
     assert guard_text(text) == text
     assert unguarded(text) == text
 
 
-def test_written_tables(tmp_path):
+def test_tables_escape_formulas_and_quote_names(tmp_path):
     ids = ["=evil()", "-5", 'a,"b"\n']
     path = tmp_path / "labels.csv"
     sure = np.array([1, 0.5, 1 / 3])
@@ -59,12 +59,12 @@ def test_written_tables(tmp_path):
     assert path.read_text() == "object,cluster_0,cluster_1\n0,0.25,0.75\n"
 
 
-def test_written_tables_in_chunks(tmp_path, monkeypatch):
+def test_tables_written_in_chunks_are_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "_CHUNK", 7)
-    found = np.array(random.Random(0).choices(range(5), k=40))
-    write_labels(tmp_path / "l.csv", found, LabelTable())
+    actual = np.array(random.Random(0).choices(range(5), k=40))
+    write_labels(tmp_path / "l.csv", actual, LabelTable())
     back = read_labelling(tmp_path / "l.csv", AUTO)
-    np.testing.assert_array_equal(back.labels, found)
+    np.testing.assert_array_equal(back.labels, actual)
     assert back.ids == [str(i) for i in range(40)]
 
 
@@ -88,7 +88,7 @@ def interrupt(out, error):
         raise error
 
 
-def test_folder_appears_whole(tmp_path):
+def test_the_folder_appears_complete(tmp_path):
     out = tmp_path / "a" / "b"
     with OutputFolder(out) as folder:
         fill(folder)
@@ -98,7 +98,7 @@ def test_folder_appears_whole(tmp_path):
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("there", [False, True])
-def test_failing_in_the_middle_leaves_nothing(tmp_path, error, there):
+def test_a_failure_in_the_middle_leaves_nothing(tmp_path, error, there):
     if there:
         (tmp_path / "a").mkdir()
     before = listing(tmp_path)
@@ -107,7 +107,7 @@ def test_failing_in_the_middle_leaves_nothing(tmp_path, error, there):
     assert listing(tmp_path) == before
 
 
-def test_failing_in_the_middle_keeps_the_old_results(tmp_path):
+def test_a_failure_in_the_middle_keeps_the_old_results(tmp_path):
     with OutputFolder(tmp_path / "a") as folder:
         fill(folder, "old")
     with pytest.raises(ValueError, match="in the middle"):
@@ -116,7 +116,7 @@ def test_failing_in_the_middle_keeps_the_old_results(tmp_path):
     assert (tmp_path / "a/labels.csv").read_text() == "old"
 
 
-def test_failing_while_moving_leaves_no_seal(tmp_path, monkeypatch):
+def test_a_failure_while_moving_leaves_the_result_unmarked(tmp_path, monkeypatch):
     with OutputFolder(tmp_path / "a") as folder:
         fill(folder, "old")
     replace = Path.replace
@@ -132,7 +132,7 @@ def test_failing_while_moving_leaves_no_seal(tmp_path, monkeypatch):
     assert listing(tmp_path) == ["a", "a/labels.csv"]  # no result.json: not a finished result
 
 
-def test_force_replaces_ours_and_keeps_the_rest(tmp_path):
+def test_force_replaces_only_files_of_conclust(tmp_path):
     with OutputFolder(tmp_path / "a") as folder:
         fill(folder, "old")
         folder.file("memberships.csv").write_text("old")
@@ -145,7 +145,7 @@ def test_force_replaces_ours_and_keeps_the_rest(tmp_path):
     assert (tmp_path / "a/labels.csv").read_text() == "new"
 
 
-def test_places_that_cannot_be_written_are_found_at_once(tmp_path):
+def test_unwritable_paths_are_refused_before_the_work(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(OutputExistsError, match="is a file"), OutputFolder(tmp_path / "file"):
         pytest.fail("entered")
@@ -165,7 +165,7 @@ def test_places_that_cannot_be_written_are_found_at_once(tmp_path):
     assert listing(tmp_path) == ["a", "a/labels.csv", "file"]
 
 
-def test_only_known_files_are_written(tmp_path):
+def test_unknown_file_names_are_refused(tmp_path):
     with OutputFolder(tmp_path / "a") as folder, pytest.raises(ValueError, match="not a file of"):
         folder.file("../evil")
 

@@ -72,13 +72,13 @@ def clustered(tmp_path):
     return tmp_path / "r", points(tmp_path / "new.csv", NEW, ("kind", "c", "a", "id", "b"))
 
 
-def test_new_points_go_where_the_models_put_them(clustered, tmp_path, capsys):
+def test_new_points_get_the_labels_of_the_python_model(clustered, tmp_path, capsys):
     result, new = clustered
     assert run("predict", result, new, "--label-column", "kind", "--out", tmp_path / "p") == 0
-    said = capsys.readouterr()
-    assert "60 new objects placed in" in said.out
-    assert "Against the known classes: H = " in said.out
-    assert "Computing the consensus again (PCC, which took" in said.err
+    printed = capsys.readouterr()
+    assert "60 new objects placed in" in printed.out
+    assert "Against the known classes: H = " in printed.out
+    assert "Computing the consensus again (PCC, which took" in printed.err
     generator = EnsembleGenerator("kmeans", n_partitions=20, n_jobs=1)
     columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
     # What the files hold: repr() of the numbers, read to the bit.
@@ -112,7 +112,7 @@ def test_members_on_landmarks_label_new_points(tmp_path, kind):
         EnsembleGenerator.load(path)
 
 
-def test_points_of_the_fit_keep_their_labels_where_the_method_places_none(tmp_path):
+def test_fitted_points_keep_their_labels_if_the_method_cannot_predict(tmp_path):
     old = points(tmp_path / "old.csv", OLD)
     more = ["--partitions", "20", "--drop", "kind", "-q", "--method", "eac", "-k", "4"]
     for scale in ("minmax", "standard", "none"):
@@ -131,7 +131,7 @@ def test_points_of_the_fit_keep_their_labels_where_the_method_places_none(tmp_pa
             assert adjusted_rand_score(TRUTH[NEW], labels_of(tmp_path / f"n{scale}")) > 0.95
 
 
-def test_labels_on_standard_output(clustered, capsys):
+def test_labels_can_go_to_standard_output(clustered, capsys):
     result, new = clustered
     capsys.readouterr()
     assert run("predict", result, new, "--out", "-", "-q") == 0
@@ -139,7 +139,7 @@ def test_labels_on_standard_output(clustered, capsys):
     assert (len(rows), list(rows[0])) == (60, ["id", "label", "confidence"])
 
 
-def test_columns_without_names_go_by_order(tmp_path):
+def test_unnamed_columns_are_matched_by_order(tmp_path):
     np.save(tmp_path / "old.npy", X[OLD])
     np.save(tmp_path / "new.npy", X[NEW])
     more = ["--partitions", "10", "-q", "--feature-fraction", "0.7", "--sample-fraction", "0.8"]
@@ -150,7 +150,7 @@ def test_columns_without_names_go_by_order(tmp_path):
     assert run("predict", tmp_path / "r", tmp_path / "new.npy", "--out", tmp_path / "q") == 1
 
 
-def test_categories_and_empty_cells_of_new_points(tmp_path, capsys):
+def test_new_points_may_have_categories_and_empty_cells(tmp_path, capsys):
     names = ["a", "b", "kind"]
     rows = [[*X[i, :2], "uvwx"[TRUTH[i]]] for i in range(240)]
     rows[3][0] = ""
@@ -166,10 +166,10 @@ def test_categories_and_empty_cells_of_new_points(tmp_path, capsys):
         out = tmp_path / impute
         assert run("cluster", old, *more, "--impute", impute, "--out", out) == 0
         assert run("predict", out, new, "--out", tmp_path / f"p{impute}") == 0
-        found = labels_of(tmp_path / f"p{impute}")
-        assert (found[20] == -1) == (impute == "drop")
-        known = found >= 0
-        assert adjusted_rand_score(TRUTH[NEW][known], found[known]) > 0.9
+        actual = labels_of(tmp_path / f"p{impute}")
+        assert (actual[20] == -1) == (impute == "drop")
+        known = actual >= 0
+        assert adjusted_rand_score(TRUTH[NEW][known], actual[known]) > 0.9
     assert "1 object without any known label: label -1." in capsys.readouterr().out
 
 
@@ -189,7 +189,7 @@ def combined(tmp_path):
 
 
 @pytest.mark.parametrize("name", [*PLACING, "EAC", "FCAConsensus"])
-def test_new_labels_by_every_kind_of_method(combined, tmp_path, name):
+def test_every_kind_of_method_places_new_labels(combined, tmp_path, name):
     method = next(m for m in conclust.methods() if m.estimator == name)
     number = [] if method.n_clusters == "emerges" else ["-k", "3"]
     assert run("combine", combined, "--method", name, *number, "--out", tmp_path / "r", "-q") == 0
@@ -197,14 +197,14 @@ def test_new_labels_by_every_kind_of_method(combined, tmp_path, name):
     rows = [["abc"[k], *[k] * 6] for k in truth]
     new = write(tmp_path / "new.csv", rows, ["named", *(f"r{u}" for u in range(6))])
     assert run("predict", tmp_path / "r", new, "--out", tmp_path / "p", "-q") == 0
-    found = labels_of(tmp_path / "p")
+    actual = labels_of(tmp_path / "p")
     old = labels_of(tmp_path / "r")
     np.testing.assert_array_equal(
-        found, [np.bincount(old[20 * k : 20 * k + 20]).argmax() for k in truth]
+        actual, [np.bincount(old[20 * k : 20 * k + 20]).argmax() for k in truth]
     )
 
 
-def test_new_labels_that_are_missing_or_unknown(combined, tmp_path, capsys):
+def test_missing_and_unknown_new_labels_are_placed(combined, tmp_path, capsys):
     assert (
         run("combine", combined, "--method", "eac", "-k", "3", "--out", tmp_path / "r", "-q") == 0
     )
@@ -212,9 +212,9 @@ def test_new_labels_that_are_missing_or_unknown(combined, tmp_path, capsys):
     rows = [[0] * 6 + ["7"], [""] * 7, ["x"] + [1] * 5 + ["b"]]
     new = write(tmp_path / "new.csv", rows, header)
     assert run("predict", tmp_path / "r", new, "--out", tmp_path / "p") == 0
-    found = labels_of(tmp_path / "p")
-    assert found[1] == -1
-    assert found[0] != found[2]
+    actual = labels_of(tmp_path / "p")
+    assert actual[1] == -1
+    assert actual[0] != actual[2]
     sure = [float(row["confidence"]) for row in read(tmp_path / "p")]
     assert sure[1] == pytest.approx(1 / 3, abs=1e-6)
     assert min(sure[0], sure[2]) > 0.8
@@ -287,7 +287,7 @@ def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
         ("votes", lambda a: a * np.nan),
     ],
 )
-def test_forged_placings_are_refused(tmp_path, name, change, capsys):
+def test_forged_placement_files_are_refused(tmp_path, name, change, capsys):
     old, out = points(tmp_path / "old.csv", OLD), tmp_path / "r"
     more = ["--generator", "kmeans", "--partitions", "10", "--label-column", "kind", "-q"]
     assert run("cluster", old, *more, "--out", out) == 0

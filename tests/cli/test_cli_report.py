@@ -21,9 +21,9 @@ def result(tmp_path):
 
 def test_the_page_is_written_into_the_folder(result, capsys):
     assert main(["report", str(result), "--no-pictures"]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith(f"The report is {result / 'report.html'} (0.")
-    assert said.err == f"Reading {result}.\n"
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"The report is {result / 'report.html'} (0.")
+    assert printed.err == f"Reading {result}.\n"
     text = (result / "report.html").read_text("utf-8")
     assert "3 clusters in 18 objects" in text
     assert main(["report", str(result), "--no-pictures"]) == 1
@@ -33,7 +33,7 @@ def test_the_page_is_written_into_the_folder(result, capsys):
     assert (result / "report.html").read_text("utf-8") == text
 
 
-def test_the_page_goes_where_it_is_wanted(result, tmp_path, capsys):
+def test_the_page_is_written_to_the_requested_path(result, tmp_path, capsys):
     out = tmp_path / "page.html"
     assert main(["report", str(result), "--out", str(out), "--no-pictures", "--objects", "5"]) == 0
     assert "the 5 most uncertain of 18 objects" in out.read_text("utf-8")
@@ -44,9 +44,9 @@ def test_the_page_goes_where_it_is_wanted(result, tmp_path, capsys):
     assert "does not exist. Create it first." in capsys.readouterr().err
 
 
-def test_a_result_that_is_made_again_loses_its_page(result, tmp_path):
+def test_replacing_a_result_removes_its_page(result, tmp_path):
     assert main(["report", str(result), "--no-pictures", "-q"]) == 0
-    again = [
+    repeated = [
         "combine",
         str(tmp_path / "labels.npy"),
         "-k",
@@ -56,12 +56,12 @@ def test_a_result_that_is_made_again_loses_its_page(result, tmp_path):
         str(result),
         "--force",
     ]
-    assert main(again) == 0
+    assert main(repeated) == 0
     assert not (result / "report.html").exists()
 
 
 @pytest.mark.parametrize("spoil", ["nothing", "file", "empty"])
-def test_invalid_results_are_refused_in_a_sentence(spoil, tmp_path, capsys):
+def test_invalid_results_are_refused_in_one_sentence(spoil, tmp_path, capsys):
     given = tmp_path / "given"
     if spoil == "file":
         given.write_text("x")
@@ -76,10 +76,10 @@ def test_invalid_results_are_refused_in_a_sentence(spoil, tmp_path, capsys):
 
 def test_the_page_goes_to_standard_output_on_request(result, capfd):
     assert main(["report", str(result), "--out", "-", "--no-pictures"]) == 0
-    said = capfd.readouterr()
-    assert said.out.startswith("<!doctype html>")
-    assert said.out.rstrip().endswith("</html>")
-    assert said.err == f"Reading {result}.\n"
+    printed = capfd.readouterr()
+    assert printed.out.startswith("<!doctype html>")
+    assert printed.out.rstrip().endswith("</html>")
+    assert printed.err == f"Reading {result}.\n"
     assert not (result / "report.html").exists()
 
 
@@ -117,9 +117,9 @@ def test_the_names_of_combine_are_kept_for_the_report(tmp_path, capsys):
     assert clusters_of(out / "report.html") == ["gold", "tin", "clay"]
     assert load(out).cluster_names == ("gold", "tin", "clay")
     assert main([*combine, "--names", "gold,tin"]) == 0
-    said = capsys.readouterr().out
-    assert "Sizes: 6, 6, 6." in said
-    assert "--names has 2 names for 3 clusters, so the clusters have no names." in said
+    printed = capsys.readouterr().out
+    assert "Sizes: 6, 6, 6." in printed
+    assert "--names has 2 names for 3 clusters, so the clusters have no names." in printed
     assert load(out).cluster_names is None
 
 

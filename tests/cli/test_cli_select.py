@@ -37,21 +37,21 @@ def table(path):
 
 
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
-def test_a_file_of_points_gives_what_choose_gives(blobs, tmp_path, capsys):
+def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
     path, X, y = blobs
     out = tmp_path / "out"
     assert main(["select", str(path), *QUICK, "--label-column", "kind", "--out", str(out)]) == 0
-    said, steps = capsys.readouterr()
-    found = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=0)
-    assert found.settings["scale_reason"].startswith("Columns scaled to mean 0")
+    printed, steps = capsys.readouterr()
+    actual = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=0)
+    assert actual.settings["scale_reason"].startswith("Columns scaled to mean 0")
     assert (
         "Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: column '"
         in steps
     )
-    assert found.n_clusters == 3
-    assert said.startswith(found.reason)
-    assert "*  3" in said
-    assert "H = 1.000" in said
+    assert actual.n_clusters == 3
+    assert printed.startswith(actual.reason)
+    assert "*  3" in printed
+    assert "H = 1.000" in printed
     assert sorted(p.name for p in out.iterdir()) == [
         "criteria.csv",
         "ensemble.npz",
@@ -62,25 +62,25 @@ def test_a_file_of_points_gives_what_choose_gives(blobs, tmp_path, capsys):
     ]
     labels = table(out / "labels.csv")
     assert [row["id"] for row in labels] == [f"o{i}" for i in range(60)]
-    assert [int(row["label"]) for row in labels] == found.labels_.tolist()
+    assert [int(row["label"]) for row in labels] == actual.labels_.tolist()
     partitions = table(out / "partitions.csv")
     for k in (2, 3, 4):
-        assert [int(row[f"k{k}"]) for row in partitions] == found.labels[k].tolist()
+        assert [int(row[f"k{k}"]) for row in partitions] == actual.labels[k].tolist()
     criteria = table(out / "criteria.csv")
     assert [row["k"] for row in criteria] == ["2", "3", "4"]
-    for name, column in found.table.items():
+    for name, column in actual.table.items():
         assert [float(row[name]) for row in criteria] == column.tolist()
     result = json.loads((out / "result.json").read_text())
     assert result["clusters"] == 3
-    assert result["p_value"] == found.p_value
-    assert result["reason"] == found.reason
+    assert result["p_value"] == actual.p_value
+    assert result["reason"] == actual.reason
     assert np.array(result["null"]).shape == (19, 3)
     assert result["distribution"]["3"]["pairs_up_to"][-1] == 1.0
     assert result["agreement_with_known_classes"]["adjusted_rand_index"] == 1.0
     assert len(np.unique(y)) == 3
 
 
-def test_one_cluster_is_an_answer_and_no_p_value_is_null(tmp_path, capsys):
+def test_one_cluster_is_a_result_and_a_missing_p_value_is_null(tmp_path, capsys):
     path = tmp_path / "cloud.npy"
     np.save(path, np.random.default_rng(2).normal(size=(50, 2)))
     out = tmp_path / "out"
@@ -91,7 +91,7 @@ def test_one_cluster_is_an_answer_and_no_p_value_is_null(tmp_path, capsys):
     assert json.loads((out / "result.json").read_text())["p_value"] is None
 
 
-def test_few_objects_and_another_window_of_pac(tmp_path, capsys):
+def test_the_window_of_pac_can_be_set(tmp_path, capsys):
     # No numbers were given: they end at the size of a draw of nine objects, not at 10.
     X = np.random.default_rng(4).normal(size=(9, 2))
     np.save(tmp_path / "few.npy", X)
@@ -103,8 +103,8 @@ def test_few_objects_and_another_window_of_pac(tmp_path, capsys):
     assert result["k"] == list(range(2, 8))
     settings = result["settings"]
     assert (settings["window"], settings["random_state"]) == ([0.0, 0.5], 7)
-    found = choose(X, n_resamples=10, n_references=19, window=(0, 0.5), random_state=7)
-    assert result["criteria"]["pac"] == found.table["pac"].tolist()
+    actual = choose(X, n_resamples=10, n_references=19, window=(0, 0.5), random_state=7)
+    assert result["criteria"]["pac"] == actual.table["pac"].tolist()
     capsys.readouterr()
     given = ["select", str(tmp_path / "few.npy"), "--out", str(tmp_path / "no")]
     assert main([*given, "--window", "0.9", "0.1"]) == 1
@@ -121,7 +121,7 @@ def test_labels_go_to_standard_output_on_request(blobs, capsys):
     assert len(lines) == 61
 
 
-def test_objects_with_gaps_are_filled_or_dropped(tmp_path, capsys):
+def test_objects_with_gaps_are_imputed_or_dropped(tmp_path, capsys):
     X = np.random.default_rng(3).normal(size=(40, 2))
     text = "a,b\n" + "\n".join(
         f"{a:.4f},{'' if i == 5 else f'{b:.4f}'}" for i, (a, b) in enumerate(X)
@@ -145,7 +145,9 @@ def test_invalid_numbers_of_clusters_are_refused(blobs, text, capsys):
     assert "like 2:10 or 2,3,5" in capsys.readouterr().err
 
 
-def test_too_many_clusters_and_too_few_references_are_one_sentence(blobs, tmp_path, capsys):
+def test_too_many_clusters_and_too_few_references_are_refused_in_one_sentence(
+    blobs, tmp_path, capsys
+):
     out = ["--out", str(tmp_path / "out"), "--drop", "kind"]
     assert main(["select", str(blobs[0]), "-k", "2:49", *out]) == 1
     assert "up to the 48 objects that a resample draws" in capsys.readouterr().err
@@ -174,21 +176,21 @@ def test_distributions_of_many_steps_are_thinned():
     assert selections._steps(values[:5], values[:5])["share"] == values[:5].tolist()
 
 
-def test_cluster_asks_for_the_number_where_it_is_to(blobs, tmp_path, capsys):
+def test_cluster_selects_the_number_on_request(blobs, tmp_path, capsys):
     path, X, _ = blobs
     out = tmp_path / "out"
     given = ["cluster", str(path), "--label-column", "kind", "--partitions", "12"]
     assert main([*given, "-k", "auto", "--method", "hbgf", "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     generator = EnsembleGenerator("kmeans", n_partitions=12)
     model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
-    found = model.selection_
-    assert found.n_clusters == 3
-    assert said.startswith(found.reason)
+    actual = model.selection_
+    assert actual.n_clusters == 3
+    assert printed.startswith(actual.reason)
     content = json.loads((out / "result.json").read_text())
     assert content["clusters"] == content["settings"]["consensus"]["n_clusters"] == 3
-    assert content["selection"]["p_value"] == found.p_value == 0.025
-    assert content["selection"]["criteria"]["pac"] == found.table["pac"].tolist()
+    assert content["selection"]["p_value"] == actual.p_value == 0.025
+    assert content["selection"]["criteria"]["pac"] == actual.table["pac"].tolist()
     assert "choose" in content["seconds"]
     assert main([*given, "--out", str(out), "--force"]) == 0
     assert "Not tested against a single cluster" in capsys.readouterr().out
@@ -236,7 +238,7 @@ def mixed(tmp_path_factory):
     return path, group
 
 
-def test_categories_that_are_advised_are_taken(mixed, tmp_path, capsys):
+def test_suggested_categories_are_accepted(mixed, tmp_path, capsys):
     path, group = mixed
     assert main(["select", str(path), *QUICK]) == 1
     advice = capsys.readouterr().err
@@ -244,9 +246,9 @@ def test_categories_that_are_advised_are_taken(mixed, tmp_path, capsys):
     out = tmp_path / "out"
     words = ["--categories", "plan", "--drop", "region,noise", "--out", str(out)]
     assert main(["select", str(path), *QUICK, *words]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("3 clusters: ")
-    assert "1 column, 1 column of categories" in said.err
+    printed = capsys.readouterr()
+    assert printed.out.startswith("3 clusters: ")
+    assert "1 column, 1 column of categories" in printed.err
     result = json.loads((out / "result.json").read_text())
     assert result["input"]["categories"] == ["plan"]
     assert result["settings"]["n_categories"] == 1
@@ -271,7 +273,7 @@ def test_more_weight_of_categories_changes_the_consensus(mixed, tmp_path):
     assert max(apart["plan"], apart["region"]) > 5 > apart["age"]
 
 
-def test_auto_takes_the_categories_too(mixed, tmp_path):
+def test_auto_uses_the_categories(mixed, tmp_path):
     path = tmp_path / "whole.csv"
     path.write_text(
         "\n".join(line for line in mixed[0].read_text().splitlines() if ",," not in line)

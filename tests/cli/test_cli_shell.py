@@ -36,7 +36,7 @@ def printed(capsys, *words):
 # ---- the grammar as data
 
 
-def test_the_grammar_has_all_that_the_parser_takes():
+def test_the_grammar_covers_the_parser():
     (choices,) = (a for a in PARSER._actions if isinstance(a, argparse._SubParsersAction))
     assert list(COMMANDS) == list(choices.choices)
     for name, parser in choices.choices.items():
@@ -160,18 +160,18 @@ ASKED = {
 
 @pytest.mark.parametrize("shell", WAYS)
 @pytest.mark.parametrize("line", ASKED)
-def test_a_shell_completes(shell, line, completions, folder):
+def test_completion_works_in_a_shell(shell, line, completions, folder):
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
-    found = {
+    actual = {
         name.rstrip("/").removeprefix("--generator=")
         for name in WAYS[shell](completions, folder, line)
     }
-    assert found == ASKED[line]
+    assert actual == ASKED[line]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_shell_reads_its_script(shell, completions):
+def test_a_shell_loads_its_completion_script(shell, completions):
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
     quiet = {"fish": ["--no-execute"]}.get(shell, ["-n"])
@@ -182,7 +182,7 @@ def test_a_shell_reads_its_script(shell, completions):
 # ---- the manual page
 
 
-def test_the_manual_page(capsys):
+def test_the_manual_page_is_valid_troff(capsys):
     text = printed(capsys, "help", "--man")
     assert text == page(PARSER, conclust.__version__)
     lines = text.splitlines()
@@ -195,15 +195,15 @@ def test_the_manual_page(capsys):
             assert re.fullmatch(r"\.(TH|SH|SS|TP|PP|B|I|nf|fi)( .*)?", line), line
         assert re.fullmatch(r"(?:[^\\]|\\[-&e]|\\f[BIR]|\\\(dq)*", line), line
     assert lines.count(".nf") == lines.count(".fi") == len(COMMANDS)
-    told = text.replace("\\-", "-")
+    output = text.replace("\\-", "-")
     for command in COMMANDS.values():
-        assert f'.SS "conclust {command.name}"' in told
+        assert f'.SS "conclust {command.name}"' in output
         for option in command.flagged:
             for flag in option.flags:
-                assert flag == "-h" or flag == "--help" or f"\\fB{flag}\\fR" in told
+                assert flag == "-h" or flag == "--help" or f"\\fB{flag}\\fR" in output
 
 
-def test_the_manual_page_as_it_is_read(tmp_path):
+def test_the_manual_page_renders(tmp_path):
     if shutil.which("man") is None or shutil.which("groff") is None:
         pytest.skip("there is no man here")
     path = tmp_path / "conclust.1"
@@ -229,7 +229,7 @@ def test_the_manual_page_as_it_is_read(tmp_path):
     assert "    cut -d, -f2- labels.csv | conclust combine - -k 3 --out - > clusters.csv\n" in text
 
 
-def test_the_page_is_made_without_any_package(tmp_path):
+def test_the_manual_page_needs_no_package(tmp_path):
     source = Path(conclust.__file__).parent.parent
     code = f"import sys; sys.path.insert(0, {str(source)!r}); import runpy\n"
     code += f"sys.argv = ['manual', '1.2.3', {str(tmp_path / 'page')!r}]\n"
@@ -242,28 +242,28 @@ def test_the_page_is_made_without_any_package(tmp_path):
 # ---- examples
 
 
-def test_every_command_has_examples_and_tells_them(capsys):
+def test_every_command_prints_examples(capsys):
     assert EXAMPLES.keys() == COMMANDS.keys()
     for command, examples in EXAMPLES.items():
-        told = printed(capsys, "help", command)
+        output = printed(capsys, "help", command)
         for what, line in examples:
-            assert f"\n  {line}\n      {what}\n" in told
+            assert f"\n  {line}\n      {what}\n" in output
 
 
 def words_of(line):
     """Return the words of the command of ours in a line of a shell."""
-    found = re.search(r"\bconclust ([^|>)]*)", line)
-    return shlex.split(found[1])
+    actual = re.search(r"\bconclust ([^|>)]*)", line)
+    return shlex.split(actual[1])
 
 
 @pytest.mark.parametrize(("command", "line"), [(c, e[1]) for c in EXAMPLES for e in EXAMPLES[c]])
-def test_examples_are_of_their_command_and_are_taken(command, line):
+def test_examples_parse_as_their_command(command, line):
     words = words_of(line)
     assert words[0] == command
     assert PARSER.parse_args(words).command == command
 
 
-def test_examples_do_what_they_say(tmp_path, monkeypatch, capsys):
+def test_examples_run_as_described(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     centres = np.repeat([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]], 20, axis=0)
@@ -298,7 +298,7 @@ def test_examples_do_what_they_say(tmp_path, monkeypatch, capsys):
 # ---- the facts of the build
 
 
-def test_version_tells_what_results_may_depend_on(capsys):
+def test_version_reports_the_environment(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0

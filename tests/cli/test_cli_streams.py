@@ -70,7 +70,7 @@ def listing(folder):
         ("$P --help | true", 0, b""),
     ],
 )
-def test_what_becomes_of_the_words_is_no_harm(matrix, line, code, said):
+def test_closed_and_full_streams_end_in_one_message(matrix, line, code, said):
     done = shell(line, matrix.parent)
     assert (done.returncode, b"Traceback" in done.stderr) == (code, False), done.stderr
     assert said in done.stderr
@@ -80,7 +80,7 @@ def test_what_becomes_of_the_words_is_no_harm(matrix, line, code, said):
         assert json.loads((matrix.parent / "o/result.json").read_text())["clusters"] == 2
 
 
-def test_a_terminal_with_a_small_alphabet(matrix):
+def test_an_ascii_terminal_gets_escapes(matrix):
     done = shell("$P combine labels.csv -k 2 --out €", matrix.parent, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert b"Results are in \\u20ac." in done.stdout
@@ -97,20 +97,20 @@ def test_names_that_are_not_utf8_are_refused(matrix):
     assert written["input"]["file"] == "\\xff\\xfe.csv"
 
 
-def test_file_names_do_not_reach_the_terminal_as_commands(tmp_path, capsys):
+def test_control_characters_in_file_names_are_escaped(tmp_path, capsys):
     for name in ("no\033[2Jsuch.csv", "no\rsuch.csv", "no\u202esuch.csv", "no\x9bsuch.csv"):
         assert main(["combine", name, "--out", str(tmp_path / "o")]) == 1
-        said = capsys.readouterr().err
-        assert name not in said
-        assert said.isprintable() or said.strip().isprintable()
-        assert "such.csv: No such file" in said
+        error_output = capsys.readouterr().err
+        assert name not in error_output
+        assert error_output.isprintable() or error_output.strip().isprintable()
+        assert "such.csv: No such file" in error_output
 
 
-def test_plain_text_spells_what_cannot_be_seen():
+def test_plain_text_escapes_invisible_characters():
     assert plain("a\x1b[2J\x7f\u202e\udcff\ud800\n\té") == "a\\x1b[2J\\x7f\\u202e\\xff\\ud800\n\té"
 
 
-def test_a_dangling_link_is_found_before_the_work(matrix, capsys, monkeypatch):
+def test_a_dangling_link_is_refused_before_the_work(matrix, capsys, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("work began")
 
@@ -120,12 +120,12 @@ def test_a_dangling_link_is_found_before_the_work(matrix, capsys, monkeypatch):
     assert "dang is a broken link" in capsys.readouterr().err
 
 
-def test_the_folder_that_cannot_be_is_named_as_the_user_knows_it(matrix, capsys):
+def test_an_impossible_folder_is_named_as_the_user_typed_it(matrix, capsys):
     (matrix.parent / "file").write_text("x")
     assert main(["combine", str(matrix), "--out", str(matrix.parent / "file" / "o")]) == 1
-    said = capsys.readouterr().err
-    assert "file/o: Not a directory." in said
-    assert ".tmp" not in said
+    error_output = capsys.readouterr().err
+    assert "file/o: Not a directory." in error_output
+    assert ".tmp" not in error_output
 
 
 @pytest.mark.parametrize("command", ["cluster", "combine"])
@@ -164,7 +164,7 @@ class Full:
         raise OSError(28, "No space left on device")
 
 
-def test_a_voice_keeps_its_first_failure():
+def test_a_stream_keeps_its_first_failure():
     voice = Voice(Full())
     assert voice.write("abc") == 3
     voice.flush()
@@ -184,7 +184,7 @@ def rows_of(text):
     return list(csv.DictReader(io.StringIO(text.decode())))
 
 
-def test_labels_through_pipes(matrix):
+def test_labels_pass_through_pipes(matrix):
     done = shell("cat labels.csv | $P combine - -k 2 --out -", matrix.parent)
     assert done.returncode == 0, done.stderr
     rows = rows_of(done.stdout)
@@ -209,14 +209,14 @@ def test_labels_through_pipes(matrix):
         ("$P combine /dev/stdin -k 2 --out o -q < labels.csv", 0, b""),
     ],
 )
-def test_pipes_that_end_early_or_are_not_there(matrix, line, code, said):
+def test_closed_and_missing_pipes_are_reported(matrix, line, code, said):
     done = shell(line, matrix.parent)
     assert (done.returncode, b"Traceback" in done.stderr) == (code, False), done.stderr
     assert said in done.stderr
     assert bool(done.stderr) == bool(said)
 
 
-def test_arrays_and_packed_tables_through_pipes(matrix):
+def test_arrays_and_compressed_tables_pass_through_pipes(matrix):
     labels = np.array([[0, 0, 1]] * 4 + [[1, 2, 0]] * 4)
     np.save(matrix.parent / "l.npy", labels)
     Ensemble(labels).save(matrix.parent / "e.npz")
@@ -243,16 +243,16 @@ UNPACK = {".csv": bytes, ".csv.gz": gzip.decompress, ".csv.bz2": bz2.decompress}
 
 
 @pytest.mark.parametrize("suffix", UNPACK)
-def test_labels_in_a_file_of_any_name(matrix, suffix, capsysbinary, monkeypatch):
+def test_labels_may_be_in_a_file_of_any_name(matrix, suffix, capsysbinary, monkeypatch):
     monkeypatch.chdir(matrix.parent)
     words = ["combine", "labels.csv", "-k", "2", "--out"]
     assert main([*words, "-"]) == 0
     wanted = capsysbinary.readouterr().out
     name = f"found{suffix}"
     assert main([*words, name]) == 0
-    said = capsysbinary.readouterr().out.decode()
-    assert "2 clusters of 8 objects" in said
-    assert f"Results are in {name}." in said
+    printed = capsysbinary.readouterr().out.decode()
+    assert "2 clusters of 8 objects" in printed
+    assert f"Results are in {name}." in printed
     written = Path(name).read_bytes()
     assert UNPACK[suffix](written) == wanted
     assert listing(".") == sorted([name, "labels.csv"])
@@ -266,7 +266,7 @@ def test_labels_in_a_file_of_any_name(matrix, suffix, capsysbinary, monkeypatch)
     assert main(["compare", name, f"other{suffix}"]) == 0
 
 
-def test_a_folder_that_is_called_like_a_table(matrix, monkeypatch, capsys):
+def test_a_folder_may_be_named_like_a_table(matrix, monkeypatch, capsys):
     monkeypatch.chdir(matrix.parent)
     Path("old.csv").mkdir()
     assert main(["combine", "labels.csv", "-k", "2", "--out", "old.csv"]) == 0
@@ -292,9 +292,9 @@ def test_long_work_reports_progress(monkeypatch, capsys):
 
     with Talk(Arguments).during("combining (PCC)"):
         time.sleep(0.4)
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) >= 2
-    assert set(said) == {"  still combining (PCC): 0 s"}
+    error_output = capsys.readouterr().err.splitlines()
+    assert len(error_output) >= 2
+    assert set(error_output) == {"  still combining (PCC): 0 s"}
     assert not any(thread.name == "conclust-heartbeat" for thread in threading.enumerate())
     Arguments.quiet = True
     with Talk(Arguments).during("combining (PCC)"):
@@ -302,7 +302,7 @@ def test_long_work_reports_progress(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_the_beat_slows_down():
+def test_progress_is_printed_less_often_over_time():
     assert [talk._pause(t) for t in (0, 20, 100, 1000)] == [5, 5, 25, 60]
     assert [talk._duration(t) for t in (5.2, 125)] == ["5 s", "2 min 5 s"]
 
@@ -322,7 +322,7 @@ def test_verbose_prints_more(matrix, capsys):
     assert main(["combine", str(matrix), *more]) == 0
     usual = capsys.readouterr().err.splitlines()
     assert main(["combine", str(matrix), *more, "-v"]) == 0
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) > len(usual)
-    assert any(line.startswith("[PCC]") for line in said)
-    assert any("time of PCC" in line for line in said)
+    error_output = capsys.readouterr().err.splitlines()
+    assert len(error_output) > len(usual)
+    assert any(line.startswith("[PCC]") for line in error_output)
+    assert any("time of PCC" in line for line in error_output)

@@ -23,31 +23,31 @@ def done(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     capture = pytest.MonkeyPatch()
     capture.chdir(folder)
-    said = []
-    capture.setattr("builtins.print", lambda text, **_: said.append(text))
+    printed = []
+    capture.setattr("builtins.print", lambda text, **_: printed.append(text))
     try:
         assert run("demo-report", "--data", "iris,wine") == 0
     finally:
         capture.undo()
-    return folder / "demo-report", "\n".join(said)
+    return folder / "demo-report", "\n".join(printed)
 
 
-def test_the_page_fits_and_tells(done):
-    _, said = done
-    assert max(map(len, said.splitlines())) <= 80
+def test_the_output_fits_the_terminal_and_explains_the_runs(done):
+    _, printed = done
+    assert max(map(len, printed.splitlines())) <= 80
     for needed in ("random k-means", "mixed algorithms", "min-max", "EAC Ward", "scoring only"):
-        assert needed in said
-    assert "confidence" not in said  # confidence says nothing without its null
-    lines = [line for line in said.splitlines() if line.startswith("iris ")]
+        assert needed in printed
+    assert "confidence" not in printed  # confidence says nothing without its null
+    lines = [line for line in printed.splitlines() if line.startswith("iris ")]
     assert len(lines) == 3  # accuracy and ARI of both ensembles, clusters found
     for line, columns in zip(lines, demo._COLUMNS.values(), strict=False):
         assert len(line.split()) == 2 + 2 * len(columns)
 
 
-def test_one_story_from_points_to_a_report(done):
-    out, said = done
+def test_the_demo_runs_from_points_to_a_report(done):
+    out, printed = done
     wine = datasets.load("wine")
-    begin, rest = said.split("Then, how good is that?")
+    begin, rest = printed.split("Then, how good is that?")
     words = " ".join(begin.split())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
@@ -67,14 +67,14 @@ def test_one_story_from_points_to_a_report(done):
     assert "report.html" in rest
 
 
-def test_the_figures_of_the_page_are_those_of_the_files(done):
-    out, said = done
+def test_the_printed_figures_equal_those_in_the_files(done):
+    out, printed = done
     with (out / "results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * (1 + 2 * 10)  # k-means alone; members and nine methods, twice
     written = json.loads((out / "results.json").read_text())
     assert [row["method"] for row in written["rows"]] == [row["method"] for row in rows]
-    shown = [line.split()[2:] for line in said.splitlines() if line.startswith("iris ")]
+    shown = [line.split()[2:] for line in printed.splitlines() if line.startswith("iris ")]
     for line, kind in zip(shown, ("kmeans", "mixed"), strict=False):
         cells = {
             row["method"]: row
@@ -86,14 +86,14 @@ def test_the_figures_of_the_page_are_those_of_the_files(done):
             for method in demo._COLUMNS[kind].values()
             for name in ("consistency_index", "adjusted_rand_index")
         ]
-    found = {
+    actual = {
         (row["dataset"], row["ensemble"], row["method"]): float(row["consistency_index"])
         for row in rows
     }
-    assert found["wine", "kmeans", "PCC"] > found["wine", "kmeans", "mean member"]
-    mean = np.mean([found[name, "kmeans", "AutoConsensus"] for name in ("iris", "wine")])
-    alone = np.mean([found[name, "none", "k-means alone"] for name in ("iris", "wine")])
-    flat = " ".join(said.split())
+    assert actual["wine", "kmeans", "PCC"] > actual["wine", "kmeans", "mean member"]
+    mean = np.mean([actual[name, "kmeans", "AutoConsensus"] for name in ("iris", "wine")])
+    alone = np.mean([actual[name, "none", "k-means alone"] for name in ("iris", "wine")])
+    flat = " ".join(printed.split())
     assert f"AutoConsensus has accuracy {mean:.2f} on average, one k-means {alone:.2f}" in flat
 
 
@@ -101,7 +101,7 @@ def made_up(dataset, ensemble, method, accuracy):
     return demo._Row(dataset, 10, 2, 3, ensemble, 5, method, 3, 3, 3, accuracy, accuracy, 1.0)
 
 
-def test_what_consensus_gains_is_counted():
+def test_the_gain_of_the_consensus_is_counted():
     pairs = {"a": (0.9, 0.8), "b": (0.7, 0.705), "c": (0.5, 0.9), "d": (0.6, 0.5)}
     rows = [
         made_up(name, kind, method, value)
@@ -112,24 +112,27 @@ def test_what_consensus_gains_is_counted():
             ("kmeans", "mean member", 0.25),
         )
     ]
-    said = " ".join(demo._gain(rows).split())
+    printed = " ".join(demo._gain(rows).split())
     assert (
-        "accuracy 0.68 on average, one k-means 0.73, the clusterings that it combines 0.25" in said
+        "accuracy 0.68 on average, one k-means 0.73, the clusterings that it combines 0.25"
+        in printed
     )
-    assert "better than k-means on 2 of 4 data sets, within 0.01 of it on 1 and worse on 1" in said
+    assert (
+        "better than k-means on 2 of 4 data sets, within 0.01 of it on 1 and worse on 1" in printed
+    )
 
 
 @pytest.mark.parametrize(("plain", "told"), [(0.2, True), (0.85, False)])
-def test_where_pcc_fails_the_page_says_what_to_do(plain, told):
+def test_a_failure_of_pcc_prints_a_remedy(plain, told):
     rows = [
         made_up(name, "mixed", method, value)
         for name, own in (("a", 0.8), ("b", plain))
         for method, value in (("PCC", own), ("PCC, weighted", 0.88), ("AutoConsensus", 0.9))
     ]
-    said = "\n".join(demo._failures(rows))
-    assert ("Where PCC fails: b" in said) == told
-    assert ("certainty_weights(labels)" in said) == told
-    assert ("accuracy 0.88" in " ".join(said.split())) == told
+    printed = "\n".join(demo._failures(rows))
+    assert ("Where PCC fails: b" in printed) == told
+    assert ("certainty_weights(labels)" in printed) == told
+    assert ("accuracy 0.88" in " ".join(printed.split())) == told
 
 
 def test_the_demo_writes_its_pictures(done):
@@ -146,12 +149,12 @@ def test_the_demo_writes_its_pictures(done):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
 
 
-def test_only_the_score_sees_the_classes(tmp_path, monkeypatch):
+def test_only_the_score_reads_the_classes(tmp_path, monkeypatch):
     """The same number of other classes gives other scores and the very same labels."""
-    found = []
+    values = []
     score = demo._score
     monkeypatch.setattr(
-        demo, "_score", lambda classes, labels: (found.append(labels), score(classes, labels))[1]
+        demo, "_score", lambda classes, labels: (values.append(labels), score(classes, labels))[1]
     )
     assert run(tmp_path / "a", "--data", "iris", "--quiet") == 0
     load = datasets.load
@@ -161,21 +164,21 @@ def test_only_the_score_sees_the_classes(tmp_path, monkeypatch):
         object.__setattr__(data, "y", np.roll(data.y, 70))
         return data
 
-    half = len(found)
+    half = len(values)
     monkeypatch.setattr(datasets, "load", other)
     assert run(tmp_path / "b", "--data", "iris", "--quiet") == 0
-    assert len(found) == 2 * half
-    for first, second in zip(found[:half], found[half:], strict=True):
+    assert len(values) == 2 * half
+    for first, second in zip(values[:half], values[half:], strict=True):
         np.testing.assert_array_equal(first, second)
 
 
-def test_without_matplotlib_one_sentence_and_no_pictures(tmp_path, monkeypatch, capsys):
+def test_without_matplotlib_the_demo_prints_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert run(tmp_path / "a", "--data", "wine") == 0
-    said = capsys.readouterr()
-    assert said.err.count("No pictures: ") == 1
-    assert "pip install 'matplotlib>=" in said.err
-    assert "pictures of" not in said.out
+    printed = capsys.readouterr()
+    assert printed.err.count("No pictures: ") == 1
+    assert "pip install 'matplotlib>=" in printed.err
+    assert "pictures of" not in printed.out
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
         "report.html",
         "results.csv",
@@ -185,17 +188,17 @@ def test_without_matplotlib_one_sentence_and_no_pictures(tmp_path, monkeypatch, 
 
 def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys, monkeypatch):
     assert run(tmp_path / "a", "--data", "no_such_set") == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "there is no data set 'no_such_set'. Is it" in said.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "there is no data set 'no_such_set'. Is it" in printed.err
     assert run(tmp_path / "a", "--data", "iris,bresat_cancer") == 1
     assert "Is it breast_cancer or" in capsys.readouterr().err
     # Known, but not here: said before the introduction too.
     monkeypatch.delenv("CONCLUST_DATA", raising=False)
     assert run(tmp_path / "a", "--data", "zoo") == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "'zoo' is not on this machine" in said.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "'zoo' is not on this machine" in printed.err
     assert run(tmp_path / "a", "--data", " , ") == 1
     assert "names no data set" in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
@@ -229,11 +232,11 @@ def test_incomplete_data_sets_are_refused(X, sentence):
         ("mixed", 10, 1000, [10, 12, 15, 20, 35, 50]),
     ],
 )
-def test_numbers_of_clusters_are_the_papers(kind, k, n, expected):
+def test_numbers_of_clusters_match_the_paper(kind, k, n, expected):
     assert demo._numbers_of_clusters(kind, k, n) == expected
 
 
-def test_the_demo_takes_what_is_here(monkeypatch):
+def test_the_demo_uses_the_available_data_sets(monkeypatch):
     monkeypatch.setattr(datasets, "available", lambda: ["digits", "ionosphere", "rings", "iris"])
     assert demo._chosen(None) == ["iris", "digits", "ionosphere"]
     assert demo._chosen("wine, iris,wine") == ["wine", "iris"]

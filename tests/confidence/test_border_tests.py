@@ -51,14 +51,14 @@ def test_p_values_of_dips_fall_and_have_a_floor():
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_one_split_is_that_of_the_twin(seed):
+def test_one_split_matches_the_naive_twin(seed):
     X, y = three(seed, n=240, distance=3.0, d=3)
     y[:5] = -1
     first = np.random.default_rng(seed).random(240) < 0.4
     clusters = halves(X[first], 4, seed)
     part, agreement = matched(X, y, 3, first, clusters.astype(np.int64))
     pairs = np.array([(0, 1), (0, 2), (1, 2)])
-    found = part.tested(pairs, np.arange(3))
+    actual = part.tested(pairs, np.arange(3))
     labels = np.full(240, -1)
     labels[first] = np.minimum(part.clusters, 3)  # one cluster has no match
     assert agreement == np.mean(labels[first & (y >= 0)] == y[first & (y >= 0)])
@@ -66,11 +66,11 @@ def test_one_split_is_that_of_the_twin(seed):
     for b, (p, q) in enumerate(pairs):
         t = naive.places(Z, centres, p, q)
         n1, n2, n3 = naive.counts(t, first)
-        np.testing.assert_array_equal(found.counts[b], (n1, n2, n3))
+        np.testing.assert_array_equal(actual.counts[b], (n1, n2, n3))
         tails = binom.cdf(n2, n1 + n2, 0.5), binom.cdf(n2, n2 + n3, 0.5)
-        assert found.valley[b] == pytest.approx(max(tails))
+        assert actual.valley[b] == pytest.approx(max(tails))
         along = t[~first & ~np.isnan(t)]
-        assert found.dip[b] == pytest.approx(dip_p_value(dip(along), len(along)))
+        assert actual.dip[b] == pytest.approx(dip_p_value(dip(along), len(along)))
 
 
 def test_a_cluster_missing_from_a_part_is_never_separated():
@@ -78,15 +78,15 @@ def test_a_cluster_missing_from_a_part_is_never_separated():
     first = np.arange(300) < 150
     part, _ = matched(X, y, 3, first, np.zeros(150, dtype=np.int64))
     pairs = np.array([(0, 1), (0, 2), (1, 2)])
-    found = part.tested(pairs, np.arange(3))
-    np.testing.assert_array_equal(found.dip, 1)
-    np.testing.assert_array_equal(found.valley, 1)
+    actual = part.tested(pairs, np.arange(3))
+    np.testing.assert_array_equal(actual.dip, 1)
+    np.testing.assert_array_equal(actual.valley, 1)
     nothing, agreement = matched(X, y, 3, first, np.full(150, -1))
     assert agreement == 0
     np.testing.assert_array_equal(nothing.tested(pairs, np.arange(3)).dip, 1)
 
 
-def test_twice_the_median_then_holm():
+def test_p_values_are_twice_the_median_and_adjusted_by_holm():
     np.testing.assert_allclose(
         combined(np.array([[0.01, 0.9], [0.02, 0.7], [0.9, 0.6]])), [0.04, 1]
     )
@@ -97,7 +97,7 @@ def test_twice_the_median_then_holm():
 def test_neighbours_have_no_centre_in_the_ball_between_them():
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(9, 2))
-    found = gabriel_neighbours(centres @ centres.T)
+    actual = gabriel_neighbours(centres @ centres.T)
     for p in range(9):
         for q in range(9):
             middle, radius = (
@@ -108,10 +108,10 @@ def test_neighbours_have_no_centre_in_the_ball_between_them():
                 c for c in range(9) if c not in (p, q)
                 if np.linalg.norm(centres[c] - middle) < radius
             ]  # fmt: skip
-            assert found[p, q] == (p != q and not inside)
+            assert actual[p, q] == (p != q and not inside)
 
 
-def test_borders_between_clusters_hold_and_within_one_do_not():
+def test_borders_are_significant_between_clusters_only():
     X, y = three(0)
     tests = border_tests(X, y, random_state=0)
     assert tests.n_borders == 3
@@ -120,8 +120,8 @@ def test_borders_between_clusters_hold_and_within_one_do_not():
     assert tests.agreement.min() > 0.95
     np.testing.assert_array_equal(tests.counts[0, 1], tests.counts[1, 0][::-1])
     finer = halves(X, 7)
-    again = border_tests(X, finer, random_state=0)
-    merged = again.merged()
+    repeated = border_tests(X, finer, random_state=0)
+    merged = repeated.merged()
     assert merged.max() == 2
     assert all(len(set(merged[finer == k])) == 1 for k in range(7))
     table = np.zeros((3, 3))
@@ -130,7 +130,7 @@ def test_borders_between_clusters_hold_and_within_one_do_not():
 
 
 @pytest.mark.parametrize("K", [2, 4])
-def test_a_cloud_cut_in_pieces_is_one_cluster(K):
+def test_a_cloud_cut_into_pieces_is_one_cluster(K):
     rng = np.random.default_rng(1)
     for X in (
         rng.normal(size=(600, 2)),
@@ -148,15 +148,15 @@ def test_same_bits_for_any_threads_and_seed_type():
     first = border_tests(X, y, n_splits=5, random_state=7, n_jobs=1)
     assert np.nanmin(first.p_value) > 1e-4
     for jobs in (2, 4):
-        again = border_tests(X, y, n_splits=5, random_state=7, n_jobs=jobs)
+        repeated = border_tests(X, y, n_splits=5, random_state=7, n_jobs=jobs)
         for name in ("p_value", "adjusted", "valley_p_value", "counts", "agreement"):
-            np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
-        assert first.merges == again.merges
+            np.testing.assert_array_equal(getattr(first, name), getattr(repeated, name))
+        assert first.merges == repeated.merges
     same = border_tests(X, y, n_splits=5, random_state=np.random.SeedSequence(7))
     np.testing.assert_array_equal(first.p_value, same.p_value)
 
 
-def test_any_clusterer_and_a_fitted_model():
+def test_any_clusterer_and_any_fitted_model_are_accepted():
     X, y = three(0)
     bare = border_tests(X, y, n_splits=5, random_state=0)
     mixture = GaussianMixture(1, random_state=0)
@@ -180,7 +180,7 @@ def test_any_clusterer_and_a_fitted_model():
     )
 
 
-def test_points_in_no_cluster_count_and_stay_in_none():
+def test_unclustered_points_are_counted_and_stay_unclustered():
     X, y = three(0)
     names = np.array(["a", "b", "c"], dtype=object)[y]
     names[:9] = None
@@ -190,7 +190,7 @@ def test_points_in_no_cluster_count_and_stay_in_none():
     assert tests.merged().max() == 2
 
 
-def test_table_and_frame_show_each_border():
+def test_the_table_and_the_frame_list_each_border():
     X = three(0)[0]
     tests = border_tests(X, halves(X, 5), n_splits=5, random_state=0)
     frame = tests.to_frame()
@@ -217,14 +217,14 @@ def test_one_cluster_has_no_border():
     assert repr(tests) == "One cluster: there is no border to test."
 
 
-def test_large_sets_are_looked_at_in_part():
+def test_large_sets_are_sampled():
     X, y = three(0, n=3000)
     tests = border_tests(X, y, max_samples=60, n_splits=5, random_state=0)
     assert tests.separated().sum() == 6
     assert np.nansum(tests.counts[0, 1]) < 660
 
 
-def test_what_cannot_be_tested_is_refused():
+def test_untestable_input_is_refused():
     X, y = three(0)
     for bad in (
         {"n_splits": 0},

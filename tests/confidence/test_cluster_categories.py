@@ -9,7 +9,7 @@ from conclust.exceptions import InputError
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_shares_are_the_means_of_indicators(seed):
+def test_shares_are_means_of_indicators(seed):
     rng = np.random.default_rng(seed)
     n = 60
     labels = np.concatenate([np.arange(3), rng.integers(-1, 3, n - 3)])
@@ -34,7 +34,7 @@ def test_shares_are_the_means_of_indicators(seed):
         )
 
 
-def test_a_category_that_only_one_cluster_has_is_infinitely_far():
+def test_a_category_in_only_one_cluster_has_an_infinite_difference():
     categories = cluster_categories([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1])
     np.testing.assert_array_equal(
         categories.shares.difference, [[np.inf, -np.inf], [-np.inf, np.inf]]

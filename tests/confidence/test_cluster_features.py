@@ -24,28 +24,28 @@ def case(seed, n=40, d=5, K=3):
 
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(3))
-def test_differences_are_those_of_the_definition(seed, gaps, monkeypatch):
+def test_differences_match_their_definition(seed, gaps, monkeypatch):
     X, labels = case(seed)
     X[np.random.default_rng(seed + 9).random(X.shape) < gaps] = np.nan
     monkeypatch.setattr(features, "_AT_ONCE", 80)  # two columns at a time
-    found = cluster_features(X, labels)
+    actual = cluster_features(X, labels)
     for k in range(3):
         for j in range(X.shape[1]):
             seen = ~np.isnan(X[:, j])
             inside, outside = X[seen & (labels == k), j], X[seen & (labels >= 0) & (labels != k), j]
-            assert found.inside[k, j] == pytest.approx(inside.mean())
-            assert found.outside[k, j] == pytest.approx(outside.mean())
-            assert found.difference[k, j] == pytest.approx(cohens_d(inside, outside))
+            assert actual.inside[k, j] == pytest.approx(inside.mean())
+            assert actual.outside[k, j] == pytest.approx(outside.mean())
+            assert actual.difference[k, j] == pytest.approx(cohens_d(inside, outside))
 
 
-def test_neither_units_nor_large_offsets_count():
+def test_units_and_offsets_do_not_matter():
     X, labels = case(5)
     plain = cluster_features(X, labels).difference
     np.testing.assert_allclose(cluster_features(-3.0 * X, labels).difference, -plain)
     np.testing.assert_allclose(cluster_features(X + 1e8, labels).difference, plain, rtol=1e-5)
 
 
-def test_values_that_do_not_vary():
+def test_constant_values_differ_by_zero_or_infinity():
     X = np.array([[1.0, 0.1, 3.0], [1.0, 0.1, 3.0], [2.0, 0.1, np.nan], [2.0, 0.1, np.nan]])
     features = cluster_features(X, [0, 0, 1, 1])
     np.testing.assert_array_equal(features.difference, [[-np.inf, 0, np.nan], [np.inf, 0, np.nan]])
@@ -53,7 +53,7 @@ def test_values_that_do_not_vary():
     assert features.largest(0, 1).tolist() == [0]
 
 
-def test_one_cluster_differs_from_nothing():
+def test_one_cluster_has_no_differences():
     X, _ = case(1)
     features = cluster_features(X, np.zeros(len(X), dtype=int))
     np.testing.assert_allclose(features.inside[0], X.mean(axis=0))

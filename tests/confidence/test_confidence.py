@@ -25,7 +25,7 @@ def blobs():
     ).fit_transform(X)
 
 
-def test_methods_with_labels_alone_are_as_sure_as_the_company_that_objects_keep(blobs):
+def test_confidence_of_methods_without_memberships_is_the_company(blobs):
     model = EAC(3).fit(blobs)
     sure = chance_confidence(model, blobs, random_state=0)
     assert sure.mean == pytest.approx(object_confidence(model, blobs).company.mean())
@@ -33,7 +33,7 @@ def test_methods_with_labels_alone_are_as_sure_as_the_company_that_objects_keep(
 
 
 @pytest.mark.parametrize("model", [PCC(3, divergence="l2"), Voting(3), AutoConsensus()])
-def test_what_partitions_agree_on_is_surer_than_chance(model, blobs):
+def test_agreed_clusters_have_confidence_above_chance(model, blobs):
     model.set_params(random_state=0).fit(blobs)
     sure = chance_confidence(model, blobs, random_state=0)
     assert sure.mean == pytest.approx(model.membership_.max(axis=1).mean())
@@ -70,23 +70,23 @@ def test_draws_keep_sizes_missing_noise_and_weights(monkeypatch):
     assert any((drawn.labels != met[0].labels).any() for drawn in met[1:])
 
 
-def test_the_number_of_clusters_is_the_one_found(blobs):
+def test_draws_use_the_number_of_clusters_of_the_model(blobs):
     model = AutoConsensus().fit(blobs)
     assert model.n_clusters_ == 3
     assert (chance_confidence(model, blobs, random_state=0).by_chance < 0.9).all()
 
 
-def test_many_objects_are_drawn_from():
+def test_many_objects_are_sampled():
     labels = np.random.default_rng(0).integers(0, 3, size=(5000, 6))
     model = Voting(3, random_state=0).fit(labels)
-    again = [
+    repeated = [
         chance_confidence(model, labels, max_samples=100, random_state=4).by_chance
         for _ in range(2)
     ]
-    np.testing.assert_array_equal(*again)
+    np.testing.assert_array_equal(*repeated)
 
 
-def test_errors(blobs):
+def test_invalid_arguments_are_refused(blobs):
     with pytest.raises(ParameterError, match="must be a fitted consensus"):
         chance_confidence([0, 1], blobs)
     model = Voting(2, random_state=0).fit(blobs)
@@ -99,7 +99,7 @@ def test_errors(blobs):
         chance_confidence(model, blobs, n_draws=0)
 
 
-def test_the_whole_pipeline_may_stand_for_its_consensus():
+def test_a_pipeline_gives_the_confidence_of_its_consensus():
     X, _ = make_blobs(60, centers=3, random_state=0)
     model = ConsensusClustering(n_clusters=3, random_state=0).fit(X)
     whole = chance_confidence(model, model.ensemble_, random_state=0)
@@ -108,14 +108,14 @@ def test_the_whole_pipeline_may_stand_for_its_consensus():
     np.testing.assert_array_equal(whole.by_chance, part.by_chance)
 
 
-def test_the_confidence_of_objects_prints_in_one_line():
+def test_object_confidence_has_a_one_line_repr():
     labels = np.array([[0, 0, 0]] * 4 + [[1, 1, 0]] * 4 + [[-1, -1, -1]])
     with pytest.warns(EvidenceWarning):
         model = EAC(2).fit(labels)
-    found = object_confidence(model, labels)
-    low = np.nanmin(found.confidence)
+    actual = object_confidence(model, labels)
+    low = np.nanmin(actual.confidence)
     assert (
-        repr(found)
-        == f"ObjectConfidence(9 objects in 2 clusters; confidence {low:.2f} to {np.nanmax(found.confidence):.2f})"
+        repr(actual)
+        == f"ObjectConfidence(9 objects in 2 clusters; confidence {low:.2f} to {np.nanmax(actual.confidence):.2f})"
     )
     assert 0 < low < 1

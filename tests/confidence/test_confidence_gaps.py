@@ -26,7 +26,7 @@ def test_the_dip_is_the_least_distance_of_a_distribution_with_one_mode(n, kind):
         assert dip(sample) == pytest.approx(naive.dip(sample), abs=1e-9)
 
 
-def test_dips_that_are_known():
+def test_dips_match_known_values():
     assert dip([3.0]) == 0
     assert dip([2, 2, 2]) == 0
     assert dip([0, 0, 1, 1]) == pytest.approx(0.25)
@@ -53,7 +53,7 @@ def gap_of(X, seed, k=2):
     return labels, cluster_gaps(X, labels, random_state=seed, n_draws=199)
 
 
-def test_a_cut_cloud_has_no_gap_and_clusters_apart_have_one():
+def test_only_separate_clusters_have_a_gap():
     wrong = 0
     for s in range(10):
         X = np.random.default_rng(s).uniform(size=(400, 2))
@@ -71,13 +71,13 @@ def test_a_cut_cloud_has_no_gap_and_clusters_apart_have_one():
     assert sum(gaps.separated()[0, 1] for gaps in clusters) >= 19
 
 
-def test_no_p_value_is_zero():
+def test_p_values_are_never_zero():
     X = pair_of_clusters(1000.0, 0)
     gaps = cluster_gaps(X, np.repeat([0, 1], 75), random_state=0, n_draws=19)
     assert gaps.p_value[0, 1] == pytest.approx(1 / 20)  # no drawn sample has as large a dip
 
 
-def test_a_gap_is_seen_where_the_p_value_is_alpha():
+def test_a_p_value_equal_to_alpha_is_a_gap():
     gaps = cluster_gaps(
         pair_of_clusters(1000.0, 0), np.repeat([0, 1], 75), random_state=0, n_draws=19
     )
@@ -86,7 +86,7 @@ def test_a_gap_is_seen_where_the_p_value_is_alpha():
     assert not gaps.separated(exactly * 0.999)[0, 1]
 
 
-def test_halves_of_their_own_keep_many_features_from_making_a_gap():
+def test_separate_halves_prevent_false_gaps_in_many_features():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2000))
     labels = np.repeat([0, 1], 30)
@@ -95,7 +95,7 @@ def test_halves_of_their_own_keep_many_features_from_making_a_gap():
     assert dip(X @ line) > 0.15  # with the same points for both
 
 
-def test_gaps_are_a_symmetric_table_of_the_clusters():
+def test_gaps_form_a_symmetric_table():
     X, labels = make_blobs(120, centers=3, random_state=1)
     X = np.r_[X, X[:1]]
     labels = np.r_[labels, 9]  # a cluster of one
@@ -106,9 +106,9 @@ def test_gaps_are_a_symmetric_table_of_the_clusters():
     assert not gaps.separated()[3].any()
     np.testing.assert_array_equal(np.diag(gaps.dip), 0)
     np.testing.assert_array_equal(np.diag(gaps.p_value), 1)
-    again = cluster_gaps(X, labels, random_state=0, n_jobs=3)
-    np.testing.assert_array_equal(gaps.dip, again.dip)
-    np.testing.assert_array_equal(gaps.p_value, again.p_value)
+    repeated = cluster_gaps(X, labels, random_state=0, n_jobs=3)
+    np.testing.assert_array_equal(gaps.dip, repeated.dip)
+    np.testing.assert_array_equal(gaps.p_value, repeated.p_value)
     # Clusters that are left out change nothing for the others but their numbers.
     assert cluster_gaps(X, np.where(labels == 9, -1, labels)).dip.shape == (3, 3)
     np.testing.assert_array_equal(
@@ -116,7 +116,7 @@ def test_gaps_are_a_symmetric_table_of_the_clusters():
     )
 
 
-def test_bad_input_of_gaps():
+def test_invalid_input_of_gaps_is_refused():
     X = np.zeros((6, 2))
     labels = [0, 0, 0, 1, 1, 1]
     with pytest.raises(InputError, match="a row for each of the 6 labels"):
@@ -144,7 +144,7 @@ def blobs():
 @pytest.mark.parametrize(
     "model", [PCC(3), PCC(3, divergence="l2"), EAC(3), HBGF(3), AutoConsensus(3)]
 )
-def test_plain_clusters_stay_with_other_members(model, blobs):
+def test_clear_clusters_persist_with_other_members(model, blobs):
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     model.fit(blobs)
@@ -157,8 +157,8 @@ def test_plain_clusters_stay_with_other_members(model, blobs):
     sizes = np.bincount(model.labels_)
     assert (low <= sizes).all()
     assert (high >= sizes).all()
-    again = other_members(model, blobs, n_draws=15, random_state=0)
-    np.testing.assert_array_equal(stability.kept, again.kept)
+    repeated = other_members(model, blobs, n_draws=15, random_state=0)
+    np.testing.assert_array_equal(stability.kept, repeated.kept)
     if hasattr(model, "membership_"):
         low, high = stability.overlap_interval(0.5)
         assert (low <= high).all()
@@ -168,7 +168,7 @@ def test_plain_clusters_stay_with_other_members(model, blobs):
             stability.overlap_interval()
 
 
-def test_a_draw_is_a_fit_with_the_partitions_drawn(blobs):
+def test_a_draw_is_a_fit_to_the_drawn_partitions(blobs):
     """Only one column can be drawn, so the consensus is the same as of the ensemble itself."""
     one = blobs.subset(partitions=[4])
     model = EAC(3).fit(one)
@@ -178,7 +178,7 @@ def test_a_draw_is_a_fit_with_the_partitions_drawn(blobs):
     np.testing.assert_array_equal(stability.sizes, np.tile(np.bincount(model.labels_), (3, 1)))
 
 
-def test_pcc_begins_where_it_had_ended(blobs, monkeypatch):
+def test_pcc_starts_from_the_previous_solution(blobs, monkeypatch):
     model = PCC(3, divergence="l2", random_state=0).fit(blobs)
     start = model.membership_[:, : model.n_clusters_]
     start = start / start.sum(axis=1, keepdims=True)
@@ -186,14 +186,14 @@ def test_pcc_begins_where_it_had_ended(blobs, monkeypatch):
     fit = PCC.fit
     monkeypatch.setattr(PCC, "fit", lambda self, X, y=None: met.append((self, X)) or fit(self, X))
     other_members(model, blobs, n_draws=2, random_state=0)
-    for again, ensemble in met:
-        np.testing.assert_allclose(again.init, start)
+    for repeated, ensemble in met:
+        np.testing.assert_allclose(repeated.init, start)
         assert ensemble.weights.sum() == blobs.n_partitions
         np.testing.assert_array_equal(ensemble.weights, ensemble.weights.round())
     assert (met[0][1].weights != met[1][1].weights).any()
 
 
-def test_objects_that_no_drawn_partition_saw_are_in_no_cluster():
+def test_objects_unobserved_in_a_draw_have_no_cluster():
     labels = np.array([[0, -1], [0, -1], [1, 0], [1, 0], [-1, 1], [-1, 1]])
     model = AutoConsensus(3, random_state=0).fit(labels)
     stability = other_members(model, labels, n_draws=30, random_state=0)
@@ -201,7 +201,7 @@ def test_objects_that_no_drawn_partition_saw_are_in_no_cluster():
     assert stability.kept[2] == stability.kept[3] > stability.kept[0]
 
 
-def test_gaps_between_clusters_that_are_not_neighbours_are_marked():
+def test_gaps_between_distant_clusters_are_marked():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 2)) * [5, 1]
     fifths = np.digitize(X[:, 0], np.quantile(X[:, 0], [0.2, 0.4, 0.6, 0.8]))
@@ -225,7 +225,7 @@ def test_gaps_between_clusters_that_are_not_neighbours_are_marked():
             assert gaps.neighbours[a, b] == (a != b and alone)
 
 
-def test_bad_input_of_other_members(blobs):
+def test_invalid_input_of_other_members_is_refused(blobs):
     with pytest.raises(ParameterError, match="a fitted consensus"):
         other_members([0, 1], blobs)
     with pytest.raises(InputError, match="needs the ensemble"):

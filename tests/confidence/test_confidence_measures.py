@@ -47,7 +47,7 @@ KINDS = [
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", KINDS)
-def test_measures_are_those_of_the_definitions(kind, seed):
+def test_measures_match_their_definitions(kind, seed):
     labels, ensemble = case(seed, **kind)
     items = naive.item_consensus(labels, ensemble)
     np.testing.assert_allclose(item_consensus(labels, ensemble), items, atol=1e-12)
@@ -58,8 +58,8 @@ def test_measures_are_those_of_the_definitions(kind, seed):
     for u, names in enumerate(ensemble.names):
         there = given[:, u] >= 0
         given[there, u] = np.array(names)[given[there, u]]
-    again = company(labels, ensemble, new=given)
-    np.testing.assert_allclose(again, kept[::-1], atol=1e-12)
+    repeated = company(labels, ensemble, new=given)
+    np.testing.assert_allclose(repeated, kept[::-1], atol=1e-12)
     by_majority = naive.agreement(labels, ensemble, "majority")
     np.testing.assert_allclose(member_agreement(labels, ensemble), by_majority)
     # Several one-to-one matchings may be best: the same number of objects agrees in all of them.
@@ -85,7 +85,7 @@ def test_the_worked_example_of_four_objects():
     assert np.isnan(item_consensus([0, 0, 0, 1], labels)[3, 1])
 
 
-def test_many_objects_with_missing_labels_weigh_pairs_by_copresence():
+def test_pairs_are_weighted_by_copresence_with_many_objects():
     labels, ensemble = case(3, n=30, missing=0.4, weights=True)
     w = ensemble.weights
     L = ensemble.labels
@@ -94,8 +94,8 @@ def test_many_objects_with_missing_labels_weigh_pairs_by_copresence():
     np.fill_diagonal(seen, 0)
     np.fill_diagonal(same, 0)
     Z = np.eye(3)[labels]
-    found = item_consensus(labels, ensemble, max_dense=10)
-    np.testing.assert_allclose(found, (same @ Z) / (seen @ Z), atol=1e-12)
+    actual = item_consensus(labels, ensemble, max_dense=10)
+    np.testing.assert_allclose(actual, (same @ Z) / (seen @ Z), atol=1e-12)
     # Nothing missing: the two ways are one.
     labels, ensemble = case(3, n=30)
     np.testing.assert_allclose(
@@ -121,7 +121,7 @@ def test_soft_members_are_compared_by_products_of_memberships():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_silhouette_is_scikit_learns(seed):
+def test_the_silhouette_equals_that_of_scikit_learn(seed):
     labels, ensemble = case(seed, n=25, m=9)
     apart = 1.0 - coassociation(ensemble, normalize=True)
     np.fill_diagonal(apart, 0.0)
@@ -146,7 +146,7 @@ def blobs():
     return X, y, Ensemble(labels)
 
 
-def test_margin_and_entropy_are_those_of_the_membership(blobs):
+def test_margin_and_entropy_come_from_the_membership(blobs):
     _, _, ensemble = blobs
     model = PCC(3, divergence="l2", random_state=0).fit(ensemble)
     sure = object_confidence(model, ensemble)
@@ -164,7 +164,7 @@ def test_margin_and_entropy_are_those_of_the_membership(blobs):
     np.testing.assert_allclose(overlap, cluster_similarity(model.membership_)[:3, :3])
 
 
-def test_labels_alone_are_given_a_membership_by_the_company(blobs):
+def test_labels_without_memberships_get_the_company_as_membership(blobs):
     _, _, ensemble = blobs
     sure = object_confidence(EAC(3).fit(ensemble), ensemble)
     np.testing.assert_allclose(sure.membership, company(sure.labels, ensemble))
@@ -199,7 +199,7 @@ def test_objects_in_no_cluster_have_no_confidence():
         np.testing.assert_allclose(getattr(clusters, name), getattr(expected, name))
 
 
-def test_a_consensus_clustering_brings_its_ensemble():
+def test_a_consensus_clustering_supplies_its_ensemble():
     X, _ = make_blobs(60, centers=2, random_state=0)
     model = ConsensusClustering(
         "eac", EnsembleGenerator("kmeans", n_partitions=10), n_clusters=2, random_state=0
@@ -210,7 +210,7 @@ def test_a_consensus_clustering_brings_its_ensemble():
     )
 
 
-def test_partitions_beside_scikit_learn(blobs):
+def test_partition_scores_agree_with_scikit_learn(blobs):
     _, _, sampled = blobs
     whole = Ensemble(np.where(sampled.labels < 0, 0, sampled.labels), weights=np.arange(1, 21))
     model = HBGF(3, random_state=0).fit(whole.reweighted(None))
@@ -236,22 +236,22 @@ def test_partitions_beside_scikit_learn(blobs):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_stability_over_k_is_the_sum_over_clusters_that_meet(seed):
+def test_stability_over_k_sums_over_intersecting_clusters(seed):
     rng = np.random.default_rng(seed)
     partitions = {k: rng.integers(0, k, 30) for k in (2, 3, 4, 6)}
-    found, expected = stability_over_k(partitions), naive.stability_over_k(partitions)
+    actual, expected = stability_over_k(partitions), naive.stability_over_k(partitions)
     for k in partitions:
-        np.testing.assert_allclose(found[k], expected[k])
+        np.testing.assert_allclose(actual[k], expected[k])
 
 
-def test_what_is_found_whole_everywhere_is_stable():
+def test_clusters_found_at_every_k_are_stable():
     partitions = {2: list("aaabbb"), 3: list("aaabbc"), 4: list("aaabdc")}
-    found = stability_over_k(partitions)
-    assert [found[k][0] for k in (2, 3, 4)] == [1, 1, 1]
-    assert found[4][1:].max() < 1
+    actual = stability_over_k(partitions)
+    assert [actual[k][0] for k in (2, 3, 4)] == [1, 1, 1]
+    assert actual[4][1:].max() < 1
 
 
-def test_missing_objects_are_missing_from_every_partition_or_none():
+def test_objects_must_be_missing_from_all_partitions_or_none():
     whole = {2: [0, 0, 1, 1, -1], 3: [0, 0, 1, 2, -1]}
     np.testing.assert_allclose(stability_over_k(whole)[2], [1, 0.5])
     with pytest.raises(InputError, match="of the same objects"):
@@ -271,7 +271,7 @@ def test_missing_objects_are_missing_from_every_partition_or_none():
         partition_confidence,
     ],
 )
-def test_what_does_not_fit_is_refused(measure):
+def test_labels_of_other_objects_are_refused(measure):
     _, ensemble = case(0)
     with pytest.raises(InputError, match=r"13 labels and an ensemble of 14 objects"):
         measure(np.zeros(13, int), ensemble)
@@ -287,7 +287,7 @@ def test_what_does_not_fit_is_refused(measure):
             measure(np.zeros(14, int), ensemble, **given)
 
 
-def test_the_same_for_any_number_of_threads():
+def test_results_do_not_depend_on_the_number_of_threads():
     labels, ensemble = case(2, n=60, missing=0.3)
     one, four = (object_confidence(labels, ensemble, n_jobs=k).item_consensus for k in (1, 4))
     np.testing.assert_array_equal(one, four)

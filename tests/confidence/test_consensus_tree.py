@@ -34,7 +34,7 @@ def grown():
     return X, y, members, consensus_tree(members, X, generator=MEMBERS, random_state=0)
 
 
-def test_the_cuts_are_those_of_the_tree_of_the_default(grown):
+def test_cuts_equal_those_of_the_default_tree(grown):
     _, _, members, tree = grown
     model = AutoConsensus(3).fit(Ensemble(members))
     np.testing.assert_array_equal(model.tree_objects_, np.arange(450))
@@ -42,7 +42,7 @@ def test_the_cuts_are_those_of_the_tree_of_the_default(grown):
         assert same_partition(tree.cut(k), cut(model.linkage_matrix_, k))
 
 
-def test_levels_that_are_there_hold_and_no_others(grown):
+def test_only_true_levels_are_significant(grown):
     _, y, _, tree = grown
     assert tree.holds().tolist() == [True, True] + [False] * 7
     assert same_partition(tree.cut(), y)
@@ -77,7 +77,7 @@ def test_heights_are_means_over_pairs(grown):
     assert labels.max() == sum(split.height > lowest for split in tree.splits)
 
 
-def test_labels_alone_have_lifetimes_only(grown):
+def test_labels_without_points_have_lifetimes_only(grown):
     _, _, members, _ = grown
     tree = consensus_tree(members)
     assert not tree.has_p_values
@@ -114,22 +114,22 @@ def tree_of(p_values, sizes):
         ([0.001, 0.5, 0.001], [0, 1, 1, 2]),
     ],
 )
-def test_what_does_not_hold_stays_within_one(p_values, expected):
+def test_insignificant_splits_are_not_cut(p_values, expected):
     sizes = [5, 6, 20, 8]
     tree = tree_of(p_values, sizes)
     np.testing.assert_array_equal(tree.cut(), np.repeat(expected, sizes))
 
 
-def test_same_bits_for_any_seed_type_and_a_model_brings_its_generator():
+def test_any_seed_type_gives_the_same_bits_and_models_supply_their_generator():
     X, y = nested(240)
     model = ConsensusClustering(generator=MEMBERS, n_clusters=3, random_state=0).fit(X)
     first = consensus_tree(model, X, n_splits=3, random_state=1)
-    again = consensus_tree(model, X, n_splits=3, random_state=np.random.SeedSequence(1))
-    assert [s.p_value for s in first.splits] == [s.p_value for s in again.splits]
+    repeated = consensus_tree(model, X, n_splits=3, random_state=np.random.SeedSequence(1))
+    assert [s.p_value for s in first.splits] == [s.p_value for s in repeated.splits]
     assert same_partition(first.cut(3), y)
 
 
-def test_objects_beside_the_tree_are_placed(monkeypatch):
+def test_objects_outside_the_tree_are_placed(monkeypatch):
     X, y = nested(400)
     members = np.array(MEMBERS.fit_transform(X), dtype=np.int64)
     members[:5] = -1
@@ -148,7 +148,7 @@ def test_objects_beside_the_tree_are_placed(monkeypatch):
     assert np.mean(part.cut(3) == tree.cut(3)[9:]) > 0.9 or same_partition(part.cut(3), y[9:])
 
 
-def test_the_picture_has_a_line_for_each_split(grown):
+def test_the_plot_has_a_line_for_each_split(grown):
     tree = grown[3]
     shown = consensus_tree_of(tree)
     assert shown.sizes.sum() == 450
@@ -185,7 +185,7 @@ def test_a_consensus_without_its_members_is_refused():
         consensus_tree(model)
 
 
-def test_a_lifetime_is_the_height_above_the_higher_part(grown):
+def test_a_lifetime_is_the_height_above_the_higher_child(grown):
     tree = grown[3]
     heights = {split.node: split.height for split in tree.splits}
     inner = [split for split in tree.splits if {split.left, split.right} <= heights.keys()]

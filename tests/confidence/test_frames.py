@@ -27,7 +27,7 @@ class Places(pd.DataFrame):
         return Places
 
 
-def test_columns_are_what_the_model_has():
+def test_columns_follow_the_attributes_of_the_model():
     frame = cc.to_frame(SOFT)
     width = SOFT.membership_.shape[1]
     assert frame.columns.tolist() == [
@@ -39,12 +39,12 @@ def test_columns_are_what_the_model_has():
     np.testing.assert_array_equal(frame["confidence"], confidences(SOFT, LABELS))
     np.testing.assert_array_equal(frame.iloc[:, 2:], SOFT.membership_)
     assert cc.to_frame(HARD).columns.tolist() == ["label"]
-    told = cc.to_frame(HARD, ensemble=LABELS)
-    np.testing.assert_array_equal(told["confidence"], confidences(HARD, LABELS))
+    printed = cc.to_frame(HARD, ensemble=LABELS)
+    np.testing.assert_array_equal(printed["confidence"], confidences(HARD, LABELS))
 
 
 @pytest.mark.parametrize("soft", [True, False])
-def test_a_pipeline_brings_its_members(soft):
+def test_a_pipeline_supplies_its_members(soft):
     X, _ = make_blobs(60, random_state=0)
     consensus = cc.PCC() if soft else cc.EAC()
     model = cc.ConsensusClustering(consensus, n_clusters=3, random_state=0).fit(X)
@@ -52,32 +52,32 @@ def test_a_pipeline_brings_its_members(soft):
     assert ("cluster_0" in cc.to_frame(model)) == soft
 
 
-def test_frames_of_pandas_stay_what_they_are():
+def test_pandas_frames_keep_their_index_and_columns():
     given = Places({"town": list(map(str, range(30)))}, index=pd.RangeIndex(100, 130, name="id"))
     given.crs = "EPSG:4326"
-    found = cc.to_frame(SOFT, given)
-    assert type(found) is Places
-    assert found.crs == "EPSG:4326"
-    pd.testing.assert_index_equal(found.index, given.index)
-    assert found.columns.tolist()[:3] == ["town", "label", "confidence"]
+    actual = cc.to_frame(SOFT, given)
+    assert type(actual) is Places
+    assert actual.crs == "EPSG:4326"
+    pd.testing.assert_index_equal(actual.index, given.index)
+    assert actual.columns.tolist()[:3] == ["town", "label", "confidence"]
     assert given.columns.tolist() == ["town"]
     index = pd.MultiIndex.from_product([["a", "b", "c"], range(10)])
     pd.testing.assert_index_equal(cc.to_frame(HARD, index).index, index)
     assert cc.to_frame(HARD, [f"o{i}" for i in range(30)]).index[2] == "o2"
 
 
-def test_frames_of_polars_stay_what_they_are():
+def test_polars_frames_keep_their_columns():
     given = pl.DataFrame({"town": list(map(str, range(30)))})
-    found = cc.to_frame(SOFT, given)
-    assert isinstance(found, pl.DataFrame)
-    assert found.columns[:3] == ["town", "label", "confidence"]
-    assert found["label"].to_list() == SOFT.labels_.tolist()
+    actual = cc.to_frame(SOFT, given)
+    assert isinstance(actual, pl.DataFrame)
+    assert actual.columns[:3] == ["town", "label", "confidence"]
+    assert actual["label"].to_list() == SOFT.labels_.tolist()
     alone = cc.to_frame(HARD, given["town"])
     assert alone.columns == ["town", "label"]
-    assert found["label"].dtype == pl.Int64
+    assert actual["label"].dtype == pl.Int64
 
 
-def test_an_object_in_no_cluster_has_label_minus_one():
+def test_unclustered_objects_have_label_minus_one():
     labels = LABELS.copy()
     labels[4] = -1
     with pytest.warns(EvidenceWarning):
@@ -88,7 +88,7 @@ def test_an_object_in_no_cluster_has_label_minus_one():
     np.testing.assert_array_equal(frame["confidence"], confidences(model, labels))
 
 
-def test_a_prefix_keeps_two_results_apart():
+def test_a_prefix_distinguishes_two_results():
     both = cc.to_frame(HARD, cc.to_frame(SOFT), prefix="eac_")
     assert both.columns.tolist()[-1] == "eac_label"
     for frame in (cc.to_frame(SOFT), pl.DataFrame({"label": range(30)})):
@@ -98,7 +98,7 @@ def test_a_prefix_keeps_two_results_apart():
         cc.to_frame(HARD, pl.Series("label", range(30)))
 
 
-def test_refusals():
+def test_invalid_arguments_are_refused():
     with pytest.raises(InputError, match="Got 3 rows, and there are 30 labels"):
         cc.to_frame(HARD, [1, 2, 3])
     with pytest.raises(InputError, match="Collect it"):

@@ -22,7 +22,7 @@ def rows_of(labels):
 
 
 @pytest.mark.parametrize("distance", LOSSES)
-def test_a_ball_among_all_partitions_of_seven_objects(distance):
+def test_a_ball_of_seven_objects_matches_enumeration(distance):
     rng = np.random.default_rng(LOSSES.index(distance))
     for level in (0.1, 0.5, 0.95, 1.0):
         weights = rng.integers(0, 5, len(ALL)).astype(float)
@@ -52,7 +52,7 @@ def test_a_ball_among_all_partitions_of_seven_objects(distance):
             assert np.array_equal(bound.n_clusters, CLUSTERS[bound.draws])
 
 
-def test_a_ball_of_draws_with_missing_objects_and_noise():
+def test_draws_with_missing_objects_and_noise_have_a_ball():
     draws = np.array([[0, 0, 1, -1], [0, 0, -2, -2], [-1, -1, -1, 0], [0, 0, 1, -1]])
     estimate = [0, 0, 1, -1]
     ball = credible_ball(Ensemble.from_draws(draws), estimate, level=1.0)
@@ -64,7 +64,7 @@ def test_a_ball_of_draws_with_missing_objects_and_noise():
     assert ball.lower_vertical.n_clusters.tolist() == [3]
 
 
-def test_what_a_ball_refuses():
+def test_a_ball_refuses_invalid_arguments():
     with pytest.raises(ParameterError, match="'level' parameter of credible_ball"):
         credible_ball(EVERYTHING, ALL[0], level=0.0)
     with pytest.raises(ParameterError, match="'distance' parameter"):
@@ -96,8 +96,8 @@ def largest_core(draws, threshold):
     raise AssertionError
 
 
-def test_cores_against_all_subsets_of_seven_objects():
-    rng, found, asked = np.random.default_rng(0), 0, 0
+def test_cores_of_seven_objects_match_enumeration():
+    rng, actual, asked = np.random.default_rng(0), 0, 0
     for _ in range(40):
         truth = rng.integers(0, 3, 7)
         draws = np.where(rng.random((7, 25)) < 0.15, rng.integers(0, 3, (7, 25)), truth[:, None])
@@ -118,8 +118,8 @@ def test_cores_against_all_subsets_of_seven_objects():
                 ]
             )
             assert here.probability == pytest.approx(share)
-            found, asked = found + (here.n_objects == size), asked + 1
-    assert found >= 0.95 * asked
+            actual, asked = actual + (here.n_objects == size), asked + 1
+    assert actual >= 0.95 * asked
 
 
 def test_the_curve_falls_and_ends_where_all_objects_agree():
@@ -139,7 +139,7 @@ def test_the_curve_falls_and_ends_where_all_objects_agree():
     assert len(np.unique(truth[kept])) == len(np.unique(core.labels[kept])) == 3
 
 
-def test_a_core_of_missing_objects_and_noise():
+def test_draws_with_missing_objects_and_noise_have_a_core():
     # Who did not observe an object says nothing of it: the two halves agree where they can.
     draws = np.array([[0, 0, 1, -1], [0, 0, -1, 1], [0, 0, 1, 1]]).T
     core = core_partition(draws, 1.0)
@@ -167,13 +167,13 @@ def two_modes(seed, shares, n=200, m=60, flip=0.2):
 def test_two_modes_are_found_and_one_is_not_split():
     for seed in range(20):
         draws, which = two_modes(seed, 0.6)
-        found = modes(draws, max_modes=3, random_state=seed, n_jobs=1)
-        assert found.n_modes == 2
-        agree = (found.assignments == 1) == which
+        actual = modes(draws, max_modes=3, random_state=seed, n_jobs=1)
+        assert actual.n_modes == 2
+        agree = (actual.assignments == 1) == which
         assert max(agree.mean(), 1 - agree.mean()) > 0.97
-        assert found.shares.tolist() == sorted(found.shares, reverse=True)
-        assert "in two ways" in found.sentence
-        assert (np.diff(found.mean_distances) <= 0).all()
+        assert actual.shares.tolist() == sorted(actual.shares, reverse=True)
+        assert "in two ways" in actual.sentence
+        assert (np.diff(actual.mean_distances) <= 0).all()
         one, _ = two_modes(seed, 1.1)
         same = modes(one, max_modes=3, random_state=seed, n_jobs=1)
         assert same.n_modes == 1
@@ -182,20 +182,20 @@ def test_two_modes_are_found_and_one_is_not_split():
 
 def test_modes_are_estimates_of_their_partitions():
     draws, _ = two_modes(0, 0.5, flip=0.05)
-    found = modes(draws, 2, random_state=0)
-    assert len(found.p_values) == 0
-    for mode, labels in enumerate(found.labels):
-        some = draws[:, found.assignments == mode]
+    actual = modes(draws, 2, random_state=0)
+    assert len(actual.p_values) == 0
+    for mode, labels in enumerate(actual.labels):
+        some = draws[:, actual.assignments == mode]
         best = BayesEstimate(random_state=0).fit(some)
         mean = np.mean([naive.loss(labels, draw, "vi") for draw in some.T])
         assert mean == pytest.approx(best.expected_loss_, abs=1e-3)
-        assert found.distances[found.assignments == mode].mean() == pytest.approx(mean)
-    again = modes(draws, 2, random_state=0, n_jobs=2)
-    assert np.array_equal(found.labels, again.labels)
-    assert np.array_equal(found.mean_distances, again.mean_distances)
+        assert actual.distances[actual.assignments == mode].mean() == pytest.approx(mean)
+    repeated = modes(draws, 2, random_state=0, n_jobs=2)
+    assert np.array_equal(actual.labels, repeated.labels)
+    assert np.array_equal(actual.mean_distances, repeated.mean_distances)
 
 
-def test_modes_of_few_partitions_with_missing_objects():
+def test_few_partitions_with_missing_objects_have_modes():
     draws, _ = two_modes(3, 0.5, m=10)
     draws[np.random.default_rng(0).random(draws.shape) < 0.2] = -1
     assert modes(draws, random_state=0).n_modes == 1

@@ -57,7 +57,7 @@ def test_reprs_are_short(results):
         assert len(shown) < 800, f"{name}: {len(shown)} characters"
 
 
-def test_every_public_result_class_is_displayed(results):
+def test_every_public_result_class_has_a_short_repr(results):
     public = {
         name
         for name in confidence.__all__

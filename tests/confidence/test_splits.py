@@ -24,7 +24,7 @@ def naive_ecs(a, b):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_element_centric_similarity_is_that_of_page_ranks(seed):
+def test_element_centric_similarity_matches_page_rank(seed):
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 4, 40), rng.integers(0, 6, 40)
     assert element_centric_similarity(a, b) == pytest.approx(naive_ecs(a, b), abs=1e-12)
@@ -32,20 +32,20 @@ def test_element_centric_similarity_is_that_of_page_ranks(seed):
     assert element_centric_similarity(a, (a + 1) % 4) == 1.0
 
 
-def test_inconsistency_is_that_of_all_pairs_of_runs():
+def test_inconsistency_averages_over_all_pairs_of_runs():
     rng = np.random.default_rng(0)
     base = rng.integers(0, 3, (50, 4))
     labels = base[:, [0, 1, 0, 2, 3, 3, 3]]
-    found = inconsistency(labels)
+    actual = inconsistency(labels)
     pairs = np.array([[naive_ecs(a, b) for a in labels.T] for b in labels.T])
-    assert found.coefficient == pytest.approx(1 / pairs.mean())
-    np.testing.assert_allclose(found.similarity, pairs)
-    assert found.n_different == 4
-    assert found.typical == int(pairs.mean(axis=1).argmax())
+    assert actual.coefficient == pytest.approx(1 / pairs.mean())
+    np.testing.assert_allclose(actual.similarity, pairs)
+    assert actual.n_different == 4
+    assert actual.typical == int(pairs.mean(axis=1).argmax())
     assert inconsistency(labels[:, [0, 2]]).coefficient == 1.0
 
 
-def test_weights_are_repeats():
+def test_weights_act_as_repetitions():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 3, (30, 3))
     repeated = inconsistency(labels[:, [0, 0, 1, 2]]).coefficient
@@ -68,7 +68,7 @@ def halves(splitting, n=40, columns=8):
 
 
 @pytest.mark.parametrize("splitting", range(9))
-def test_columns_that_split_are_counted(splitting):
+def test_columns_that_split_a_cluster_are_counted(splitting):
     labels, consensus = halves(splitting)
     splits = cluster_splits(consensus, labels)
     assert splits.n_parts.tolist() == [2 if splitting else 1, 1]
@@ -80,7 +80,7 @@ def test_columns_that_split_are_counted(splitting):
         assert splits.parts[0] != splits.parts[79]
 
 
-def test_columns_that_split_each_in_another_way_do_not_count():
+def test_columns_with_different_splits_do_not_count():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, (200, 8))
     splits = cluster_splits(np.zeros(200, dtype=int), labels)
@@ -88,7 +88,7 @@ def test_columns_that_split_each_in_another_way_do_not_count():
     assert not splits.told()
 
 
-def test_finer_columns_that_respect_the_parts_count_and_an_unequal_whole_does_not():
+def test_finer_columns_count_if_they_respect_the_parts():
     labels, consensus = halves(4)
     labels[:40, 0] = 5 + np.arange(40) % 3  # three pieces of the first half
     assert cluster_splits(consensus, labels).n_partitions[0] == 4
@@ -98,7 +98,7 @@ def test_finer_columns_that_respect_the_parts_count_and_an_unequal_whole_does_no
     assert cluster_splits(np.zeros(100, dtype=int), few).n_partitions[0] == 2
 
 
-def test_missing_and_noise():
+def test_missing_labels_and_noise_are_no_splits():
     labels, consensus = halves(5)
     labels[::7, 0] = -1
     labels[3, 1] = -2
@@ -109,7 +109,7 @@ def test_missing_and_noise():
     assert splits.n_observing[0] == 7
 
 
-def test_large_clusters_are_looked_at_in_part():
+def test_large_clusters_are_sampled():
     labels, consensus = halves(5, n=3000)
     splits = cluster_splits(consensus, labels)
     assert splits.told(["T", "B"], "columns") == ["cluster T is split in two by 5 of 8 columns"]

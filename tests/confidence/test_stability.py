@@ -33,13 +33,13 @@ def otsu(values):
     at = np.unique(np.round(values, 12))
     if len(at) == 1:
         return at[0]
-    found = []
+    actual = []
     for low, high in pairwise(at):
         t = 0.5 * (low + high)
         a, b = values[values < t], values[values >= t]
-        found.append((len(a) * len(b) * (a.mean() - b.mean()) ** 2, -t))
-    best = max(value for value, _ in found)
-    return -max(t for value, t in found if value >= best * (1 - 1e-12))
+        actual.append((len(a) * len(b) * (a.mean() - b.mean()) ** 2, -t))
+    best = max(value for value, _ in actual)
+    return -max(t for value, t in actual if value >= best * (1 - 1e-12))
 
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), KINDS)
@@ -51,7 +51,7 @@ def test_ambiguity_is_the_mean_over_pairs(missing, noise, weighted):
     np.testing.assert_allclose(object_ambiguity(e), expected, atol=1e-12)
 
 
-def test_ambiguity_without_a_table_and_of_soft_members(monkeypatch):
+def test_ambiguity_needs_no_table_and_takes_soft_members(monkeypatch):
     e = ensemble_of(0.0, 0.2, True)
     expected = object_ambiguity(e)
     monkeypatch.setattr(module, "_TABLE", 3)
@@ -65,7 +65,7 @@ def test_ambiguity_without_a_table_and_of_soft_members(monkeypatch):
 
 @pytest.mark.parametrize("determinacy", ["linear", "quadratic"])
 @pytest.mark.parametrize(("missing", "noise", "weighted"), KINDS)
-def test_stability_is_that_of_all_pairs(determinacy, missing, noise, weighted):
+def test_stability_averages_over_all_pairs(determinacy, missing, noise, weighted):
     e = ensemble_of(missing, noise, weighted)
     p = naive.shares(e)
     np.fill_diagonal(p, np.nan)
@@ -75,21 +75,21 @@ def test_stability_is_that_of_all_pairs(determinacy, missing, noise, weighted):
     f = np.where(p < th, (th - p) / th, (p - th) / (1 - th))
     raw = np.nanmean(f**2 if determinacy == "quadratic" else f, axis=1)
     scaled = (raw - raw.min()) / (raw.max() - raw.min())
-    found = sample_stability(e, determinacy=determinacy)
-    assert found.threshold == pytest.approx(th, abs=1e-12)
-    np.testing.assert_allclose(found.determinacy, raw, atol=1e-10)
-    np.testing.assert_allclose(found.stability, scaled, atol=1e-10)
-    np.testing.assert_array_equal(found.core, scaled >= otsu(scaled))
+    actual = sample_stability(e, determinacy=determinacy)
+    assert actual.threshold == pytest.approx(th, abs=1e-12)
+    np.testing.assert_allclose(actual.determinacy, raw, atol=1e-10)
+    np.testing.assert_allclose(actual.stability, scaled, atol=1e-10)
+    np.testing.assert_array_equal(actual.core, scaled >= otsu(scaled))
 
 
 def test_unanimous_objects_are_all_stable():
-    found = sample_stability(np.repeat([0, 1, 2], 5)[:, None] * [1, 1, 1])
-    assert found.stability.tolist() == [1.0] * 15
-    assert found.core.all()
+    actual = sample_stability(np.repeat([0, 1, 2], 5)[:, None] * [1, 1, 1])
+    assert actual.stability.tolist() == [1.0] * 15
+    assert actual.core.all()
     assert sample_stability(np.zeros((4, 3), dtype=int)).core.all()
 
 
-def test_planted_borders_are_the_halo():
+def test_objects_on_planted_borders_form_the_halo():
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1], 30)
     labels = np.repeat(truth[:, None], 20, axis=1)
@@ -99,14 +99,14 @@ def test_planted_borders_are_the_halo():
     assert set(np.argsort(-object_ambiguity(labels))[:2]) == {3, 40}
 
 
-def test_objects_missing_everywhere_are_unknown():
+def test_objects_missing_everywhere_have_no_stability():
     labels = np.vstack([E1, [-1, -1, -1]])
-    found, of_e1 = sample_stability(labels), sample_stability(E1)
-    np.testing.assert_array_equal(found.stability, [*of_e1.stability, np.nan])
-    assert not found.core[-1]
+    actual, of_e1 = sample_stability(labels), sample_stability(E1)
+    np.testing.assert_array_equal(actual.stability, [*of_e1.stability, np.nan])
+    assert not actual.core[-1]
     assert np.isnan(object_ambiguity(labels)[-1])
 
 
-def test_determinacy_must_be_known():
+def test_unknown_determinacy_is_refused():
     with pytest.raises(ParameterError, match="'determinacy' parameter of sample_stability"):
         sample_stability(E1, determinacy="cubic")

@@ -48,7 +48,7 @@ def kept(labels, must_link, cannot_link):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_groups_are_the_closure_and_contradictions_have_the_shortest_chain(seed):
+def test_groups_are_closures_and_contradictions_show_the_shortest_chain(seed):
     rng = np.random.default_rng(seed)
     n = 30
     must = rng.integers(0, n, (22, 2))
@@ -88,7 +88,7 @@ def test_invalid_pairs_are_refused(must, cannot, sentence):
         cc.EAC(3).fit(labels, must_link=must, cannot_link=cannot)
 
 
-def test_no_pairs_are_no_constraints():
+def test_empty_pairs_impose_no_constraints():
     _, labels = members()
     plain = cc.EAC(3).fit(labels)
     for nothing in ([], np.empty((0, 2), dtype=int), None):
@@ -101,7 +101,7 @@ def test_no_pairs_are_no_constraints():
 
 @pytest.mark.parametrize("linkage", ["average", "single", "complete"])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_tree_is_that_of_trying_all_pairs(linkage, seed):
+def test_the_tree_matches_brute_force(linkage, seed):
     rng = np.random.default_rng(seed)
     D = rng.random((16, 16))
     D = (D + D.T) / 2
@@ -119,7 +119,7 @@ def test_the_tree_is_that_of_trying_all_pairs(linkage, seed):
 
 
 @pytest.mark.parametrize("linkage", ["average", "single", "complete"])
-def test_contraction_of_objects_with_equal_labels_changes_nothing(linkage):
+def test_a_redundant_constraint_changes_nothing(linkage):
     """A pair that the tree joins first anyway."""
     _, labels = members(1)
     labels[5] = labels[9]
@@ -131,7 +131,7 @@ def test_contraction_of_objects_with_equal_labels_changes_nothing(linkage):
 
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("lost", [0.0, 0.2])
-def test_eac_grows_from_the_evidence(soft, lost):
+def test_eac_with_constraints_merges_greedily(soft, lost):
     z, labels = members(2, n=30, lost=0.0 if soft else lost)
     must, cannot = answers(3, z, 12)
     ensemble = cc.Ensemble(labels)
@@ -182,7 +182,7 @@ def test_all_constraints_are_kept(model, seed):
     np.testing.assert_array_equal(free, type(model)(**model.get_params()).fit(labels).labels_)
 
 
-def test_the_pipeline_keeps_them_and_the_points_choose_within():
+def test_the_pipeline_keeps_constraints_when_choosing_the_number():
     rng = np.random.default_rng(4)
     X = np.vstack([rng.normal(c, 0.6, (60, 2)) for c in ((0, 0), (5, 0), (0, 5))])
     model = cc.ConsensusClustering(random_state=0)
@@ -197,7 +197,7 @@ def test_the_pipeline_keeps_them_and_the_points_choose_within():
         cc.ConsensusClustering(refine=True).fit(X, must_link=[(0, 1)])
 
 
-def test_numbers_that_cannot_be_are_refused():
+def test_impossible_numbers_of_clusters_are_refused():
     _, labels = members()
     triangle = [(0, 1), (1, 2), (0, 2)]
     for model in (cc.EAC(2), cc.AutoConsensus(2)):
@@ -208,7 +208,7 @@ def test_numbers_that_cannot_be_are_refused():
     assert cc.EAC().fit(labels, cannot_link=triangle).n_clusters_ >= 3
 
 
-def test_methods_that_take_none_say_which_do():
+def test_methods_without_constraints_name_those_with():
     _, labels = members()
     for model in (cc.HBGF(3), cc.EAC(3, linkage="ward"), cc.EAC(3, metric="profile")):
         with pytest.raises(
@@ -235,7 +235,7 @@ def kept_by(must, cannot):
 
 @pytest.mark.parametrize("criterion", ["ensemble", "combined"])
 @pytest.mark.parametrize("k", [None, 3])
-def test_addremadd_finds_the_best_of_all_partitions_that_keep_the_pairs(criterion, k):
+def test_addremadd_finds_the_best_partition_under_constraints(criterion, k):
     rng = np.random.default_rng(1)
     reached = 0
     for labels in optima.random_ensembles(20, seed=3):
@@ -257,7 +257,7 @@ def test_addremadd_finds_the_best_of_all_partitions_that_keep_the_pairs(criterio
     assert reached >= 19
 
 
-def test_addremadd_keeps_pairs_of_more_rows_than_it_draws():
+def test_addremadd_keeps_constraints_outside_its_sample():
     z, labels = members(3, n=1600, K=6, wrong=0.5)
     must, cannot = answers(4, z, 60)
     for model in (cc.AddRemAdd(n_init=1), cc.AddRemAdd(8, n_init=1), cc.AddRemAdd(refine=False)):
@@ -265,7 +265,7 @@ def test_addremadd_keeps_pairs_of_more_rows_than_it_draws():
         assert kept(model.labels_, must, cannot)
 
 
-def test_addremadd_colours_what_must_be_apart():
+def test_addremadd_separates_pairs_by_colouring():
     """A cycle of five in three clusters; all pairs of four in three are refused."""
     _, labels = members(0, K=2)
     cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]
@@ -278,7 +278,7 @@ def test_addremadd_colours_what_must_be_apart():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_colours_differ_along_all_pairs(seed):
+def test_separated_pairs_have_different_colours(seed):
     rng = np.random.default_rng(seed)
     hidden = rng.integers(0, 4, 30)
     pairs = rng.integers(0, 25, (60, 2))
@@ -309,7 +309,7 @@ def pair_objective(ensemble, Y):
 
 
 @pytest.mark.parametrize("kind", ["hard", "missing", "weighted", "soft"])
-def test_pcc_is_stationary_among_memberships_that_keep_the_pairs(kind):
+def test_pcc_is_stationary_under_constraints(kind):
     """Beside SciPy's descent of f by single groups over their open clusters."""
     z, ensemble = soft_or_hard(kind, 24)
     must, cannot = answers(3, z, 9)
@@ -342,7 +342,7 @@ def test_pcc_is_stationary_among_memberships_that_keep_the_pairs(kind):
         assert best.fun >= model.objective_ - 1e-4 * abs(model.objective_)
 
 
-def test_pcc_reaches_the_best_labels_that_keep_the_pairs():
+def test_pcc_is_no_worse_than_the_best_labels_under_constraints():
     """A membership is no worse than the best of all partitions of seven objects."""
     rng = np.random.default_rng(1)
     for labels in optima.random_ensembles(12, seed=5):
@@ -356,7 +356,7 @@ def test_pcc_reaches_the_best_labels_that_keep_the_pairs():
         assert model.objective_ <= best + 1e-9
 
 
-def test_pcc_with_constraints_has_the_same_bits_on_more_threads_and_places():
+def test_pcc_with_constraints_gives_the_same_bits_with_any_threads_and_platforms():
     z, labels = members(2, n=300, K=4)
     must, cannot = answers(1, z, 30)
     found = [
@@ -384,7 +384,7 @@ def test_pcc_with_constraints_has_the_same_bits_on_more_threads_and_places():
 # ---- questions
 
 
-def test_the_worth_of_a_question_is_that_of_its_merge():
+def test_the_value_of_a_question_is_that_of_its_merge():
     """Beside loops over the tree."""
     _, labels = members(6, n=40)
     model = cc.AutoConsensus().fit(labels)

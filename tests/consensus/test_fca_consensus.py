@@ -45,11 +45,11 @@ def correlated(rng, n, m, k=4, errors=0.1, missing=0.0, noise=0.0):
     ("threshold", "expected"),
     [(1, [0, 0, 0, 1, 1, 0]), (2, [0, 0, 0, 1, 1, 1]), (3, [0, 1, 1, 2, 2, 3])],
 )
-def test_the_worked_example(threshold, expected):
+def test_the_worked_example_is_reproduced(threshold, expected):
     np.testing.assert_array_equal(FCAConsensus(threshold).fit_predict(E2), expected)
 
 
-def test_the_intents_of_the_worked_example():
+def test_the_intents_match_the_worked_example():
     model = FCAConsensus(2).fit(E2)
     np.testing.assert_array_equal(model.intents_, [[True, True, False], [True, False, True]])
     assert model.threshold_ == 2
@@ -58,7 +58,7 @@ def test_the_intents_of_the_worked_example():
 
 @pytest.mark.parametrize("threshold", [1, 4, 7, 0.01, 0.5, 1.0, "auto"])
 @pytest.mark.parametrize("order", ["given", "size"])
-def test_equal_members_give_their_partition(threshold, order):
+def test_equal_members_give_that_partition(threshold, order):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 4, 50)
     labels = np.column_stack([rng.permutation(4)[truth] for _ in range(7)])
@@ -92,7 +92,7 @@ def check_against_the_twin(labels, threshold, weights=None):
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(data=st.data())
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
-def test_the_kernel_is_its_twin(data):
+def test_the_kernel_matches_its_twin(data):
     n, m = data.draw(st.integers(2, 9)), data.draw(st.integers(1, 6))
     low = data.draw(st.sampled_from([0, -1, -2]))
     labels = np.array(
@@ -120,14 +120,14 @@ CASES = {
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
 @pytest.mark.parametrize("threshold", [2, 5, 8])
 @pytest.mark.parametrize("case", CASES)
-def test_the_kernel_is_its_twin_over_many_words_of_bits(case, threshold):
+def test_the_kernel_matches_its_twin_for_many_words_of_bits(case, threshold):
     rng = np.random.default_rng(threshold)
     labels = correlated(rng, 230, 12, **CASES[case])
     check_against_the_twin(labels, threshold)
     check_against_the_twin(labels, threshold, rng.integers(1, 3, 12).tolist())
 
 
-def test_the_kernel_is_its_twin_over_blocks_of_words():
+def test_the_kernel_matches_its_twin_for_blocks_of_words():
     labels = correlated(np.random.default_rng(0), 700, 10, errors=0.3)
     assert len(Ensemble(labels).distinct_rows()) > 512
     check_against_the_twin(labels, 4)
@@ -160,7 +160,7 @@ def test_all_code_types_and_budgets_give_the_same(dtype):
 
 
 @pytest.mark.parametrize("threshold", [1, 3, 6, 9])
-def test_every_intent_is_what_its_cluster_agrees_on(threshold):
+def test_every_intent_holds_the_common_labels_of_its_cluster(threshold):
     labels = correlated(np.random.default_rng(1), 200, 9)
     model = FCAConsensus(threshold).fit(labels)
     assert model.covered_.all()  # complete labels leave nobody over
@@ -170,14 +170,14 @@ def test_every_intent_is_what_its_cluster_agrees_on(threshold):
         assert votes.sum() >= threshold
 
 
-def test_one_vote_more_never_joins_more():
+def test_a_higher_threshold_never_joins_more_objects():
     labels = correlated(np.random.default_rng(2), 200, 9)
     counts = [FCAConsensus(t).fit(labels).n_clusters_ for t in range(1, 10)]
     assert counts[-1] == len(Ensemble(labels).distinct_rows())
     assert counts[0] <= counts[4] <= counts[-1]
 
 
-def test_correlated_errors_leave_the_planted_clusters():
+def test_correlated_errors_do_not_hide_planted_clusters():
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(4), 30)
     halves = np.where(np.arange(120) % 30 < 15, truth, truth + 4)
@@ -196,7 +196,7 @@ def test_the_result_depends_on_the_order_of_objects():
     assert adjusted_rand_score(given, turned) < 1  # 5 is with 3, 4 or with 1, 2: who comes first
 
 
-def test_an_object_seen_by_few_goes_where_most_of_its_labels_are():
+def test_rarely_observed_objects_join_the_cluster_with_most_of_their_labels():
     labels = np.repeat([[0] * 6, [1] * 6], 5, axis=0)
     labels = np.vstack([labels, [-1, 1, 1, -1, -1, -1]])
     with pytest.warns(
@@ -208,7 +208,7 @@ def test_an_object_seen_by_few_goes_where_most_of_its_labels_are():
 
 
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
-def test_many_objects_left_over_go_where_most_of_their_labels_are():
+def test_remaining_objects_join_the_cluster_with_most_of_their_labels():
     labels = correlated(np.random.default_rng(6), 2500, 12, missing=0.5)
     model = FCAConsensus(6).fit(labels)
     held = np.flatnonzero(model.covered_)
@@ -227,7 +227,7 @@ def test_many_objects_left_over_go_where_most_of_their_labels_are():
         assert sizes[k] == largest
 
 
-def test_an_object_that_shares_no_label_is_by_itself():
+def test_an_object_without_shared_labels_is_a_singleton():
     labels = np.array([[0, 0, 0], [0, 0, 0], [1, -1, -1], [1, -1, -1]])
     with pytest.warns(EvidenceWarning):
         model = FCAConsensus(2).fit(labels)
@@ -235,13 +235,13 @@ def test_an_object_that_shares_no_label_is_by_itself():
     np.testing.assert_array_equal(model.intents_, [[True] * 3, [True, False, False]])
 
 
-def test_noise_is_a_cluster_of_one():
+def test_noise_objects_are_singletons():
     labels = np.array([[0, 0, -2], [0, 0, -2], [0, 0, 1], [1, 1, 1]])
     np.testing.assert_array_equal(FCAConsensus(3).fit_predict(labels), [0, 1, 2, 3])
     np.testing.assert_array_equal(FCAConsensus(2).fit_predict(labels), [0, 0, 0, 1])
 
 
-def test_covered_has_a_place_for_objects_missing_everywhere():
+def test_covered_includes_objects_missing_everywhere():
     labels = np.vstack([E2, [-1, -1, -1]])
     with pytest.warns(EvidenceWarning, match="missing in every partition"):
         model = FCAConsensus(2).fit(labels)
@@ -261,7 +261,7 @@ def test_a_share_is_rounded_up(m, share, votes):
     assert FCAConsensus(share).fit(labels).threshold_ == votes
 
 
-def test_a_share_is_that_of_the_partitions():
+def test_a_share_refers_to_the_partitions():
     rng = np.random.default_rng(3)
     labels = correlated(rng, 60, 7)
     a, b = FCAConsensus(0.5).fit(labels), FCAConsensus(4).fit(labels)
@@ -286,7 +286,7 @@ def fit_of_pairs(labels, ensemble):
 @pytest.mark.parametrize("case", ["complete", "missing, noise"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
-def test_auto_is_the_default_and_the_best_of_all_it_tried(case, weighted):
+def test_auto_is_the_default_and_picks_the_best_threshold_tried(case, weighted):
     rng = np.random.default_rng(4)
     labels = correlated(rng, 120, 11, **CASES[case])
     weights = rng.integers(1, 4, 11) if weighted else None
@@ -305,7 +305,7 @@ def test_auto_is_the_default_and_the_best_of_all_it_tried(case, weighted):
     assert not hasattr(model.set_params(threshold=3).fit(labels), "scores_")
 
 
-def test_auto_is_near_the_classes_where_half_of_the_votes_shatters_them():
+def test_auto_recovers_classes_that_a_threshold_of_half_shatters():
     """Members of 3 to 20 clusters of 3 classes, as in the papers' ensembles."""
     auto, half = [], []
     for seed in range(6):
@@ -320,13 +320,13 @@ def test_auto_is_near_the_classes_where_half_of_the_votes_shatters_them():
     assert max(np.array(auto) / half) < 0.8
 
 
-def test_auto_of_one_cluster_and_of_single_objects():
+def test_auto_handles_one_cluster_and_singletons():
     np.testing.assert_array_equal(FCAConsensus().fit_predict(np.zeros((5, 3), int)), 0)
     apart = np.repeat(np.arange(5)[:, None], 3, axis=1)
     np.testing.assert_array_equal(FCAConsensus().fit_predict(apart), np.arange(5))
 
 
-def test_auto_looks_from_a_twentieth_of_the_partitions_on_at_a_hundred_places():
+def test_auto_tries_a_hundred_thresholds_from_a_twentieth_on():
     for m, expected in ((35, np.arange(2, 36)), (60, np.arange(3, 61)), (500, 100)):
         model = FCAConsensus().fit(np.repeat([[0], [0], [1], [2]], m, axis=1))
         if isinstance(expected, int):
@@ -342,7 +342,7 @@ def test_auto_reports_on_request(capsys):
     assert any(line.startswith("[FCAConsensus] threshold 1: 2 clus") for line in told)
 
 
-def test_a_partition_of_weight_zero_has_no_vote():
+def test_a_partition_of_weight_zero_does_not_vote():
     labels = correlated(np.random.default_rng(5), 80, 8)
     weights = np.array([1, 1, 0, 2, 1, 0, 1, 1.0])
     model = FCAConsensus(4).fit(Ensemble(labels, weights=weights))
@@ -361,19 +361,19 @@ def test_fractional_weights_reach_their_sum():
 
 
 @pytest.mark.parametrize("threshold", [0, -1, 4, 0.0, 1.01, -0.5, np.nan, "half", None, True, [2]])
-def test_bad_thresholds_are_refused(threshold):
+def test_invalid_thresholds_are_refused(threshold):
     with pytest.raises(
         ParameterError, match=r"'threshold' parameter of FCAConsensus must be an int in .*\[1, 3\]"
     ):
         FCAConsensus(threshold).fit(E2)
 
 
-def test_a_bad_order_is_refused():
+def test_an_invalid_order_is_refused():
     with pytest.raises(ParameterError, match="'order' parameter of FCAConsensus must be one of"):
         FCAConsensus(order="random").fit(E2)
 
 
-def test_soft_members_are_refused_with_what_takes_them():
+def test_soft_members_are_refused_with_alternatives():
     soft = Ensemble.from_memberships([np.eye(3), np.eye(3)])
     with pytest.raises(
         UnsupportedEnsembleError, match=r"does not accept soft members.*PCC and EAC"

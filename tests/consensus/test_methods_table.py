@@ -18,9 +18,9 @@ def test_every_estimator_is_listed_once_in_order():
     assert [method.estimator for method in METHODS] == sorted(public_estimators())
 
 
-def test_the_page_is_what_the_methods_say():
-    told = methods_table.PAGE.read_text(encoding="utf-8")
-    assert told == methods_table.text(), "run: make docs"
+def test_the_page_matches_the_methods():
+    page = methods_table.PAGE.read_text(encoding="utf-8")
+    assert page == methods_table.text(), "run: make docs"
     assert "docs/methods.md" in (methods_table.PAGE.parents[1] / "README.md").read_text("utf-8")
 
 
@@ -31,7 +31,7 @@ def test_the_help_describes_the_methods():
 
 
 @pytest.mark.parametrize("path", public_names.STUBS, ids=lambda path: path.name)
-def test_lists_of_names_are_those_of_the_families(path):
+def test_lists_of_names_match_the_families(path):
     assert path.read_text(encoding="utf-8") == public_names.STUBS[path](), "run: make docs"
 
 
@@ -40,7 +40,7 @@ def test_the_help_describes_the_kinds_of_members():
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.estimator)
-def test_what_a_method_says_of_itself_is_so(method):
+def test_declared_properties_of_methods_are_true(method):
     estimator = getattr(conclust, method.estimator)
     assert method.membership == issubclass(estimator, SoftConsensusClusterer)
     number = inspect.signature(estimator).parameters.get("n_clusters")
@@ -51,7 +51,7 @@ def test_what_a_method_says_of_itself_is_so(method):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.estimator)
-def test_titles_costs_and_sources_can_be_read_in_a_table(method):
+def test_titles_costs_and_sources_fit_a_table(method):
     for text in (method.title, method.cost, method.citation):
         assert text == " ".join(text.split())
         assert "|" not in text

@@ -37,7 +37,7 @@ def test_the_pipeline_equals_generator_then_consensus():
     assert adjusted_rand_score(truth, model.labels_) > 0.9
 
 
-def test_parts_are_cloned_and_left_alone():
+def test_components_are_cloned_and_not_modified():
     generator, consensus = EnsembleGenerator("kmeans", n_partitions=5), PCC(3)
     ConsensusClustering(consensus, generator, random_state=0).fit(X)
     assert not hasattr(generator, "members_")
@@ -45,7 +45,7 @@ def test_parts_are_cloned_and_left_alone():
     assert consensus.random_state is None
 
 
-def test_one_seed_for_both_parts():
+def test_one_seed_serves_both_components():
     fits = [
         ConsensusClustering(
             PCC(3), EnsembleGenerator("kmeans", n_partitions=6), random_state=7
@@ -59,7 +59,7 @@ def test_one_seed_for_both_parts():
     assert other.ensemble_ != fits[0].ensemble_
 
 
-def test_auto_takes_the_number_from_resamples_of_the_points():
+def test_auto_selects_the_number_by_resampling_points():
     generator = EnsembleGenerator("kmeans", n_partitions=12, scale="standard")
     model = ConsensusClustering("hbgf", generator, n_clusters="auto", random_state=0).fit(X)
     assert model.selection_.n_clusters == model.n_clusters_ == model.consensus_.n_clusters == 3
@@ -73,7 +73,7 @@ def test_auto_takes_the_number_from_resamples_of_the_points():
     assert not hasattr(ConsensusClustering(random_state=0).fit(X[:60]), "selection_")
 
 
-def test_auto_finds_one_cluster_where_there_is_one():
+def test_auto_finds_a_single_cluster():
     one = np.random.default_rng(0).normal(size=(100, 3))
     model = ConsensusClustering(n_clusters="auto", random_state=0).fit(one)
     assert model.n_clusters_ == model.selection_.n_clusters == 1
@@ -82,7 +82,7 @@ def test_auto_finds_one_cluster_where_there_is_one():
     assert model.membership_.shape == (100, 1)
 
 
-def test_auto_is_refused_where_no_number_is_taken():
+def test_auto_is_refused_by_methods_without_a_number():
     for method in ("fcaconsensus", "medianpartition"):
         with pytest.raises(ParameterError, match=r"must be None with .* Got 'auto' instead"):
             ConsensusClustering(method, n_clusters="auto").fit(X)
@@ -136,7 +136,7 @@ def test_a_consensus_that_cannot_predict_has_no_predict():
     assert hasattr(ConsensusClustering("pcc"), "predict")
 
 
-def test_in_a_pipeline_and_with_frames():
+def test_the_pipeline_works_in_scikit_learn_and_with_frames():
     model = make_pipeline(StandardScaler(), ConsensusClustering(PCC(3), random_state=0))
     labels = model.fit_predict(X)
     assert adjusted_rand_score(truth, labels) > 0.9
@@ -155,7 +155,7 @@ def test_generator_and_consensus_chain_as_a_pipeline():
     assert adjusted_rand_score(truth, labels) > 0.9
 
 
-def test_frames_out_of_the_generator_are_frames_in():
+def test_frames_of_the_generator_are_accepted():
     generator = EnsembleGenerator("kmeans", n_partitions=8, random_state=0).set_output(
         transform="pandas"
     )
@@ -165,7 +165,7 @@ def test_frames_out_of_the_generator_are_frames_in():
     np.testing.assert_array_equal(model.labels_, PCC(3, random_state=0).fit(plain).labels_)
 
 
-def test_a_generator_of_frames_predicts_as_one_of_arrays():
+def test_a_generator_of_frames_predicts_like_one_of_arrays():
     generator = EnsembleGenerator("kmeans", n_partitions=8)
     plain = ConsensusClustering(PCC(3), generator, random_state=0).fit(X)
     frames = ConsensusClustering(
@@ -203,7 +203,7 @@ def test_a_generator_of_frames_predicts_as_one_of_arrays():
         ({"generator": EnsembleGenerator("kmeans", n_partitions=0)}, "'n_partitions'"),
     ],
 )
-def test_bad_parts_are_named(parameters, message):
+def test_invalid_components_are_named(parameters, message):
     with pytest.raises((ParameterError, TypeError), match=message):
         ConsensusClustering(**parameters).fit(X)
 
@@ -219,7 +219,7 @@ def test_prediction_before_fit_is_refused():
 
 
 @pytest.mark.parametrize("name", ["hbgf", "HBGF", "cumulative-voting", "PCC", "fuzzy_rows", "lwea"])
-def test_a_method_goes_by_its_name(name):
+def test_a_method_is_selected_by_name(name):
     model = ConsensusClustering(
         name, EnsembleGenerator("kmeans", n_partitions=15), n_clusters=3, random_state=0
     ).fit(X)
@@ -229,7 +229,7 @@ def test_a_method_goes_by_its_name(name):
     assert clone(model).get_params()["consensus"] == name
 
 
-def test_a_number_of_clusters_goes_before_that_of_the_estimator():
+def test_n_clusters_overrides_that_of_the_estimator():
     given = EAC(5)
     generator = EnsembleGenerator("kmeans", n_partitions=10)
     model = ConsensusClustering(given, generator, n_clusters=3, random_state=0).fit(X)
@@ -261,16 +261,18 @@ def test_score_is_the_agreement_with_new_members():
         members = held_out.fit_transform(new)
         assert (members != clone(model.generator_).fit_transform(new)).any()
         labels = model.generator_.transform(new)
-        found = (
+        found_labels = (
             model.predict(new)
             if hasattr(model, "predict")
             else clone(model.consensus_).fit(labels).labels_
         )
-        expected = np.mean([naive.nmi(found.tolist(), m.tolist(), "geometric") for m in members.T])
+        expected = np.mean(
+            [naive.nmi(found_labels.tolist(), m.tolist(), "geometric") for m in members.T]
+        )
         assert model.score(new) == pytest.approx(expected)
         assert model.score(new, truth[:100]) == model.score(new)
-        again = ConsensusClustering(consensus, generator, random_state=5).fit(X)
-        assert again.score(new) == model.score(new)
+        refitted = ConsensusClustering(consensus, generator, random_state=5).fit(X)
+        assert refitted.score(new) == model.score(new)
 
 
 @pytest.mark.parametrize("centers", [2, 3, 5])
@@ -284,7 +286,7 @@ def test_a_grid_search_finds_the_number_of_clusters(consensus, centers):
     assert (search.cv_results_["std_test_score"] > 0).any()
 
 
-def test_score_works_where_members_know_only_their_own_points_and_says_so_where_not():
+def test_score_needs_members_that_label_new_points():
     generator = EnsembleGenerator(
         [DBSCAN(eps=e) for e in np.linspace(0.4, 0.6, 9)], sample_fraction=0.9
     )
@@ -303,27 +305,27 @@ def test_score_works_where_members_know_only_their_own_points_and_says_so_where_
 # -- transform
 
 
-def test_memberships_are_features_in_the_requested_container():
+def test_transform_returns_memberships_in_the_requested_container():
     model = ConsensusClustering(
         PCC(3), EnsembleGenerator("kmeans", n_partitions=15), random_state=0
     )
     names = ["cluster_0", "cluster_1", "cluster_2"]
     frame = pd.DataFrame(X, columns=["x", "y"])
-    found = clone(model).set_output(transform="pandas").fit(frame)
-    k = found.membership_.shape[1]
-    assert list(found.get_feature_names_out())[:3] == names
-    told = found.transform(frame)
-    assert list(told.columns)[:3] == names
-    assert told.shape == (240, k)
-    np.testing.assert_array_equal(told.to_numpy(), found.predict_proba(frame))
+    fitted = clone(model).set_output(transform="pandas").fit(frame)
+    k = fitted.membership_.shape[1]
+    assert list(fitted.get_feature_names_out())[:3] == names
+    frame_out = fitted.transform(frame)
+    assert list(frame_out.columns)[:3] == names
+    assert frame_out.shape == (240, k)
+    np.testing.assert_array_equal(frame_out.to_numpy(), fitted.predict_proba(frame))
     plain = clone(model)
-    np.testing.assert_array_equal(plain.fit_transform(X), told.to_numpy())
+    np.testing.assert_array_equal(plain.fit_transform(X), frame_out.to_numpy())
     assert isinstance(plain.transform(X), np.ndarray)
     np.testing.assert_allclose(plain.transform(X), plain.membership_, atol=0.1)
     step = make_pipeline(model, KMeans(3, n_init=1, random_state=0))
     assert adjusted_rand_score(truth, step.fit_predict(X)) > 0.9
-    again = pickle.loads(pickle.dumps(found))
-    assert list(again.transform(frame).columns) == list(told.columns)
+    restored = pickle.loads(pickle.dumps(fitted))
+    assert list(restored.transform(frame).columns) == list(frame_out.columns)
 
 
 # -- at the door
@@ -338,7 +340,7 @@ class AnnData:
         self.obsm = {}
 
 
-def test_annotated_data_is_refused_with_a_way_on():
+def test_annotated_data_is_refused_with_an_alternative():
     adata = AnnData(10)
     for model in (PCC(2), EAC(), Ensemble):
         with pytest.raises(InputError, match=r"Got an AnnData: .* adata.obs\[columns\]"):
@@ -348,12 +350,12 @@ def test_annotated_data_is_refused_with_a_way_on():
             model.fit(adata)
 
 
-def test_a_clusterer_of_points_is_no_consensus():
+def test_a_clusterer_of_points_is_refused_as_consensus():
     with pytest.raises(ParameterError, match=r"fits an Ensemble.*EnsembleGenerator\(KMeans\("):
         ConsensusClustering(KMeans(3)).fit(np.arange(12.0).reshape(6, 2))
 
 
-def test_text_among_points_is_named_with_a_way_on():
+def test_text_among_points_is_refused_with_an_alternative():
     numbers = np.arange(12.0).reshape(6, 2)
     frame = pd.DataFrame(numbers, columns=["age", "income"])
     frame["region"] = ["north", "south"] * 3
@@ -381,7 +383,7 @@ def test_text_among_points_is_named_with_a_way_on():
     assert both.shape == (6, 6)
 
 
-def test_sparse_points_are_refused_with_a_way_that_works():
+def test_sparse_points_are_refused_with_an_alternative():
     points = csr_array(np.maximum(X, 0))
     for model in (EnsembleGenerator("kmeans"), ConsensusClustering()):
         with pytest.raises(TypeError, match=r"Sparse data .*make_pipeline\(TruncatedSVD"):
@@ -390,7 +392,7 @@ def test_sparse_points_are_refused_with_a_way_that_works():
     assert model.fit_predict(points).shape == (240,)
 
 
-def test_near_names_of_what_makes_members():
+def test_misspelt_generators_get_a_suggestion():
     with pytest.raises(
         ParameterError,
         match=r"'kmeans', 'mixed'.*, a scikit-learn clusterer \(an instance\), a non-empty list of clusterers, "
@@ -402,7 +404,7 @@ def test_near_names_of_what_makes_members():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_default_is_right_on_textbook_blobs(seed):
+def test_the_default_recovers_textbook_blobs(seed):
     X, y = make_blobs(600, centers=6, n_features=10, center_box=(-10, 10), random_state=seed)
     for n_clusters in (None, 6):
         model = ConsensusClustering(n_clusters=n_clusters, random_state=0).fit(X)

@@ -112,7 +112,7 @@ def state(model):
 @pytest.mark.parametrize("solver", ["factored", "pairwise", "landmark", "greedy"])
 @pytest.mark.parametrize("after", [1, 3, 4])
 @pytest.mark.usefixtures("listening")
-def test_ctrl_c_leaves_nothing_half_true(monkeypatch, solver, after):
+def test_ctrl_c_leaves_the_estimator_consistent(monkeypatch, solver, after):
     labels, _ = planted(n=300, m=12, flip=0.2, missing=0.2)
     ensemble = Ensemble(labels)
     divergence = "l2" if solver == "factored" else "kl"
@@ -141,7 +141,7 @@ def test_ctrl_c_leaves_nothing_half_true(monkeypatch, solver, after):
 @pytest.mark.parametrize(
     "model", [FCAConsensus(), Voting(2), NonparametricBayesianEnsemble(random_state=0, n_draws=2)]
 )
-def test_a_fit_that_fails_leaves_the_one_before(model):
+def test_a_failed_fit_keeps_the_previous_one(model):
     labels = np.repeat([[0, 0, 0], [1, 1, 0], [1, 1, 1]], 4, axis=0)
     model.fit(labels)
     fitted = state(model)
@@ -152,7 +152,7 @@ def test_a_fit_that_fails_leaves_the_one_before(model):
     assert fitted.keys() == state(model).keys()
 
 
-def test_a_million_objects_are_drawn_in_the_memory_of_their_labels(tmp_path):
+def test_a_million_objects_are_sampled_in_the_memory_of_their_labels(tmp_path):
     path = tmp_path / "heatmap.png"
     code = (
         "import resource, sys, numpy as np\n"

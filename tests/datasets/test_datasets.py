@@ -44,7 +44,7 @@ GENERATED = {
 
 
 @pytest.mark.parametrize(("name", "sizes"), GENERATED.items(), ids=str)
-def test_generated_sets(name, sizes):
+def test_generated_sets_have_their_shapes_and_classes(name, sizes):
     dataset = datasets.load(name)
     assert dataset.name == name
     assert dataset.X.shape == (sum(sizes), 2)
@@ -54,14 +54,14 @@ def test_generated_sets(name, sizes):
     assert tuple(np.bincount(dataset.y)) == sizes
     assert len(dataset.target_names) == len(sizes)
     assert dataset.feature_names == ("x", "y")
-    again = getattr(datasets, name)(random_state=0)
-    assert (again.X == dataset.X).all()
+    repeated = getattr(datasets, name)(random_state=0)
+    assert (repeated.X == dataset.X).all()
     assert (datasets.load(name, random_state=1).X != dataset.X).any()
     with pytest.raises(FrozenInstanceError):
         dataset.name = "other"
 
 
-def test_sizes_of_the_papers():
+def test_sizes_match_the_papers():
     points = {name: sum(sizes) for name, sizes in GENERATED.items()}
     assert (
         points.items()
@@ -77,11 +77,11 @@ def test_sizes_of_the_papers():
     )
 
 
-def test_rings_have_their_radii():
-    found = datasets.rings((500, 500, 500), noise=0.1, random_state=0)
-    radius = np.hypot(*found.X.T)
+def test_rings_have_the_given_radii():
+    actual = datasets.rings((500, 500, 500), noise=0.1, random_state=0)
+    radius = np.hypot(*actual.X.T)
     for k in range(3):
-        own = radius[found.y == k]
+        own = radius[actual.y == k]
         assert own.mean() == pytest.approx(k + 1, abs=0.02)
         assert own.std() == pytest.approx(0.1, abs=0.01)
     exact = datasets.rings((9, 9), noise=0, random_state=0)
@@ -89,8 +89,8 @@ def test_rings_have_their_radii():
 
 
 def test_half_rings_stay_apart():
-    found = datasets.half_rings(random_state=0)
-    upper, lower = found.X[found.y == 0], found.X[found.y == 1]
+    actual = datasets.half_rings(random_state=0)
+    upper, lower = actual.X[actual.y == 0], actual.X[actual.y == 1]
     assert (upper[:, 1] >= 0).all()
     assert (lower[:, 1] <= 0.25).all()
     for points, centre in ((upper, (0, 0)), (lower, (0.875, 0.25))):
@@ -99,9 +99,9 @@ def test_half_rings_stay_apart():
         assert radius.max() <= 1
 
 
-def test_spirals_are_one_curve_turned():
-    found = datasets.spirals((50, 50), turns=2, noise=0, random_state=0)
-    one, other = found.X[:50], found.X[50:]
+def test_spirals_are_rotations_of_one_curve():
+    actual = datasets.spirals((50, 50), turns=2, noise=0, random_state=0)
+    one, other = actual.X[:50], actual.X[50:]
     assert other == pytest.approx(-one)
     radius = np.hypot(*one.T)
     assert np.diff(radius) == pytest.approx(4 * 2 / 49)
@@ -110,7 +110,7 @@ def test_spirals_are_one_curve_turned():
 
 @pytest.mark.parametrize("name", ["half_rings", "spirals", "image_1", "image_c"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_groups_are_separate(name, seed):
+def test_groups_are_separated(name, seed):
     dataset = datasets.load(name, random_state=seed)
     groups = fcluster(linkage(dataset.X, "single"), len(dataset.target_names), "maxclust")
     assert metrics.adjusted_rand_index(dataset.y, groups) == 1
@@ -120,33 +120,33 @@ def test_membership_is_the_posterior():
     means = [[0.0, 0, 0], [2, 1, 0], [0, -1, 3]]
     covariances = [np.eye(3), np.diag([2.0, 1, 0.5]), [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 2]]]
     sizes = (50, 100, 30)
-    found = datasets.gaussian_mixture(sizes, means=means, covariances=covariances, random_state=0)
+    actual = datasets.gaussian_mixture(sizes, means=means, covariances=covariances, random_state=0)
     density = np.column_stack(
         [
-            size * multivariate_normal(mean, covariance).pdf(found.X)
+            size * multivariate_normal(mean, covariance).pdf(actual.X)
             for size, mean, covariance in zip(sizes, means, covariances, strict=True)
         ]
     )
-    assert found.membership == pytest.approx(density / density.sum(axis=1, keepdims=True))
-    assert found.feature_names == ("x1", "x2", "x3")
+    assert actual.membership == pytest.approx(density / density.sum(axis=1, keepdims=True))
+    assert actual.feature_names == ("x1", "x2", "x3")
 
 
-def test_mixture_of_the_paper():
-    found = datasets.gaussian_mixture((4000, 4000, 4000, 4000), random_state=3)
-    means = np.array([found.X[found.y == k].mean(axis=0) for k in range(4)])
+def test_the_mixture_matches_the_paper():
+    actual = datasets.gaussian_mixture((4000, 4000, 4000, 4000), random_state=3)
+    means = np.array([actual.X[actual.y == k].mean(axis=0) for k in range(4)])
     assert [tuple(np.sign(mean)) for mean in means] == [(1, 1), (-1, 1), (-1, -1), (1, -1)]
     assert ((np.abs(means) > 0.9) & (np.abs(means) < 3.1)).all()
-    spread = [np.cov(found.X[found.y == k].T) for k in range(4)]
+    spread = [np.cov(actual.X[actual.y == k].T) for k in range(4)]
     assert np.array(spread) == pytest.approx(np.tile(np.eye(2), (4, 1, 1)), abs=0.1)
-    assert found.membership.sum(axis=1) == pytest.approx(1)
+    assert actual.membership.sum(axis=1) == pytest.approx(1)
     # The soft truth is calibrated: of the points with probability p, a share p is of the class.
-    assert found.membership.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.01)
+    assert actual.membership.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.01)
 
 
-def test_cigars_have_a_soft_truth():
-    found = datasets.cigars(random_state=0)
-    assert (found.membership.argmax(axis=1) == found.y).mean() > 0.98
-    assert found.X[found.y == 1].std(axis=0) == pytest.approx([0.1, 1], rel=0.25)
+def test_cigars_have_soft_classes():
+    actual = datasets.cigars(random_state=0)
+    assert (actual.membership.argmax(axis=1) == actual.y).mean() > 0.98
+    assert actual.X[actual.y == 1].std(axis=0) == pytest.approx([0.1, 1], rel=0.25)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_cigars_have_a_soft_truth():
         ),
     ],
 )
-def test_bad_parameters_of_generators(call, sentence):
+def test_invalid_parameters_of_generators_are_refused(call, sentence):
     with pytest.raises(ParameterError, match=sentence):
         call()
 
@@ -187,7 +187,7 @@ def test_bad_parameters_of_generators(call, sentence):
 # ------------------------------------------------------------------------------------- ensembles
 
 
-def test_planted_ensemble_follows_the_membership():
+def test_planted_ensembles_follow_the_membership():
     rows = np.array([[1.0, 0, 0], [0, 0, 1], [0.5, 0, 0.5], [0.2, 0.3, 0.5], [0, 1, 0]])
     ensemble = datasets.planted_ensemble(rows, 20_000, random_state=0)
     names = np.array(
@@ -196,23 +196,23 @@ def test_planted_ensemble_follows_the_membership():
     shares = np.array([(names == k).mean(axis=0) for k in range(3)]).T
     assert shares == pytest.approx(rows, abs=0.015)
     assert (shares[rows == 0] == 0).all()
-    again = datasets.planted_ensemble(rows, 20_000, random_state=0)
-    assert again == ensemble
+    repeated = datasets.planted_ensemble(rows, 20_000, random_state=0)
+    assert repeated == ensemble
 
 
-def test_planted_ensemble_draws_objects_independently():
+def test_planted_ensembles_draw_objects_independently():
     ensemble = datasets.planted_ensemble(np.full((2, 2), 0.5), 4000, random_state=0)
     together = (ensemble.codes[0] == ensemble.codes[1]).mean()
     assert together == pytest.approx(0.5, abs=0.03)
 
 
-def test_planted_ensemble_of_rows_that_rounding_left_short():
+def test_planted_ensembles_take_rows_that_rounding_left_below_1():
     rows = np.array([[1 / 3 - 3e-7, 2 / 3 - 3e-7, 0.0]] * 5000)
     ensemble = datasets.planted_ensemble(rows, 20, random_state=0)
     assert set(ensemble.cluster_counts) == {2}
 
 
-def test_random_ensemble():
+def test_random_ensembles_have_the_requested_form():
     ensemble = datasets.random_ensemble(200, 6, 4, missing=0.25, noise=0.1, random_state=0)
     assert ensemble.shape == (200, 6)
     assert set(ensemble.cluster_counts) == {4}
@@ -239,7 +239,7 @@ def test_random_ensemble():
         ),
     ],
 )
-def test_bad_parameters_of_ensembles(call, error, sentence):
+def test_invalid_parameters_of_ensembles_are_refused(call, error, sentence):
     with pytest.raises(error, match=sentence):
         call()
 
@@ -248,7 +248,7 @@ def test_bad_parameters_of_ensembles(call, error, sentence):
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "digits", "breast_cancer"])
-def test_sets_of_scikit_learn(name):
+def test_sets_of_scikit_learn_are_loaded(name):
     dataset = datasets.load(name)
     expected = getattr(sk, f"load_{name}")()
     assert np.array_equal(dataset.X, expected.data)
@@ -257,7 +257,7 @@ def test_sets_of_scikit_learn(name):
     assert len(dataset.feature_names) == dataset.X.shape[1]
 
 
-def test_names_and_available(monkeypatch):
+def test_names_lists_all_and_available_the_loadable_sets(monkeypatch):
     monkeypatch.delenv("CONCLUST_DATA", raising=False)
     known = datasets.names()
     assert known == sorted(set(known))
@@ -268,14 +268,14 @@ def test_names_and_available(monkeypatch):
 @pytest.mark.parametrize(
     "name", ["irsi", "../iris", "/etc/passwd", "iris.csv.gz", "", "zoo\0", 3, None, ["iris"]]
 )
-def test_unknown_names(name):
+def test_unknown_names_are_refused(name):
     with pytest.raises(
         ParameterError, match="'name' parameter of load must be one of the data sets"
     ):
         datasets.load(name)
 
 
-def test_close_names_are_offered():
+def test_close_names_are_suggested():
     with pytest.raises(ParameterError, match="such as 'iris'"):
         datasets.load("irsi")
 
@@ -332,7 +332,7 @@ def zoo(folder, monkeypatch):
     return folder
 
 
-def test_table(zoo):
+def test_a_table_is_read(zoo):
     zoo.table([HEADER, [1, "b", "10"], ["", "a", "9"], ["2.5", "c", "10"], ["-1e3", "a", "9"]])
     dataset = datasets.load("zoo")
     np.testing.assert_array_equal(dataset.X, [[1, 1], [np.nan, 0], [2.5, 2], [-1000, 0]])
@@ -343,12 +343,12 @@ def test_table(zoo):
     assert "zoo" in datasets.available()
 
 
-def test_table_with_a_byte_order_mark(zoo):
+def test_a_table_with_a_byte_order_mark_is_read(zoo):
     zoo.table([HEADER, *[[i, "a", "xy"[i % 2]] for i in range(4)]], header="\ufeff")
     assert datasets.load("zoo").feature_names[0] == "hair"
 
 
-def test_table_longer_than_a_block(folder, monkeypatch):
+def test_a_table_longer_than_a_block_is_read(folder, monkeypatch):
     n = 40_000
     small(monkeypatch, "zoo", n_samples=n, n_features=2, n_classes=3, text_features=("kind",))
     words = np.array(["tcp", "udp", "icmp", "other"])[np.arange(n) % 4]
@@ -376,7 +376,7 @@ FOUR = [[1, "b", "x"], [2, "a", "y"], [3, "a", "x"], [4, "a", "y"]]
     ],
     ids=["short", "long", "narrow", "no label", "ragged", "text", "classes", "empty"],
 )
-def test_damaged_tables(zoo, rows, sentence):
+def test_damaged_tables_are_refused(zoo, rows, sentence):
     zoo.table(rows)
     with pytest.raises(FileFormatError, match=sentence):
         datasets.load("zoo")
@@ -394,13 +394,13 @@ def test_damaged_tables(zoo, rows, sentence):
     ],
     ids=["plain", "cut", "bomb", "two members", "bytes", "quote"],
 )
-def test_damaged_packing(zoo, content, sentence):
+def test_damaged_archives_are_refused(zoo, content, sentence):
     zoo.put("zoo", "zoo.csv.gz", content)
     with pytest.raises(FileFormatError, match=sentence):
         datasets.load("zoo")
 
 
-def test_arrays(folder, monkeypatch):
+def test_arrays_are_read(folder, monkeypatch):
     small(monkeypatch, "sc_yan", n_samples=3, n_features=2, n_classes=2)
     X = np.arange(6, dtype=np.float32).reshape(3, 2)
     folder.arrays("sc_yan", X=X, y=np.array(["b", "a", "b"]), features=np.array(["G1", "G2"]))
@@ -411,7 +411,7 @@ def test_arrays(folder, monkeypatch):
     assert dataset.feature_names == ("G1", "G2")
 
 
-def test_ready_ensembles_stay_labels(folder, monkeypatch):
+def test_published_ensembles_are_loaded_as_labels(folder, monkeypatch):
     small(monkeypatch, "pool_lwea_mfeat", n_samples=3, n_features=2, n_classes=2)
     X = np.array([[1, 7], [2, 7], [2, 3]], dtype=np.uint8)
     folder.arrays("pool_lwea_mfeat", X=X, y=np.array([1, 1, 2], dtype=np.int16))
@@ -464,7 +464,7 @@ def test_word_counts_are_sparse(folder, monkeypatch):
         ({"y": np.array(["p", "q"])}, "and 2 labels"),
     ],
 )
-def test_damaged_word_counts(folder, monkeypatch, changes, sentence):
+def test_damaged_word_counts_are_refused(folder, monkeypatch, changes, sentence):
     put_text(folder, monkeypatch, **changes)
     with pytest.raises(FileFormatError, match=sentence):
         datasets.load("webkb_1041")
@@ -487,7 +487,7 @@ def test_arrays_larger_than_the_set_are_not_unpacked(folder, monkeypatch):
         datasets.load("sc_yan")
 
 
-def test_the_hash_must_be_right(zoo):
+def test_a_wrong_hash_is_refused(zoo):
     zoo.table([HEADER, *FOUR])
     path = zoo.path / "zoo.csv.gz"
     content = bytearray(path.read_bytes())
@@ -507,7 +507,7 @@ def test_the_hash_must_be_right(zoo):
         ({"sha256": 7}, "must give the SHA-256"),
     ],
 )
-def test_bad_records(zoo, change, sentence):
+def test_invalid_records_are_refused(zoo, change, sentence):
     zoo.table([HEADER, *FOUR])
     zoo.records[0].update(change)
     zoo.write()
@@ -516,14 +516,14 @@ def test_bad_records(zoo, change, sentence):
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[1]", '[{"file": "zoo.csv.gz"}]', '[{"name": 1}]'])
-def test_damaged_manifest(zoo, text):
+def test_a_damaged_manifest_is_refused(zoo, text):
     (zoo.path / "manifest.json").write_text(text)
     for call in (datasets.available, lambda: datasets.load("zoo")):
         with pytest.raises(FileFormatError, match=r"manifest.json is damaged"):
             call()
 
 
-def test_sets_that_are_not_there(folder, monkeypatch):
+def test_missing_sets_are_refused(folder, monkeypatch):
     def refused(state):
         with pytest.raises(DatasetNotFoundError) as caught:
             datasets.load("ionosphere")
@@ -545,7 +545,7 @@ def test_sets_that_are_not_there(folder, monkeypatch):
     refused("not set")
 
 
-def test_set_under_another_file_name(folder, monkeypatch):
+def test_a_set_may_have_another_file_name(folder, monkeypatch):
     small(monkeypatch, "iris_uci", n_samples=2, n_features=1, n_classes=2)
     content = gzip.compress(b"length,label\n1,a\n2,b\n")
     folder.put("iris", "iris.csv.gz", content)
@@ -559,7 +559,7 @@ with_data = pytest.mark.skipif(not REAL, reason="CONCLUST_DATA names no folder o
 
 @with_data
 @pytest.mark.parametrize("name", sorted(set(PUBLISHED) - {"kdd99_10percent"}))
-def test_published_sets(name):
+def test_published_sets_are_loaded(name):
     if name not in datasets.available():
         pytest.skip(f"{name} is not in the folder that CONCLUST_DATA names")
     dataset = datasets.load(name)

@@ -27,14 +27,14 @@ def falls_below(limit):
     return lambda _before, after, _moved: after <= limit
 
 
-def test_a_leap_lands_where_one_rate_leads():
+def test_a_leap_reaches_the_limit_of_geometric_convergence():
     points = [END + 0.9**t * AWAY for t in range(3)]
     ahead, length = leap(*points)
     np.testing.assert_allclose(ahead, END, atol=1e-12)
     assert length == pytest.approx(10)  # 1 / (1 - 0.9)
 
 
-def test_a_leap_of_one_step_is_the_third_point():
+def test_a_leap_of_one_step_gives_the_third_point():
     points = [END + np.array([[0.9], [0.8]]) ** t * AWAY for t in range(3)]
     ahead, length = leap(*points, longest=1.0)
     np.testing.assert_allclose(ahead, points[2], atol=1e-15)
@@ -44,7 +44,7 @@ def test_a_leap_of_one_step_is_the_third_point():
     assert length == 1.0
 
 
-def test_a_leap_leaves_the_simplex_at_no_entry():
+def test_a_leap_stays_on_the_simplex():
     rng = np.random.default_rng(0)
     for _ in range(50):
         points = [rng.dirichlet(np.full(4, 0.3), 6) * np.arange(6)[:, None] for _ in range(3)]
@@ -54,7 +54,7 @@ def test_a_leap_leaves_the_simplex_at_no_entry():
         assert (ahead[points[2] > 0] > 0).all()
 
 
-def test_leaps_save_steps_and_never_go_uphill():
+def test_leaps_save_steps_and_never_raise_the_objective():
     rates, start = (0.99, 0.6), END + AWAY
     slow = follow(approaching(rates), start, falls_below(1e-12), 5000, accelerate=False)
     fast = follow(approaching(rates), start, falls_below(1e-12), 5000)
@@ -67,7 +67,7 @@ def test_leaps_save_steps_and_never_go_uphill():
         assert path.trace[-1] == approaching(rates)(path.point)[0]
 
 
-def test_a_leap_uphill_is_taken_back():
+def test_a_leap_that_raises_the_objective_is_reverted():
     # Any point but the plain steps' is bad: only plain steps remain.
     plain = [END + 0.5**t * AWAY for t in range(30)]
     losses = {point.tobytes(): 1.0 / (t + 1) for t, point in enumerate(plain)}

@@ -15,7 +15,7 @@ from conclust.exceptions import InputError
 LABELS = np.array([[0, 0], [0, 1], [1, -1], [1, -2]])
 
 
-def test_an_ensemble_is_an_array_of_its_labels():
+def test_an_ensemble_converts_to_an_array_of_labels():
     ensemble = cc.Ensemble(LABELS)
     array = np.asarray(ensemble)
     assert array.dtype == np.int64
@@ -26,13 +26,13 @@ def test_an_ensemble_is_an_array_of_its_labels():
     copy[0, 0] = 7
     assert ensemble.labels[0, 0] == 0
     for dtype in (np.int8, np.int32, np.float64):
-        found = np.asarray(ensemble, dtype=dtype)
-        assert found.dtype == dtype
-        np.testing.assert_array_equal(found, LABELS)
+        actual = np.asarray(ensemble, dtype=dtype)
+        assert actual.dtype == dtype
+        np.testing.assert_array_equal(actual, LABELS)
     np.testing.assert_array_equal(np.asarray(ensemble, dtype=np.int64), LABELS)
 
 
-def test_what_no_array_of_labels_can_hold_is_refused():
+def test_impossible_conversions_to_arrays_are_refused():
     with pytest.raises(InputError, match="do not fit into uint8"):
         np.asarray(cc.Ensemble(LABELS), dtype=np.uint8)
     whole = cc.Ensemble(LABELS[:, :1])
@@ -52,7 +52,7 @@ class Mine(ClusterMixin, BaseEstimator):
         return self
 
 
-def test_any_estimator_of_labels_takes_an_ensemble():
+def test_every_estimator_of_labels_accepts_an_ensemble():
     truth = np.repeat([0, 1, 2], 20)
     labels = np.column_stack([truth, (truth + 1) % 3, truth])
     ensemble = cc.Ensemble(labels)
@@ -114,7 +114,7 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("kind", [FakeAnnData, Walked])
-def test_an_object_that_holds_labels_is_refused_at_once(call, kind):
+def test_objects_that_hold_labels_are_refused_at_once(call, kind):
     with pytest.raises(InputError, match=kind.__name__) as stop:
         call(kind())
     if kind is FakeAnnData:
@@ -141,13 +141,13 @@ def test_sequences_of_every_kind_are_read():
         ([{"a": 0, "b": 1}, {"a": 0, "b": 0}], r"Ensemble.from_communities\(runs\)"),
     ],
 )
-def test_communities_are_shown_their_door(given, way):
+def test_communities_are_refused_with_the_right_constructor(given, way):
     with pytest.raises(InputError, match=way):
         cc.Ensemble(given)
 
 
 @pytest.mark.parametrize("name", ["weights", "sample_weight"])
-def test_weights_given_to_fit_are_shown_their_place(name):
+def test_weights_passed_to_fit_are_refused_with_an_alternative(name):
     for method in (cc.AutoConsensus(), cc.PCC(2)):
         for call in (method.fit, method.fit_predict):
             with pytest.raises(TypeError, match=r"cc\.Ensemble\(labels, weights=w\)"):
@@ -158,7 +158,7 @@ def test_weights_given_to_fit_are_shown_their_place(name):
         cc.PCC(2).fit(LABELS, colour=1)
 
 
-def test_results_are_shown_in_a_line():
+def test_results_have_a_one_line_repr():
     labels = np.repeat([[0, 0, 0], [1, 1, 0]], 5, axis=0)
     model = cc.EAC(2).fit(labels)
     clusters = repr(cc.confidence.cluster_confidence(model, labels))

@@ -81,7 +81,7 @@ def test_forms_equal_the_naive_twin(form, missing, noise, n, clusters, dtype):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_given_denominators(form, missing):
+def test_denominators_can_be_given(form, missing):
     rng = np.random.default_rng(4)
     codes = random_codes(rng, 70, [4, 9, 2, 3], np.uint8, missing, 0.2)
     labels = labels_of_codes(codes)
@@ -134,7 +134,7 @@ def test_types_of_codes_agree_to_the_bit(dtype):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("missing", "noise"), [(0, 0), (0.5, 0), (0, 0.2), (0.3, 0.2)])
-def test_ensembles_as_by_products_of_matrices(threads, weighted, missing, noise):
+def test_sums_of_ensembles_equal_matrix_products(threads, weighted, missing, noise):
     rng = np.random.default_rng(3)
     labels = random_labels(rng, 400, 11, missing=missing, noise=noise)
     labels = np.vstack([labels, labels[:150]])
@@ -156,7 +156,7 @@ def test_ensembles_as_by_products_of_matrices(threads, weighted, missing, noise)
     assert unseen == apart > 0
 
 
-def test_soft_members_that_are_certain_are_hard_ones():
+def test_soft_members_that_are_certain_equal_labels():
     rng = np.random.default_rng(0)
     labels = rng.integers(4, size=(60, 5))
     hard = Ensemble(labels)
@@ -171,7 +171,7 @@ def test_soft_members_that_are_certain_are_hard_ones():
         assert results[0][1] == results[1][1]
 
 
-def test_rounding_to_the_grid_is_rint():
+def test_rounding_to_the_grid_equals_rint():
     rng = np.random.default_rng(2)
     ties = (np.arange(50) + 0.5) / 2.0**40
     values = np.concatenate([rng.random(5000), ties, 1 - ties, [0.0, 1.0, 1e-300, 1 / 3]])

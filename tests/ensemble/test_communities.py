@@ -16,19 +16,19 @@ LABELS = [[0, 0, 1], [1, 0, 1], [0, -1, 0]]  # of the nodes 1, 2, 3
 def by_definition(runs, nodes):
     """The number of the first community that has the node."""
     return [
-        [next((k for k, found in enumerate(run) if node in found), -1) for run in runs]
+        [next((k for k, actual in enumerate(run) if node in actual), -1) for run in runs]
         for node in nodes
     ]
 
 
-def test_nodes_are_sorted_or_in_the_order_given():
+def test_nodes_are_sorted_or_in_the_given_order():
     assert Ensemble.from_communities(RUNS) == Ensemble(LABELS)
     turned = Ensemble.from_communities(RUNS, nodes=[3, 2, 1])
     assert turned == Ensemble(LABELS[::-1])
     assert turned.names == Ensemble(by_definition(RUNS, [3, 2, 1])).names
 
 
-def test_communities_of_networkx():
+def test_communities_of_networkx_are_read():
     G = nx.planted_partition_graph(4, 12, 0.8, 0.05, seed=1)
     G = nx.relabel_nodes(G, {i: f"node {(i * 7) % 48}" for i in G})
     runs = [nx.community.louvain_communities(G, seed=seed) for seed in range(5)]
@@ -37,7 +37,7 @@ def test_communities_of_networkx():
     assert Ensemble.from_communities(runs) == Ensemble(by_definition(runs, sorted(G)))
 
 
-def test_every_form_of_a_run_is_read_alike():
+def test_every_form_of_a_run_gives_the_same_labels():
     objects = [SimpleNamespace(communities=[sorted(c) for c in run], overlap=False) for run in RUNS]
     dicts = [{node: k for k, c in enumerate(run) for node in c} for run in RUNS]
     generators = (iter([frozenset(c) for c in run]) for run in RUNS)
@@ -50,11 +50,11 @@ def test_every_form_of_a_run_is_read_alike():
     ]
 
 
-def test_a_node_named_twice_by_one_community_is_no_overlap():
+def test_a_node_repeated_in_one_community_does_not_overlap():
     assert Ensemble.from_communities([[[1, 1, 2], [3]]]).labels.ravel().tolist() == [0, 0, 1]
 
 
-def test_nodes_that_no_run_has_are_missing():
+def test_nodes_in_no_run_are_missing():
     made = Ensemble.from_communities([[{0}, {1}]], nodes=range(4))
     assert made.labels.ravel().tolist() == [0, 1, -1, -1]
 
@@ -81,7 +81,7 @@ def test_nodes_may_be_tuples():
         ([[{1, 2}], [set()]], [1, 2], "Partition 1 is missing everywhere"),
     ],
 )
-def test_refusals(runs, nodes, said):
+def test_invalid_communities_are_refused(runs, nodes, said):
     with pytest.raises(InputError, match=said):
         Ensemble.from_communities(runs, nodes)
 

@@ -47,7 +47,7 @@ def test_kernel_equals_the_naive_twin(threads, missing, noise, n, clusters):
             np.testing.assert_array_equal(block, naive.contingency(columns[u], columns[v], k, l))
 
 
-def test_ensembles_take_either_way():
+def test_both_algorithms_give_the_same_gram():
     # Above 4096 clusters the sparse product is taken: both must say the same.
     rng = np.random.default_rng(0)
     many = Ensemble(np.column_stack([rng.permutation(2500), rng.permutation(2500) // 3]))

@@ -17,7 +17,7 @@ def grouped(rng, n=60):
     return labels
 
 
-def test_counts_and_weights_of_partitions_and_clusters():
+def test_counts_and_weights_match_their_definitions():
     labels = np.array([[0, 2, -1], [1, -2, -1], [-1, -2, 0], [1, 0, 0]])
     ensemble = Ensemble(labels, weights=[2.0, 0.5, 1.0])
     assert ensemble.missing_counts.tolist() == [1, 0, 2]
@@ -41,7 +41,7 @@ def test_counts_and_weights_of_partitions_and_clusters():
 
 
 @pytest.mark.parametrize("k", [4, 300])
-def test_sizes_of_clusters(k):
+def test_sizes_of_clusters_are_counted(k):
     rng = np.random.default_rng(k)
     labels = np.where(
         rng.random((900, 3)) < 0.1, rng.integers(-2, 0, (900, 3)), rng.integers(0, k, (900, 3))
@@ -59,7 +59,7 @@ def test_sizes_of_clusters(k):
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_over_clusters_and_back(axis):
+def test_values_map_to_clusters_and_back(axis):
     offsets = np.array([0, 2, 2, 5])
     values = np.random.default_rng(0).random((3, 3))
     spread = over_clusters(values, offsets, axis=axis)
@@ -82,7 +82,7 @@ def test_presence_groups_hold_partitions_that_observed_the_same_objects(seed):
         assert np.flatnonzero(groups.of_partition == g)[0] == u
 
 
-def test_presence_groups_of_complete_labels_and_where_all_differ():
+def test_presence_groups_may_be_one_or_one_per_partition():
     complete = Ensemble([[0, 1, 0], [1, 1, 0]]).presence_groups
     assert complete.of_partition.tolist() == [0, 0, 0]
     assert complete.first.tolist() == [0]
@@ -117,7 +117,7 @@ def test_a_part_counts_its_own_missing_labels_and_noise():
 
 
 @pytest.mark.parametrize("soft", [False, True])
-def test_a_part_has_the_rows_of_the_whole(soft):
+def test_a_part_keeps_the_rows_of_the_ensemble(soft):
     rng = np.random.default_rng(3)
     if soft:
         memberships = [rng.dirichlet(np.ones(k), 30) for k in (2, 4)]

@@ -48,7 +48,7 @@ def assert_same(rows, keys):
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(matrices)
-def test_rows_of_labels_missing_and_noise_are_distinguished(matrix):
+def test_rows_with_missing_labels_and_with_noise_are_distinguished(matrix):
     labels = np.array(matrix)
     labels[0] = np.maximum(labels[0], 0)  # no partition is missing everywhere
     ensemble = Ensemble(labels)
@@ -69,25 +69,25 @@ def test_rows_of_labels_missing_and_noise_are_distinguished(matrix):
     ]
     assert_same(apart, keys)
 
-    for found in (rows, apart):
-        np.testing.assert_array_equal(found.ensemble.labels, ensemble.labels[found.first])
-        assert found.ensemble.names == ensemble.names
-        assert found.n_objects == ensemble.n_samples
-        assert found.cells == found.ensemble.codes.size
+    for actual in (rows, apart):
+        np.testing.assert_array_equal(actual.ensemble.labels, ensemble.labels[actual.first])
+        assert actual.ensemble.names == ensemble.names
+        assert actual.n_objects == ensemble.n_samples
+        assert actual.cells == actual.ensemble.codes.size
     # One object with each row has all clusters, numbered by first appearance: an ensemble of its own.
     if len(rows) > 1:
         assert rows.ensemble == Ensemble(ensemble.labels[rows.first])
 
 
 @pytest.mark.parametrize("k", [3, 300, 70_000])
-def test_codes_of_any_width(k):
+def test_codes_of_any_width_are_compared(k):
     rng = np.random.default_rng(k)
     labels = np.column_stack([np.arange(k), rng.integers(0, 3, k)])
     labels = np.vstack([labels, labels[rng.permutation(k)[: k // 2]]])
     assert_same(Ensemble(labels).distinct_rows(), map(tuple, labels.tolist()))
 
 
-def test_rows_of_probabilities():
+def test_rows_of_probabilities_are_compared():
     p = np.array([[0.5, 0.5], [1.0, 0.0], [0.5, 0.5], [0.25, 0.75], [np.nan, np.nan]])
     q = np.array([[1.0], [1.0], [1.0], [1.0], [1.0]])
     soft = Ensemble.from_memberships([p, q])
@@ -100,12 +100,12 @@ def test_rows_of_probabilities():
     assert rows.ensemble.is_soft
 
 
-def test_where_all_rows_differ_nothing_is_copied():
+def test_labels_are_not_copied_if_all_rows_differ():
     ensemble = Ensemble([[0, 0], [0, 1], [1, 1]])
     assert ensemble.distinct_rows().ensemble is ensemble
 
 
-def test_rows_are_found_once_and_do_not_keep_an_ensemble_alive():
+def test_rows_are_computed_once_and_do_not_keep_an_ensemble_alive():
     ensemble = Ensemble(np.random.default_rng(0).integers(0, 3, (100, 4)))
     assert ensemble.distinct_rows().inverse is ensemble.distinct_rows().inverse
     gone = weakref.ref(ensemble)
@@ -117,7 +117,7 @@ def test_rows_are_found_once_and_do_not_keep_an_ensemble_alive():
         gc.enable()
 
 
-def test_some_objects_keep_the_rows_order():
+def test_a_subset_of_objects_keeps_the_order_of_rows():
     labels = np.random.default_rng(1).integers(0, 3, (200, 3))
     rows = Ensemble(labels).distinct_rows()
     objects = np.random.default_rng(2).permutation(200)[:40]
@@ -130,7 +130,7 @@ def test_some_objects_keep_the_rows_order():
     np.testing.assert_array_equal(kept[some.inverse], rows.inverse[objects])
 
 
-def test_rows_in_another_order_and_counted_otherwise():
+def test_rows_can_be_reordered_and_reweighted():
     labels = np.array([[0], [1], [1], [2], [1], [2]])
     rows = Ensemble(labels).distinct_rows()
     by_size = rows.reordered(np.argsort(-rows.counts, kind="stable"))
@@ -149,33 +149,33 @@ def test_rows_in_another_order_and_counted_otherwise():
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=40))
-def test_rows_of_any_matrix(values):
+def test_rows_of_any_matrix_are_compared(values):
     matrix = np.array(values)[: len(values) // 2 * 2].reshape(-1, 2)
     assert_same(EqualRows.of(matrix), map(tuple, matrix.tolist()))
     assert_same(EqualRows.of(np.asfortranarray(matrix)), map(tuple, matrix.tolist()))
     assert_same(EqualRows.each_alone(len(matrix)), range(len(matrix)))
 
 
-def test_rows_are_pickled():
+def test_rows_can_be_pickled():
     rows = Ensemble([[0, 1], [0, 1], [1, -1]]).distinct_rows()
     back = pickle.loads(pickle.dumps(rows))
     np.testing.assert_array_equal(back.inverse, rows.inverse)
     assert back.whole == rows.whole
 
 
-def test_a_bad_option_is_refused():
+def test_an_invalid_option_is_refused():
     with pytest.raises(ParameterError, match="'noise' parameter of distinct_rows"):
         Ensemble([[0], [1]]).distinct_rows(noise="together")
 
 
 @pytest.mark.parametrize(("shape", "groups"), [((0, 3), 0), ((0, 0), 0), ((4, 0), 1), ((1, 2), 1)])
 def test_matrices_without_rows_or_columns_have_equal_rows_too(shape, groups):
-    found = EqualRows.of(np.zeros(shape))
-    assert len(found) == groups
-    assert found.inverse.tolist() == [0] * shape[0]
-    assert found.counts.sum() == shape[0]
+    actual = EqualRows.of(np.zeros(shape))
+    assert len(actual) == groups
+    assert actual.inverse.tolist() == [0] * shape[0]
+    assert actual.counts.sum() == shape[0]
 
 
-def test_rows_are_equal_to_the_byte():
-    found = EqualRows.of(np.array([[0.0, np.nan], [-0.0, np.nan], [0.0, np.nan]]))
-    assert found.inverse.tolist() == [0, 1, 0]
+def test_equal_rows_are_equal_to_the_byte():
+    actual = EqualRows.of(np.array([[0.0, np.nan], [-0.0, np.nan], [0.0, np.nan]]))
+    assert actual.inverse.tolist() == [0, 1, 0]

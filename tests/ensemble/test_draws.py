@@ -37,26 +37,26 @@ def test_rows_are_draws():
     assert np.array_equal(Ensemble.from_draws(CHAINS).labels, labels_of(CHAINS.reshape(20, 6)))
 
 
-def test_each_chain_is_burnt_and_thinned():
-    found = Ensemble.from_draws(CHAINS, burn=3, thin=2, weights=np.arange(1.0, 21.0))
-    assert np.array_equal(found.labels, labels_of(CHAINS[:, 3::2].reshape(8, 6)))
-    assert found.weights.tolist() == [4, 6, 8, 10, 14, 16, 18, 20]
+def test_burn_in_and_thinning_apply_to_each_chain():
+    actual = Ensemble.from_draws(CHAINS, burn=3, thin=2, weights=np.arange(1.0, 21.0))
+    assert np.array_equal(actual.labels, labels_of(CHAINS[:, 3::2].reshape(8, 6)))
+    assert actual.weights.tolist() == [4, 6, 8, 10, 14, 16, 18, 20]
 
 
-def test_missing_and_noise_are_what_they_are_elsewhere():
+def test_missing_labels_and_noise_have_their_usual_codes():
     draws = [[0, 0, -1], [1, -2, 1]]
     assert Ensemble.from_draws(draws).labels.tolist() == [[0, 0], [0, -2], [-1, 0]]
     assert Ensemble.from_draws(draws, missing="noise").labels[2, 0] == -2
 
 
-def test_names_of_dimensions_are_followed():
+def test_named_dimensions_are_recognised():
     turned = Named(CHAINS.transpose(2, 1, 0), ("object", "draw", "chain"))
     assert np.array_equal(Ensemble.from_draws(turned).labels, Ensemble.from_draws(CHAINS).labels)
     one = Named(CHAINS[0].T, ("object", "draw"))
     assert np.array_equal(Ensemble.from_draws(one).labels, labels_of(CHAINS[0]))
 
 
-def test_an_arviz_object_by_its_posterior():
+def test_the_posterior_of_an_arviz_object_is_read():
     means = Named(RNG.normal(size=(2, 10, 6)), ("chain", "draw", "object"))
     z = Named(CHAINS, ("chain", "draw", "object"))
     posterior = SimpleNamespace(data_vars={"mu": means, "z": z})
@@ -82,6 +82,6 @@ def test_an_arviz_object_by_its_posterior():
         (Named(np.zeros((2, 3, 4), int), ("draw", "a", "b")), {}, "one dimension of objects"),
     ],
 )
-def test_what_cannot_be_read_is_refused(draws, options, message):
+def test_unreadable_draws_are_refused(draws, options, message):
     with pytest.raises((InputError, ParameterError), match=message):
         Ensemble.from_draws(draws, **options)

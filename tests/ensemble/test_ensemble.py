@@ -33,7 +33,7 @@ def naive_canonical(column):
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(matrices)
-def test_labels_are_canonical_and_every_derived_quantity_is_by_definition(rows):
+def test_labels_are_canonical_and_derived_quantities_match_their_definitions(rows):
     labels = np.array(rows)
     absent = (labels == -1).all(axis=0)
     if absent.any():
@@ -66,11 +66,11 @@ def test_labels_are_canonical_and_every_derived_quantity_is_by_definition(rows):
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.lists(st.integers(-2, 6), min_size=1, max_size=30))
-def test_canonical_labels_of_one_vector(column):
+def test_one_vector_of_labels_becomes_canonical(column):
     np.testing.assert_array_equal(canonical_labels(np.array(column)), naive_canonical(column))
 
 
-def test_canonical_labels_of_narrow_types_and_of_those_that_are_so_already():
+def test_narrow_types_and_canonical_labels_become_canonical():
     for column in ([-1, 127], [127, -1, 126], [0, 1, 127], [0, 1, -2, 1, 2], [1, 0], [-2, -1]):
         labels = np.array(column, dtype=np.int8)
         np.testing.assert_array_equal(canonical_labels(labels), naive_canonical(column))
@@ -81,7 +81,7 @@ def test_canonical_labels_of_narrow_types_and_of_those_that_are_so_already():
 # -- what comes in
 
 
-def test_missing_and_noise_of_every_kind():
+def test_every_form_of_missing_and_noise_is_read():
     expected = np.array([[0, 0], [MISSING, 1], [1, NOISE]])
     inputs = [
         np.array([[5, 7], [-1, 8], [6, -2]]),
@@ -99,7 +99,7 @@ def test_missing_and_noise_of_every_kind():
         np.testing.assert_array_equal(Ensemble(labels).labels, expected, err_msg=repr(labels))
 
 
-def test_minus_one_as_noise():
+def test_minus_one_can_mean_noise():
     labels = [[0.0, 1.0], [-1.0, np.nan], [1.0, 1.0]]
     np.testing.assert_array_equal(
         Ensemble(labels, missing="noise").labels, [[0, 0], [NOISE, MISSING], [1, 0]]
@@ -118,7 +118,7 @@ def test_minus_one_as_noise():
         Ensemble(labels, missing="huh")
 
 
-def test_bool_and_mixed_columns():
+def test_bool_and_mixed_columns_are_read():
     e = Ensemble(pd.DataFrame({"b": [True, False, True], "s": ["x", "y", "x"]}))
     np.testing.assert_array_equal(e.labels, [[0, 0], [1, 1], [0, 0]])
     assert e.names == ((1, 0), ("x", "y"))
@@ -159,7 +159,7 @@ def test_canonical_int8_is_used_without_a_copy_and_holds_missing_and_noise():
             Ensemble(np.vstack([many, np.array([[bad]], dtype=np.int8)]))
 
 
-def test_memory_mapped_file(tmp_path):
+def test_a_memory_mapped_file_is_read(tmp_path):
     labels = Ensemble(np.random.default_rng(0).integers(0, 5, (300, 7))).codes
     np.save(tmp_path / "labels.npy", labels)
     mapped = np.load(tmp_path / "labels.npy", mmap_mode="r")
@@ -188,7 +188,7 @@ def test_uint8_input_with_255_clusters_is_widened():
     np.testing.assert_array_equal(e.labels, labels)
 
 
-def test_many_partitions_and_large_label_values():
+def test_many_partitions_and_large_label_values_are_read():
     labels = np.random.default_rng(0).integers(0, 3, (20, 400)) * 10**12
     e = Ensemble(labels)
     assert e.n_partitions == 400
@@ -197,7 +197,7 @@ def test_many_partitions_and_large_label_values():
     )
 
 
-def test_blocks_meet_without_a_seam(monkeypatch):
+def test_block_borders_do_not_change_labels(monkeypatch):
     import conclust.ensemble.labels as module
 
     labels = np.random.default_rng(1).integers(-2, 40, (200, 6))
@@ -222,7 +222,7 @@ def test_blocks_meet_without_a_seam(monkeypatch):
         (["a", "b"], "must be numbers"),
     ],
 )
-def test_bad_weights_are_refused(weights, message):
+def test_invalid_weights_are_refused(weights, message):
     with pytest.raises(InputError, match=message):
         Ensemble([[0, 0], [1, 1]], weights=weights)
 
@@ -242,7 +242,7 @@ def test_an_ensemble_is_frozen():
             array[0] = 0
 
 
-def test_hash_is_of_content_not_of_names():
+def test_the_hash_depends_on_content_not_on_names():
     labels = np.random.default_rng(0).integers(-1, 4, (30, 5))
     labels[0] = 0
     a, b = Ensemble(labels), Ensemble(np.where(labels >= 0, 9 - labels, labels))
@@ -257,7 +257,7 @@ def test_hash_is_of_content_not_of_names():
     assert a.reweighted([1, 1, 1, 1, 2]).reweighted(None) == a
 
 
-def test_pickle_and_copy():
+def test_ensembles_can_be_pickled_and_copied():
     for e in (
         Ensemble([["a", 0], ["b", -1], ["a", -2]], weights=[1, 2]),
         Ensemble.from_memberships([[[0.5, 0.5], [0, 1]], [[1.0], [np.nan]]]),
@@ -268,7 +268,7 @@ def test_pickle_and_copy():
             assert repr(again) == repr(e)
 
 
-def test_repr_has_the_main_numbers():
+def test_the_repr_shows_the_main_numbers():
     e = Ensemble([[0, 5], [0, -2], [1, -1]], weights=[1, 2])
     assert repr(e) == (
         "Ensemble(3 objects, 2 partitions of 1 to 2 clusters, 16.7% missing, 16.7% noise, weighted)"
@@ -278,7 +278,7 @@ def test_repr_has_the_main_numbers():
 # -- soft members
 
 
-def test_memberships():
+def test_memberships_are_stored_as_probabilities():
     P = np.array([[0.2, 0.8], [0.0, 1.0], [np.nan, np.nan], [0.6, 0.4]])
     Q = np.array([[1.0], [1.0], [1.0], [0.0]])
     e = Ensemble.from_memberships([P, Q], weights=[1, 3])
@@ -304,7 +304,7 @@ def test_memberships():
         ([[1.0, 0.0]], r"of shape"),
     ],
 )
-def test_bad_memberships_are_refused(memberships, message):
+def test_invalid_memberships_are_refused(memberships, message):
     with pytest.raises(InputError, match=message):
         Ensemble.from_memberships(memberships)
 
@@ -312,7 +312,7 @@ def test_bad_memberships_are_refused(memberships, message):
 # -- parts and wholes
 
 
-def test_subset_is_the_ensemble_of_the_part():
+def test_a_subset_equals_the_ensemble_of_its_labels():
     labels = np.random.default_rng(0).integers(-1, 4, (30, 5))
     labels[:2] = [[0], [1]]
     e = Ensemble(labels, weights=np.arange(1.0, 6))
@@ -338,12 +338,12 @@ def test_subset_is_the_ensemble_of_the_part():
         ({"samples": [1, 2], "partitions": [0]}, "missing everywhere"),
     ],
 )
-def test_bad_subsets_are_refused(arguments, message):
+def test_invalid_subsets_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         Ensemble([[0, 0], [-1, 0], [-1, 1]]).subset(**arguments)
 
 
-def test_concat():
+def test_concat_joins_partitions():
     labels = np.random.default_rng(0).integers(-2, 4, (30, 5))
     labels[0] = 0
     wide = np.column_stack([np.arange(300)[:30] * 9, np.arange(30)])
@@ -368,14 +368,14 @@ def test_concat():
             Ensemble.concat(bad)
 
 
-def test_observed_only():
+def test_observed_only_removes_objects_missing_everywhere():
     e = Ensemble([[0, 0], [-1, -1], [1, 0], [-1, 0]])
     part = e.observed_only()
     assert part == Ensemble([[0, 0], [1, 0], [-1, 0]])
     assert part.observed_only() is part
 
 
-def test_encode_reads_new_objects_by_name():
+def test_encode_matches_new_labels_by_name():
     e = Ensemble([["x", 5], ["y", 7], ["x", 7]])
     codes, unseen = e.encode([["y", 5], ["z", 9], [None, 7]])
     np.testing.assert_array_equal(codes, [[1, 0], [254, 254], [255, 1]])
@@ -395,7 +395,7 @@ def test_encode_reads_new_objects_by_name():
 # -- files
 
 
-def test_save_and_load(tmp_path):
+def test_an_ensemble_is_saved_and_loaded(tmp_path):
     rng = np.random.default_rng(0)
     ensembles = [
         Ensemble(rng.integers(0, 4, (20, 3))),
@@ -415,7 +415,7 @@ def test_save_and_load(tmp_path):
         assert path.read_bytes() == first
 
 
-def test_names_that_json_cannot_hold_are_refused(tmp_path):
+def test_names_that_json_does_not_represent_are_refused(tmp_path):
     e = Ensemble(np.array([[(1, 2)], [(3, 4)]], dtype="i,i").astype(object))
     with pytest.raises(InputError, match="whole numbers or strings"):
         e.save(tmp_path / "e.npz")
@@ -480,13 +480,13 @@ def test_damaged_files_are_refused(tmp_path):
         Ensemble.load(tmp_path / "absent.npz")
 
 
-def test_one_reader_serves_all(monkeypatch):
+def test_every_function_uses_one_reader_of_labels(monkeypatch):
     coded = code_labels([[0, 1], [1, 1]])
     assert coded.names == ((0, 1), (1,))
     np.testing.assert_array_equal(coded.n_missing, [0, 0])
 
 
-def test_an_ensemble_of_an_ensemble_is_the_same():
+def test_an_ensemble_of_an_ensemble_is_equal():
     plain = Ensemble([["b", 5], ["a", 5], ["b", -1], ["a", -2]], weights=[1.0, 2.0])
     again = Ensemble(plain)
     assert again == plain

@@ -45,7 +45,7 @@ def refused(path, match=None):
 
 
 @pytest.mark.parametrize("count", [3, 30_000_000, 2**31, 2**32 - 2, 2**62, 2**63 - 1])
-def test_clusters_that_are_only_claimed(tmp_path, count):
+def test_false_cluster_counts_are_refused(tmp_path, count):
     path = tmp_path / "e.npz"
     dtype = np.uint8 if count < 255 else np.uint32
     write(path, np.array([[0], [1]], dtype), [count])
@@ -54,7 +54,7 @@ def test_clusters_that_are_only_claimed(tmp_path, count):
 
 
 @pytest.mark.parametrize("count", [2**33, 2**62])
-def test_clusters_that_many_partitions_claim(tmp_path, count):
+def test_false_counts_of_many_partitions_are_refused(tmp_path, count):
     write(tmp_path / "e.npz", np.zeros((2, 8), np.uint32), [count] * 8)
     refused(tmp_path / "e.npz")
 
@@ -71,12 +71,12 @@ def test_clusters_that_many_partitions_claim(tmp_path, count):
         ([[0, 0], [1, 0], [1, 0]], [2, 2], "clusters without objects"),
     ],
 )
-def test_codes_that_no_ensemble_has(tmp_path, codes, counts, match):
+def test_invalid_codes_are_refused(tmp_path, codes, counts, match):
     write(tmp_path / "e.npz", np.array(codes, np.uint8), counts)
     refused(tmp_path / "e.npz", match)
 
 
-def test_many_empty_clusters(tmp_path):
+def test_many_empty_clusters_are_refused(tmp_path):
     """70,000 empty clusters made nine methods ask for 36 GiB."""
     codes = np.zeros((80_000, 1), np.uint32)
     write(tmp_path / "e.npz", codes, [70_000])
@@ -104,7 +104,7 @@ def changed(array, place, value):
     return array
 
 
-def test_the_soft_file_is_sound_as_it_is(tmp_path):
+def test_the_unaltered_soft_file_is_valid(tmp_path):
     assert Ensemble.load(soft_file(tmp_path / "e.npz")) == SOFT
 
 
@@ -130,13 +130,13 @@ B = SOFT.indicator
         ({"codes": changed(SOFT.codes, (3, 1), 0)}, "most probable"),
     ],
 )
-def test_memberships_that_contradict(tmp_path, changes, match):
+def test_contradictory_memberships_are_refused(tmp_path, changes, match):
     refused(soft_file(tmp_path / "e.npz", **changes), match)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_what_was_saved_is_read(tmp_path_factory, data):
+def test_every_saved_ensemble_is_read(tmp_path_factory, data):
     """Whatever an Ensemble can be, its own file is never refused."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n, m = int(rng.integers(2, 9)), int(rng.integers(1, 4))
@@ -160,18 +160,18 @@ def test_what_was_saved_is_read(tmp_path_factory, data):
         if each.n_samples < 2:
             continue
         each.save(path)
-        again = Ensemble.load(path)
-        assert again == each
-        assert again.cluster_counts.tolist() == each.cluster_counts.tolist()
+        restored = Ensemble.load(path)
+        assert restored == each
+        assert restored.cluster_counts.tolist() == each.cluster_counts.tolist()
 
 
-def test_clusters_without_mass_are_gone():
+def test_clusters_without_mass_are_removed():
     e = Ensemble.from_memberships([[[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]], [[0, 0], [0, 1.0]]])
     assert e.cluster_counts.tolist() == [2, 1]
     assert e.indicator.toarray().tolist() == [[1.0, 0.0, 0.0], [0.5, 0.5, 1.0]]
 
 
-def test_an_archive_that_claims_more_than_it_can_hold(tmp_path):
+def test_an_archive_with_an_impossible_size_is_refused(tmp_path):
     """A directory that says an array is 4 GB large, in a file of less than a kilobyte."""
     path = tmp_path / "e.npz"
     Ensemble([[0, 0], [1, 0]]).save(path)
@@ -213,7 +213,7 @@ def test_soft_ensembles_are_checked_in_every_block(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", [-1, -2, 10**30, "-1", "-2", True, 1.5, None, [1]])
-def test_names_that_no_cluster_can_have(tmp_path, name):
+def test_invalid_cluster_names_are_refused(tmp_path, name):
     path = tmp_path / "e.npz"
     Ensemble([["a"], ["b"]]).save(path)
     arrays, meta = read_npz(path)

@@ -89,7 +89,7 @@ def test_blocks_are_the_rows_of_the_gram(ensemble, monkeypatch):
         )
 
 
-def test_the_counted_gram_is_the_product():
+def test_the_counted_gram_equals_the_product():
     e = Ensemble(np.random.default_rng(1).integers(0, 40, (300, 20)))  # 800 clusters, many disjoint
     product = (e.indicator.T @ e.indicator).tocsr()
     product.sort_indices()
@@ -107,7 +107,7 @@ MEASURES = {
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_measures_do_without(name, ensemble, small):
+def test_measures_do_not_need_the_full_gram(name, ensemble, small):
     if ensemble.is_soft and name in ("nmi", "ari"):
         pytest.skip("compares hard partitions")
     expected = MEASURES[name](ensemble)
@@ -135,7 +135,7 @@ METHODS = [
 
 @pytest.mark.filterwarnings("ignore")  # of iterations that end early
 @pytest.mark.parametrize(("name", "parameters"), METHODS)
-def test_methods_do_without(name, parameters, ensemble, small):
+def test_methods_do_not_need_the_full_gram(name, parameters, ensemble, small):
     cls = getattr(conclust, name)
     if "n_clusters" in cls().get_params():
         parameters = {"n_clusters": 3, **parameters}
@@ -155,7 +155,7 @@ def test_methods_do_without(name, parameters, ensemble, small):
             )
 
 
-def test_few_objects_and_many_clusters(monkeypatch):
+def test_left_stochastic_takes_few_objects_and_many_clusters(monkeypatch):
     """As many clusters asked for as there are objects, and far more in the partitions."""
     labels = Ensemble(np.random.default_rng(0).integers(0, 3, (4, 30)))
     expected = conclust.LeftStochastic(3, random_state=0).fit(labels)
@@ -165,7 +165,7 @@ def test_few_objects_and_many_clusters(monkeypatch):
     np.testing.assert_allclose(model.residual_, expected.residual_, atol=1e-8)
 
 
-def test_what_is_too_large_is_refused_with_its_size(monkeypatch):
+def test_oversized_requests_are_refused_with_their_size(monkeypatch):
     e = Ensemble(HARD)
     monkeypatch.setattr(_gram, "_MOST", 1000)
     with pytest.raises(
@@ -176,7 +176,7 @@ def test_what_is_too_large_is_refused_with_its_size(monkeypatch):
         conclust.MCLA(3, random_state=0).fit(e)
 
 
-def test_the_estimate_of_entries_is_never_too_low(ensemble):
+def test_the_estimated_number_of_entries_is_never_too_low(ensemble):
     assert ensemble.gram.nnz <= ensemble.gram_entries <= int(ensemble.offsets[-1]) ** 2
     apart = Ensemble(np.arange(500)[:, None] % [500, 499, 250])
     assert apart.gram.nnz <= apart.gram_entries == 500 * 9
@@ -201,7 +201,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
     not sys.platform.startswith("linux"), reason="ru_maxrss is in kilobytes on Linux"
 )
 @pytest.mark.parametrize("name", ["Voting", "KernelWeightedPartition", "HGPA"])
-def test_many_partitions_take_little_memory(name):
+def test_many_partitions_need_little_memory(name):
     """2,000 partitions of 100 objects are 6,000 clusters: all of B'B was 1 to 2 GB."""
     done = subprocess.run(
         [sys.executable, "-c", _PEAK, name],

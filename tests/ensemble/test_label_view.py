@@ -31,7 +31,7 @@ def test_an_ensemble_has_one_view():
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
-def test_codes_of_all_types_are_read_alike(dtype):
+def test_codes_of_all_types_give_the_same_sums(dtype):
     codes, offsets = Ensemble(LABELS).codes, Ensemble(LABELS).offsets
     last, own = np.iinfo(dtype).max, np.iinfo(codes.dtype).max
     wide = np.where(codes >= own - 1, last - own + codes.astype(dtype), codes).astype(dtype)
@@ -48,7 +48,7 @@ def test_codes_of_other_types_are_refused(dtype):
         label_view(np.zeros((3, 2), dtype=dtype))
 
 
-def test_a_view_holds_its_arrays():
+def test_a_view_keeps_its_arrays_alive():
     view = label_view(np.zeros((100_000, 2), dtype=np.uint8), np.array([0, 1, 2]))
     view = view.reweighted(np.ones(2)).reweighted(None)
     gc.collect()
@@ -56,7 +56,7 @@ def test_a_view_holds_its_arrays():
     assert sizes_of(view, 2) == [100_000, 100_000]
 
 
-def test_posteriors_are_sorted_and_the_users_are_not_changed():
+def test_posteriors_are_sorted_without_changing_the_input():
     rng = np.random.default_rng(0)
     soft = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 30) for _ in range(4)])
     B = soft.indicator

@@ -12,7 +12,7 @@ from conclust.exceptions import InputError
 LABELS = np.array([[0, 0, 1], [0, 1, -1], [1, 1, 0], [2, -2, 0]])
 
 
-def test_tables_of_arrow():
+def test_arrow_tables_are_read():
     pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     columns = {"a": [1, 2, 1, None], "b": ["x", "y", "y", None], "c": [0.0, np.nan, 1.0, 1.0]}
     expected = cc.Ensemble(
@@ -57,7 +57,7 @@ def test_denormal_posteriors_count_as_zero(small):
             assert len(model.fit(ensemble).labels_) == 3
 
 
-def test_long_numbers_and_long_messages():
+def test_long_values_are_shortened_in_messages():
     with pytest.raises(InputError, match="Got an int of 16610 bits in partition 0"):
         cc.Ensemble([[10**5000], [1]])
     with pytest.raises(InputError) as refusal:
@@ -81,7 +81,7 @@ def test_an_invalid_index_is_refused():
 
 
 @pytest.mark.parametrize("factor", [1e160, 1e-200])
-def test_points_of_any_size(factor):
+def test_points_of_any_magnitude_are_clustered(factor):
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], 20)
     X = rng.normal(size=(40, 2)) + 5 * labels[:, None]
@@ -103,7 +103,7 @@ def test_points_of_any_size(factor):
     assert weights[1:].max() < 0.5
 
 
-def test_pictures_of_nothing():
+def test_empty_partitions_have_flows_but_no_curves():
     flow = cc.plotting.flow_of({2: [0, 1, 1], 3: [-2, -2, -2]})
     assert flow.k.tolist() == [2, 2]
     assert len(cc.plotting.flow_of({2: [-1, -1], 3: [-2, -2]}).k) == 0

@@ -56,7 +56,7 @@ def test_invalid_labels_are_refused(labels, message):
         Ensemble(labels)
 
 
-def test_new_labels_are_read_alike():
+def test_new_labels_are_read_like_fitted_ones():
     model = Voting(2).fit([[0], [0], [1]])
     with pytest.raises(InputError, match="must fit in int64"):
         model.predict(column(2**70, 0))
@@ -70,11 +70,11 @@ def test_new_labels_are_read_alike():
         ([2**62, 1, 2**62], [0, 1, 0]),
     ],
 )
-def test_numbers_of_other_types_are_numbers(cells, expected):
+def test_other_numeric_types_are_accepted(cells, expected):
     assert Ensemble(column(*cells)).labels[:, 0].tolist() == expected
 
 
-def test_tuples_may_be_names():
+def test_tuples_can_be_names():
     labels = np.array([[None], [None], [0]], dtype=object)
     labels[0, 0] = labels[1, 0] = (1, 2)
     assert Ensemble(labels).names == (((1, 2), 0),)
@@ -113,13 +113,13 @@ def test_a_mask_without_a_masked_cell_changes_nothing():
     assert Ensemble(np.ma.masked_array(labels, mask=np.zeros((2, 2)))) == Ensemble(labels)
 
 
-def test_measures_leave_out_what_is_masked():
+def test_measures_ignore_masked_cells():
     masked = np.ma.masked_array([0, 0, 1, 1], mask=[0, 0, 0, 1])
     assert metrics.contingency(masked, [0, 0, 1, 0]).n_samples == 3
     assert metrics.contingency([0, 0, 1, 0], masked).n_samples == 3
 
 
-def test_memberships_that_are_masked_are_missing():
+def test_masked_memberships_are_missing():
     P = np.ma.masked_array([[1.0, 0.0], [0.5, 0.5], [0.2, 0.8]], mask=[[1, 1], [0, 0], [0, 0]])
     assert Ensemble.from_memberships([P]).present[:, 0].tolist() == [False, True, True]
     P.mask = [[1, 0], [0, 0], [0, 0]]
@@ -175,12 +175,12 @@ def test_invalid_weights_are_refused(weights, message):
         Ensemble([[0, 0], [0, 1], [1, 1]], weights=weights)
 
 
-def test_weights_of_the_whole_range():
+def test_weights_over_the_full_range_are_accepted():
     weights = [SMALLEST, LARGEST, 0.0]
     assert Ensemble([[0, 0, 0], [0, 1, 1]], weights=weights).weights.tolist() == weights
 
 
-def test_learned_weights_are_held_to_the_range():
+def test_learned_weights_stay_in_the_range():
     ordinary = np.array([0.25, 1e-12, 0.0])
     np.testing.assert_array_equal(within_range(ordinary), ordinary)
     np.testing.assert_array_equal(within_range(np.array([1.0, 1e-40])), [1.0, 0.0])
@@ -192,7 +192,7 @@ def test_learned_weights_are_held_to_the_range():
 
 
 @pytest.mark.parametrize("missing", ["unobserved", "noise"])
-def test_categories_are_read_as_the_names_they_stand_for(missing):
+def test_categories_are_read_as_their_names(missing):
     rng = np.random.default_rng(3)
     names = np.array(["b", "a", None, "-1", "c", 7, "unused"], dtype=object)
     columns = {
@@ -211,7 +211,7 @@ def test_categories_are_read_as_the_names_they_stand_for(missing):
     assert coded.has_missing
 
 
-def test_column_names_of_two_kinds():
+def test_column_names_of_mixed_types_are_refused():
     frame = pd.DataFrame({1: [0, 0, 1], "b": [0, 1, 1]})
     message = r"types int, str instead: set X.columns = X.columns.astype\(str\)"
     with pytest.raises(InputError, match=message):
@@ -226,18 +226,18 @@ def test_column_names_of_two_kinds():
     assert len(PCC(2).fit(frame.set_axis([0, 1], axis=1)).labels_) == 3
 
 
-def test_names_that_no_file_can_hold(tmp_path):
+def test_names_that_cannot_be_saved_are_refused(tmp_path):
     with pytest.raises(InputError, match="half of a surrogate pair: rename it first"):
         Ensemble([["\ud800"], ["b"]]).save(tmp_path / "e.npz")
     assert not list(tmp_path.iterdir())
 
 
-def test_ragged_places_to_keep():
+def test_ragged_indices_are_refused():
     with pytest.raises(InputError, match="'samples' to keep"):
         Ensemble([[0], [1]]).subset([[1], [1, 2]])
 
 
-def test_partitions_to_keep_of_few_objects():
+def test_subsets_of_partitions_keep_clusters_and_names():
     # Clusters and their names stay, where the codes need a smaller type too.
     labels = np.column_stack([np.arange(300), np.arange(300) % 2, np.full(300, -2)])
     labels[0] = [-1, -2, -1]
@@ -249,13 +249,13 @@ def test_partitions_to_keep_of_few_objects():
 
 
 @pytest.mark.parametrize("missing", ["unobserved", "noise"])
-def test_reserved_labels_as_text_are_those_as_numbers(missing):
+def test_reserved_labels_as_text_equal_those_as_numbers(missing):
     numbers = np.array([[0, 1], [-1, 1], [-2, 0], [0, -1], [1, 0]])
     texts = pd.DataFrame(numbers.astype(str))
     expected = Ensemble(numbers, missing=missing)
     for frame in (texts, texts.astype("category"), texts.to_numpy(), texts.map(" {} ".format)):
-        found = Ensemble(frame, missing=missing)
-        np.testing.assert_array_equal(found.codes, expected.codes)
+        actual = Ensemble(frame, missing=missing)
+        np.testing.assert_array_equal(actual.codes, expected.codes)
     codes, unseen = Ensemble(texts, missing=missing).encode([["-1", "-2"]], missing=missing)
     kept, _ = expected.encode([[-1, -2]], missing=missing)
     np.testing.assert_array_equal(codes, kept)

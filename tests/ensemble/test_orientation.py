@@ -30,15 +30,17 @@ TWO = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]
         lambda labels: weighting.agreement_weights(labels),
     ],
 )
-def test_one_hint_at_the_users_line(read):
-    with pytest.warns(OrientationWarning, match="2 rows and 6 columns, and are read as 2") as told:
+def test_one_hint_points_at_the_line_of_the_user(read):
+    with pytest.warns(
+        OrientationWarning, match="2 rows and 6 columns, and are read as 2"
+    ) as printed:
         read(TWO)
-    assert len(told) == 1
-    assert told[0].filename == __file__
-    assert "numpy.transpose" in str(told[0].message)
+    assert len(printed) == 1
+    assert printed[0].filename == __file__
+    assert "numpy.transpose" in str(printed[0].message)
 
 
-def test_an_ensemble_says_that_it_is_meant():
+def test_an_ensemble_gives_no_hint():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cc.coassociation(cc.Ensemble(TWO))
@@ -52,7 +54,7 @@ def test_an_ensemble_says_that_it_is_meant():
         [[0, -1, 1, 1, 0, 2], [0, 0, -2, 1, 1, 1]],
     ],
 )
-def test_rows_that_are_clusterings(rows):
+def test_rows_that_are_clusterings_are_recognised(rows):
     with pytest.warns(OrientationWarning):
         cc.copresence(rows)
 
@@ -70,7 +72,7 @@ def test_rows_that_are_clusterings(rows):
         [[-2] * 6, [-2] * 6],  # no cluster at all
     ],
 )
-def test_small_ensembles_bring_no_hint(labels):
+def test_small_ensembles_give_no_hint(labels):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cc.coassociation(labels)
@@ -82,19 +84,19 @@ def test_the_hint_comes_once_by_default():
         "for _ in range(3):\n"
         "    cc.EAC(2).fit([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]])\n"
     )
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
-    assert told.stderr.count("OrientationWarning") == 1
-    assert told.stderr.startswith("<string>:3:")
+    assert process.stderr.count("OrientationWarning") == 1
+    assert process.stderr.startswith("<string>:3:")
 
 
-def test_an_impossible_share_of_pairs_is_refused_with_the_possible_ones():
+def test_an_impossible_share_of_pairs_is_refused_with_the_valid_range():
     labels = np.random.default_rng(0).integers(0, 3, (600, 10))
     model = cc.PCC(3, pairs=0.001, max_iter=1, tol=1e9, tol_kkt=1e9, random_state=0)
-    with pytest.warns(EvidenceWarning, match=r"180 pairs of 600 .* pairs=1, .* 0\.0033") as told:
+    with pytest.warns(EvidenceWarning, match=r"180 pairs of 600 .* pairs=1, .* 0\.0033") as printed:
         model.fit(labels)
-    assert told[0].filename == __file__
+    assert printed[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error", EvidenceWarning)
         model.set_params(pairs=0.003).fit(labels)
@@ -104,9 +106,9 @@ def test_a_list_of_clusterings_is_refused_with_the_expected_form():
     runs = [np.arange(12) % k for k in (2, 3, 4)]
     with pytest.warns(OrientationWarning, match=r"list of 3 vectors of 12 .* 3 objects in 12 part"):
         assert cc.Ensemble(runs).shape == (3, 12)
-    with pytest.warns(OrientationWarning) as told:
+    with pytest.warns(OrientationWarning) as caught:
         cc.EAC(2).fit(runs)
-    assert len(told) == 1  # not once for the list and once for what is in it
+    assert len(caught) == 1  # not once for the list and once for what is in it
     with warnings.catch_warnings():
         warnings.simplefilter("error", OrientationWarning)
         cc.Ensemble(np.column_stack(runs))
@@ -121,13 +123,13 @@ def test_draws_in_rows_are_recognised_whatever_their_number():
     for base in (0, 1):
         with pytest.warns(
             OrientationWarning, match=r"200 objects in 15 .*from_draws\(labels\)"
-        ) as told:
+        ) as caught:
             ensemble = cc.Ensemble(by_appearance + base)
         assert ensemble.shape == (200, 15)
-        assert told[0].filename == __file__
-    with pytest.warns(OrientationWarning) as told:
+        assert caught[0].filename == __file__
+    with pytest.warns(OrientationWarning) as caught:
         cc.EAC(2).fit(by_appearance)
-    assert len(told) == 1
+    assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error", OrientationWarning)
         assert cc.Ensemble.from_draws(by_appearance).shape == (15, 200)

@@ -28,7 +28,7 @@ def naive(labels, weights, consensus, new):
 
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(st.integers(0, 2**32 - 1), st.booleans())
-def test_shares_are_those_counted_pair_by_pair(seed, weighted):
+def test_shares_match_counts_over_pairs(seed, weighted):
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(2, 12)), int(rng.integers(1, 5))
     labels = rng.integers(-2, 4, (n, m))
@@ -38,19 +38,19 @@ def test_shares_are_those_counted_pair_by_pair(seed, weighted):
     consensus[0] = rng.integers(0, 3)
     new = rng.integers(-2, 5, (6, m))  # 4 was not there
     ensemble = Ensemble(labels, weights=weights if weighted else None)
-    found = shared_clusterings(ensemble, consensus, new)
-    np.testing.assert_allclose(found, naive(labels, weights, consensus, new), atol=1e-12)
+    actual = shared_clusterings(ensemble, consensus, new)
+    np.testing.assert_allclose(actual, naive(labels, weights, consensus, new), atol=1e-12)
 
 
-def test_objects_of_the_ensemble_are_placed_where_they_are():
+def test_objects_of_the_ensemble_are_placed_in_their_clusters():
     truth = np.repeat([0, 1, 2], 10)
     labels = np.column_stack([truth, (truth + 1) % 3, truth])
-    found = shared_clusterings(Ensemble(labels), truth, labels)
-    np.testing.assert_array_equal(found.argmax(axis=1), truth)
-    np.testing.assert_array_equal(found.max(axis=1), 1.0)
+    actual = shared_clusterings(Ensemble(labels), truth, labels)
+    np.testing.assert_array_equal(actual.argmax(axis=1), truth)
+    np.testing.assert_array_equal(actual.max(axis=1), 1.0)
 
 
-def test_soft_members_count_by_their_mass():
+def test_soft_members_are_weighted_by_their_mass():
     ensemble = Ensemble.from_memberships([[[0.75, 0.25], [1, 0], [0, 1]]])
     np.testing.assert_allclose(
         shared_clusterings(ensemble, [0, 0, 1], [[0], [1]]), [[0.875, 0], [0.125, 1]]
@@ -58,11 +58,11 @@ def test_soft_members_count_by_their_mass():
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [0.0, 1.0, 1.0], [[0, 1, 1]]])
-def test_labels_are_one_whole_number_an_object(labels):
+def test_labels_must_be_one_integer_per_object(labels):
     with pytest.raises(InputError, match="must be one whole number per object"):
         shared_clusterings(Ensemble([[0], [0], [1]]), labels, [[0]])
 
 
-def test_there_must_be_a_cluster():
+def test_labels_without_clusters_are_refused():
     with pytest.raises(InputError, match="put no object in a cluster"):
         shared_clusterings(Ensemble([[0], [0], [1]]), [-1, -1, -1], [[0]])

@@ -67,34 +67,34 @@ def _ended(process, *, send=(), between=0.0):
         for number in send:
             process.send_signal(number)
             time.sleep(between)
-        _, said = process.communicate(timeout=60)
+        _, printed = process.communicate(timeout=60)
     finally:
         process.kill()
-    return process.returncode, said, time.monotonic() - start
+    return process.returncode, printed, time.monotonic() - start
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.4])
-def test_an_interrupt_waits_for_the_members_at_work(pause):
+def test_an_interrupt_waits_for_running_members(pause):
     process = _begin([sys.executable, "-c", "FAIL = False" + _MEMBERS])
     assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
     time.sleep(pause)
-    code, said, seconds = _ended(process, send=[signal.SIGINT])
-    assert (code, said) == (130, "")
+    code, printed, seconds = _ended(process, send=[signal.SIGINT])
+    assert (code, printed) == (130, "")
     assert seconds < 30  # a thousand members would take eight minutes
 
 
-def test_an_impatient_user_meets_no_abort():
+def test_repeated_interrupts_do_not_abort_the_process():
     process = _begin([sys.executable, "-c", "FAIL = False" + _MEMBERS])
     assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
-    code, said, _ = _ended(process, send=[signal.SIGINT] * 3, between=0.15)
+    code, printed, _ = _ended(process, send=[signal.SIGINT] * 3, between=0.15)
     # At the end of the interpreter one more interrupt ends the process as signals do.
-    assert code in (130, -signal.SIGINT), said
+    assert code in (130, -signal.SIGINT), printed
 
 
-def test_an_error_waits_for_the_members_at_work():
+def test_an_error_waits_for_running_members():
     process = _begin([sys.executable, "-c", "FAIL = True" + _MEMBERS])
-    code, said, _ = _ended(process)
-    assert (code, said) == (3, "")
+    code, printed, _ = _ended(process)
+    assert (code, printed) == (3, "")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_an_error_waits_for_the_members_at_work():
     [([signal.SIGINT], 130), ([signal.SIGINT] * 4, 130), ([signal.SIGTERM], 143)],
     ids=["int", "many", "term"],
 )
-def test_the_shell_says_how_it_was_ended(tmp_path, signals, code):
+def test_the_shell_reports_the_signal_that_ended_it(tmp_path, signals, code):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20_000, 2)))
     main = (
         "import signal, sys\nfrom conclust import _threads\nfrom conclust.cli import process\n"
@@ -113,10 +113,10 @@ def test_the_shell_says_how_it_was_ended(tmp_path, signals, code):
     process = _begin([sys.executable, "-c", main, *words, "--out", str(tmp_path / "out")])
     while " members," not in (line := process.stderr.readline()):
         assert line, "ended before it began"
-    found, said, _ = _ended(process, send=signals, between=0.02)
-    assert found == code, said
-    assert "nothing was written" in said
-    assert "Traceback" not in said
+    actual, printed, _ = _ended(process, send=signals, between=0.02)
+    assert actual == code, printed
+    assert "nothing was written" in printed
+    assert "Traceback" not in printed
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
 
 
@@ -142,21 +142,21 @@ assert all(found == here for found in there)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
-def test_forked_children_work_as_their_parent():
+def test_forked_children_give_the_results_of_their_parent():
     done = subprocess.run(
         [sys.executable, "-c", _FORK], capture_output=True, text=True, timeout=200, check=False
     )
     assert done.returncode == 0, done.stderr
 
 
-def test_a_forked_child_holds_to_one_thread(monkeypatch):
+def test_a_forked_child_uses_one_thread(monkeypatch):
     assert _threads.thread_count(3) == 3
     monkeypatch.setattr(_threads, "_forked", False)
     _threads._hold_to_one()
     assert [_threads.thread_count(n_jobs) for n_jobs in (None, 3, -1)] == [1, 1, 1]
 
 
-def test_no_more_threads_than_processors(monkeypatch):
+def test_there_are_at_most_as_many_threads_as_processors(monkeypatch):
     monkeypatch.setattr(_threads, "_most", _threads._processors)
     processors = _threads._processors()
     asked = (100_000, 2**40, 2**70, np.int64(10**6), -1, None)
@@ -165,9 +165,9 @@ def test_no_more_threads_than_processors(monkeypatch):
     labels = [[0, 0], [1, 1], [1, 0]]
     points = np.random.default_rng(0).normal(size=(10, 2))
     for n_jobs in (100_000, 2**40, np.int64(2), -(2**70)):
-        found = PCC(2, divergence="l2", n_jobs=n_jobs, random_state=0).fit(labels).membership_
+        actual = PCC(2, divergence="l2", n_jobs=n_jobs, random_state=0).fit(labels).membership_
         assert np.array_equal(
-            found, PCC(2, divergence="l2", random_state=0).fit(labels).membership_
+            actual, PCC(2, divergence="l2", random_state=0).fit(labels).membership_
         )
         generator = EnsembleGenerator(
             "kmeans", n_partitions=4, n_clusters=[2], n_jobs=n_jobs, random_state=0

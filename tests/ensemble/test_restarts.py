@@ -51,7 +51,7 @@ def labels_of(n, different):
 
 
 @pytest.mark.parametrize("n", [5_000, 20_000])
-def test_up_to_5000_different_rows_all_are_worked_on(n):
+def test_up_to_5000_distinct_rows_are_all_used(n):
     rows = Ensemble(labels_of(n, 5_000)).distinct_rows()
     assert len(rows) == 5_000
     method = Recorder([3.0, 1.0, 2.0])
@@ -62,15 +62,15 @@ def test_up_to_5000_different_rows_all_are_worked_on(n):
     assert not method.finished
 
 
-def test_where_there_are_more_5000_objects_are_drawn_and_the_best_is_finished_on_all():
+def test_above_5000_rows_starts_run_on_a_sample_and_the_best_on_all():
     ensemble = Ensemble(labels_of(20_000, 8_000), weights=[1.0, 3.0])
     rows = ensemble.distinct_rows()
     method = Recorder([3.0, 1.0, 2.0])
     assert best_of_restarts(method, rows, 3, SEED, 1) == "finished"
     few = method.begun[0][2]
     assert all(seen is few for _, _, seen in method.begun)
-    ((found, whole, kept),) = method.finished
-    assert found == 1
+    ((actual, whole, kept),) = method.finished
+    assert actual == 1
     assert whole is rows
     # The rows of 5,000 different objects, each as often as it was drawn.
     assert few.n_objects == few.counts.sum() == 5_000
@@ -85,7 +85,7 @@ def test_where_there_are_more_5000_objects_are_drawn_and_the_best_is_finished_on
     )
 
 
-def test_rows_carry_every_object():
+def test_rows_account_for_every_object():
     labels = labels_of(2_000, 500)
     rows = Ensemble(labels).distinct_rows()
     np.testing.assert_array_equal(rows.ensemble.codes[rows.inverse], Ensemble(labels).codes)
@@ -93,7 +93,7 @@ def test_rows_carry_every_object():
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_what_is_less_by_rounding_only_is_no_better(threads):
+def test_differences_from_rounding_are_no_improvement(threads):
     rows = Ensemble(labels_of(20_000, 5_000)).distinct_rows()
     for losses, best in [
         ([1.0, 1.0 - 1e-13, 1.0], 0),
@@ -101,11 +101,11 @@ def test_what_is_less_by_rounding_only_is_no_better(threads):
         ([5.0, 4.0, 3.0, 2.0], 3),
         ([0.0, 0.0], 0),
     ]:
-        found = best_of_restarts(Recorder(losses), rows, len(losses), SEED, threads)
-        assert found == best
+        actual = best_of_restarts(Recorder(losses), rows, len(losses), SEED, threads)
+        assert actual == best
 
 
-def test_points_of_an_embedding_are_drawn_alike_and_some_are_in_every_part(monkeypatch):
+def test_samples_of_an_embedding_share_some_points(monkeypatch):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(7_000, 2)) + 8 * (np.arange(7_000) % 3)[:, None]
     shown, finished = [], []
@@ -148,7 +148,7 @@ def test_points_of_an_embedding_are_drawn_alike_and_some_are_in_every_part(monke
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_methods_draw_one_part_and_finish_once(model, monkeypatch):
+def test_methods_draw_one_sample_and_refine_once(model, monkeypatch):
     rng = np.random.default_rng(1)
     truth = np.arange(7_000) % 4
     flipped = rng.random((7_000, 15)) < 0.4
@@ -168,11 +168,11 @@ def test_methods_draw_one_part_and_finish_once(model, monkeypatch):
     monkeypatch.setattr("conclust.consensus.restarts.spawn_generators", spawn)
     model.fit(labels)
     assert drawn == [(7_000, False)]
-    found = np.array([np.bincount(model.labels_[truth == k]).argmax() for k in range(4)])
-    assert (found[truth] == model.labels_).mean() > 0.95
+    actual = np.array([np.bincount(model.labels_[truth == k]).argmax() for k in range(4)])
+    assert (actual[truth] == model.labels_).mean() > 0.95
 
 
-def test_fewer_starts_are_made_where_a_cluster_has_fewer_than_two_rows():
+def test_fewer_than_two_rows_per_cluster_reduce_the_starts():
     rows = range(100)
     assert [fewer_starts(10, rows, k) for k in (1, 49, 50, 51, 60, 100, 1000)] == [
         *(10, 10, 10, 10),  # of 100 rows for 102: 9.6 starts
@@ -189,7 +189,7 @@ def test_fewer_starts_are_made_where_a_cluster_has_fewer_than_two_rows():
         (LeftStochastic, "matrix.left_stochastic"),
     ],
 )
-def test_methods_make_fewer_starts_of_few_rows(cls, module, monkeypatch):
+def test_methods_make_fewer_starts_on_few_rows(cls, module, monkeypatch):
     asked = []
 
     def watched(method, rows, n_init, seed, threads):

@@ -16,14 +16,14 @@ values = st.lists(st.integers(-40, 40), min_size=1, max_size=7)
 
 @settings(derandomize=True, max_examples=200, deadline=None)
 @given(values)
-def test_the_nearest_point_of_all_supports(numbers):
+def test_the_projection_is_the_nearest_point_over_all_supports(numbers):
     v = np.array(numbers) / 16
     np.testing.assert_allclose(project_simplex(v), project(v), atol=1e-12)
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(values, st.sampled_from([0.01, 0.5, 30.0]))
-def test_proposition_2_is_the_projection(numbers, lam):
+def test_proposition_2_gives_the_projection(numbers, lam):
     d = np.abs(numbers) / 8
     np.testing.assert_allclose(project_simplex(-d / lam), proposition_2(d, lam), atol=1e-9)
 
@@ -37,18 +37,18 @@ def test_rows_are_projected_one_by_one():
         np.testing.assert_array_equal(project_simplex(v), x)
 
 
-def test_what_is_on_the_simplex_stays():
+def test_points_on_the_simplex_do_not_move():
     Y = np.random.default_rng(1).dirichlet(np.ones(5), size=40)
     np.testing.assert_allclose(project_simplex(Y), Y, atol=1e-15)
     np.testing.assert_array_equal(project_simplex(np.eye(4)), np.eye(4))
 
 
-def test_prices_against_a_solver():
+def test_weighted_projections_match_a_solver():
     rng = np.random.default_rng(2)
     for _ in range(10):
         v, prices = rng.normal(size=5), rng.uniform(0.2, 3, 5)
         x = project_simplex(v, prices)
-        found = minimize(
+        actual = minimize(
             lambda z: np.sum(z**2 / (2 * prices)) - z @ v,  # noqa: B023
             np.full(5, 0.2),
             jac=lambda z: z / prices - v,  # noqa: B023
@@ -57,7 +57,7 @@ def test_prices_against_a_solver():
             method="SLSQP",
             options={"ftol": 1e-14},
         )
-        np.testing.assert_allclose(x, found.x, atol=1e-5)
+        np.testing.assert_allclose(x, actual.x, atol=1e-5)
 
 
 def test_points_far_from_the_simplex_are_projected():
@@ -79,12 +79,12 @@ def test_points_far_from_the_simplex_are_projected():
         ([0.0, 1.0], [1.0, 0.0], "2 positive numbers"),
     ],
 )
-def test_bad_rows(V, scale, sentence):
+def test_invalid_rows_are_refused(V, scale, sentence):
     with pytest.raises(InputError, match=sentence):
         project_simplex(V, scale)
 
 
-def test_values_that_differ_by_rounding_come_to_an_end():
+def test_values_that_differ_by_rounding_are_projected():
     rng = np.random.default_rng(3)
     V = rng.integers(-3, 4, (100_000, 5)) / 3 + rng.integers(-3, 4, (100_000, 5)) * 1e-16
     X = project_simplex(V)
@@ -96,7 +96,7 @@ def test_values_that_differ_by_rounding_come_to_an_end():
 @pytest.mark.parametrize("n", [1, 2, 7, 200])
 @pytest.mark.parametrize("k", [1, 2, 3, 8])
 @pytest.mark.parametrize("tied", [False, True])
-def test_largest_entries_are_numpys_and_ties_are_seen(n, k, tied):
+def test_largest_entries_match_numpy_and_ties_are_marked(n, k, tied):
     rng = np.random.default_rng(10 * n + k)
     Y = rng.integers(0, 3, (n, k)).astype(float) if tied else rng.random((n, k))
     wide = np.full((n, k + 3), 9.0)

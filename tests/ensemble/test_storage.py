@@ -67,7 +67,7 @@ def leftovers(folder):
 # ---- writing
 
 
-def test_atomic_write_replaces_whole(tmp_path):
+def test_atomic_write_replaces_the_complete_file(tmp_path):
     target = tmp_path / "f"
     atomic_write(target, lambda file: file.write(b"old"))
     atomic_write(target, lambda file: file.write(b"new"))
@@ -128,7 +128,7 @@ def test_atomic_write_flushes_file_then_moves_then_flushes_folder(tmp_path, monk
 
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}-{a.ndim}")
 @pytest.mark.parametrize("mmap", [False, True])
-def test_npy_round_trip(tmp_path, array, mmap):
+def test_npy_files_are_read_back(tmp_path, array, mmap):
     write_npy(tmp_path / "a.npy", array)
     back = read_npy(tmp_path / "a.npy", mmap=mmap)
     np.testing.assert_array_equal(back, array)
@@ -137,7 +137,7 @@ def test_npy_round_trip(tmp_path, array, mmap):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy", allow_pickle=False), array)
 
 
-def test_mapping_is_read_only_and_not_bounded(tmp_path):
+def test_memory_maps_are_read_only_and_unbounded(tmp_path):
     write_npy(tmp_path / "a.npy", np.arange(100))
     mapped = read_npy(tmp_path / "a.npy", mmap=True, max_bytes=8)
     assert isinstance(mapped, np.memmap)
@@ -145,7 +145,7 @@ def test_mapping_is_read_only_and_not_bounded(tmp_path):
         mapped[0] = 1
 
 
-def test_numpys_files_are_read(tmp_path):
+def test_files_of_numpy_are_read(tmp_path):
     arrays = {f"a{i}": np.asarray(array) for i, array in enumerate(ARRAYS)}
     for save in (np.savez, np.savez_compressed):
         save(tmp_path / "a.npz", **arrays)
@@ -155,7 +155,7 @@ def test_numpys_files_are_read(tmp_path):
             np.testing.assert_array_equal(back[name], array)
 
 
-def test_npz_round_trip_with_meta(tmp_path):
+def test_npz_files_with_metadata_are_read_back(tmp_path):
     arrays = {f"a{i}": array for i, array in enumerate(ARRAYS)}
     meta = {
         "version": 1,
@@ -174,14 +174,14 @@ def test_npz_round_trip_with_meta(tmp_path):
         np.testing.assert_array_equal(by_numpy["a0"], arrays["a0"])
 
 
-def test_npz_bytes_are_a_function_of_the_content(tmp_path, monkeypatch):
+def test_npz_bytes_depend_on_the_content_only(tmp_path, monkeypatch):
     write_npz(tmp_path / "a", {"x": np.arange(3)}, {"v": 1})
     monkeypatch.setattr("time.time", lambda: 2e9)
     write_npz(tmp_path / "b", {"x": np.arange(3)}, {"v": 1})
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_json_round_trip(tmp_path):
+def test_json_files_are_read_back(tmp_path):
     content = {"b": [1, 2.5, None, True], "a": "Zürich"}
     write_json(tmp_path / "a.json", content)
     assert read_json(tmp_path / "a.json") == content
@@ -201,7 +201,7 @@ def test_invalid_json_is_refused(tmp_path):
     [b"{", b'{"a": 1, "a": 2}', b'{"a": NaN}', b"\xff", b"[" * 100_000],
     ids=lambda c: repr(c[:8]),
 )
-def test_bad_json_is_refused(tmp_path, content):
+def test_malformed_json_is_refused(tmp_path, content):
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(FileFormatError, match="not valid JSON"):
         read_json(tmp_path / "a.json")
@@ -319,7 +319,7 @@ def test_pickles_are_never_read(tmp_path):
     assert not ran.exists()
 
 
-def test_odd_booleans_are_true(tmp_path):
+def test_nonzero_bytes_are_true(tmp_path):
     (tmp_path / "a.npy").write_bytes(npy(descr="|b1", data=b"\x02\x00"))
     assert read_npy(tmp_path / "a.npy").view(np.uint8).tolist() == [1, 0]
 
@@ -345,7 +345,7 @@ def good(tmp_path, compression=np.savez_compressed):
 
 @pytest.mark.parametrize("keep", [0.01, 0.3, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_cut_off_npz(tmp_path, keep, save):
+def test_a_truncated_npz_file_is_refused(tmp_path, keep, save):
     path = good(tmp_path, save)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * keep)])
@@ -355,7 +355,7 @@ def test_cut_off_npz(tmp_path, keep, save):
 
 @pytest.mark.parametrize("flip", [0x01, 0x15, 0x80, 0xFF])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_every_flipped_byte_is_noticed_or_harmless(tmp_path, save, flip):
+def test_every_flipped_byte_is_detected_or_harmless(tmp_path, save, flip):
     save(tmp_path / "a.npz", x=np.arange(40, dtype=np.uint8))
     content = (tmp_path / "a.npz").read_bytes()
     for i in range(len(content)):
@@ -394,7 +394,7 @@ def test_the_sum_of_the_sizes_is_bounded(tmp_path):
         read_npz(tmp_path / "a.npz", max_bytes=50_000)
 
 
-def test_zip_bomb_that_lies_about_its_size(tmp_path):
+def test_a_zip_bomb_with_a_false_size_is_refused(tmp_path):
     bomb = npy(descr="|u1", shape="(10000000,)", data=b"\0" * 10_000_000)
     path = zipped(tmp_path / "a.npz", [("x.npy", bomb)], zipfile.ZIP_DEFLATED)
     content = path.read_bytes().replace(struct.pack("<I", len(bomb)), struct.pack("<I", 200))
@@ -403,7 +403,7 @@ def test_zip_bomb_that_lies_about_its_size(tmp_path):
         read_npz(path, max_bytes=1 << 20)
 
 
-def test_header_that_declares_more_than_the_entry_holds(tmp_path):
+def test_a_header_larger_than_its_entry_is_refused(tmp_path):
     zipped(tmp_path / "a.npz", [("x.npy", npy(shape="(100000000,)"))])
     with pytest.raises(
         FileFormatError, match="the array 'x' in it needs 800000000 bytes, 16 are there"
@@ -437,7 +437,7 @@ def test_entries_that_are_not_arrays_are_refused(tmp_path):
         read_npz(tmp_path / "b.npz")
 
 
-def test_other_packings_are_refused(tmp_path):
+def test_other_compressions_are_refused(tmp_path):
     zipped(tmp_path / "a.npz", [("x.npy", npy())], zipfile.ZIP_LZMA)
     with pytest.raises(FileFormatError, match="packed in a way"):
         read_npz(tmp_path / "a.npz")
@@ -449,7 +449,7 @@ def test_other_packings_are_refused(tmp_path):
 EXPECTED = {"codes": Expected("u", 2), "weights": Expected("f", 1, optional=True)}
 
 
-def test_expected_arrays(tmp_path):
+def test_expected_arrays_are_read(tmp_path):
     write_npz(tmp_path / "a.npz", {"codes": np.zeros((2, 2), np.uint8)}, {"v": 1})
     arrays, meta = read_npz(tmp_path / "a.npz", expected=EXPECTED)
     assert arrays.keys() == {"codes"}
@@ -471,14 +471,14 @@ def test_expected_arrays(tmp_path):
         ({"codes": np.zeros(2, np.uint8)}, "dtype uint8 and 1 dimensions"),
     ],
 )
-def test_unexpected_arrays(tmp_path, arrays, sentence):
+def test_unexpected_arrays_are_refused(tmp_path, arrays, sentence):
     write_npz(tmp_path / "a.npz", arrays, {})
     with pytest.raises(FileFormatError) as caught:
         read_npz(tmp_path / "a.npz", expected=EXPECTED)
     assert sentence in str(caught.value)
 
 
-def test_meta_is_required_with_expectations(tmp_path):
+def test_metadata_is_required_with_expected_arrays(tmp_path):
     np.savez(tmp_path / "a.npz", codes=np.zeros((2, 2), np.uint8))
     with pytest.raises(FileFormatError, match="lacks the array 'meta'"):
         read_npz(tmp_path / "a.npz", expected=EXPECTED)
@@ -492,7 +492,7 @@ def test_meta_is_required_with_expectations(tmp_path):
         (np.zeros(3), "not text"),
     ],
 )
-def test_bad_meta(tmp_path, meta, sentence):
+def test_invalid_metadata_is_refused(tmp_path, meta, sentence):
     np.savez(tmp_path / "a.npz", meta=meta)
     with pytest.raises(FileFormatError, match=sentence):
         read_npz(tmp_path / "a.npz")

@@ -39,7 +39,7 @@ def places(seed, text=False):
 
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("text", [False, True])
-def test_join_is_the_lookup_of_every_cell(kind, text):
+def test_join_looks_up_every_cell(kind, text):
     tables, objects = places(0, text)
     wanted = Ensemble(naive_join(tables, "id", objects))
     given = {name: kind(table) for name, table in tables.items()}
@@ -62,7 +62,7 @@ def test_the_order_of_rows_in_tables_changes_nothing():
     np.testing.assert_array_equal(backwards.present, joined.present[::-1])
 
 
-def test_missing_noise_and_absent_are_distinguished():
+def test_missing_noise_and_absent_objects_are_distinguished():
     a = {"id": [1, 2, 3], "a": [0, -1, -2]}
     b = {"id": [3, 4], "b": [7, 7]}
     plain = Ensemble.join({"a": a, "b": b}, "id").labels
@@ -70,8 +70,8 @@ def test_missing_noise_and_absent_are_distinguished():
     noisy = Ensemble.join({"a": a, "b": b}, "id", missing="noise").labels
     np.testing.assert_array_equal(noisy, [[0, -1], [-2, -1], [-2, 0], [-1, 0]])
     words = {"id": [1, 2, 3], "a": ["x", "-1", None]}
-    found = Ensemble.join({"a": words, "b": b}, "id", missing="noise").labels
-    np.testing.assert_array_equal(found, [[0, -1], [-2, -1], [-1, 0], [-1, 0]])
+    labels = Ensemble.join({"a": words, "b": b}, "id", missing="noise").labels
+    np.testing.assert_array_equal(labels, [[0, -1], [-2, -1], [-1, 0], [-1, 0]])
     frame = pd.DataFrame({"id": [1, 2], "a": pd.array([1, None], dtype="Int64")})
     np.testing.assert_array_equal(
         Ensemble.join({"f": frame, "b": b}, "id").labels, [[0, -1], [-1, -1], [-1, 0], [-1, 0]]
@@ -98,7 +98,7 @@ def test_tables_that_cannot_be_joined_are_refused(tables, sentence):
         Ensemble.join(tables, on="id")
 
 
-def test_other_refusals_of_join():
+def test_join_refuses_invalid_arguments():
     table = {"id": [1, 2], "l": [0, 1]}
     with pytest.raises(ParameterError, match=r"'tables' parameter of Ensemble\.join"):
         Ensemble.join([table], on="id")
@@ -109,7 +109,7 @@ def test_other_refusals_of_join():
 
 
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
-def test_long_form_is_the_wide_form(kind):
+def test_long_and_wide_forms_give_the_same_ensemble(kind):
     rng = np.random.default_rng(2)
     wide = rng.integers(0, 4, (30, 6))
     seen = rng.random(wide.shape) < 0.6
@@ -119,16 +119,16 @@ def test_long_form_is_the_wide_form(kind):
     frame = kind(
         dict(zip(("what", "who", "pile"), map(list, zip(*rows, strict=True)), strict=True))
     )
-    found = Ensemble.from_long(frame, "what", "who", "pile")
-    assert found == Ensemble(np.where(seen, wide, -1))
+    actual = Ensemble.from_long(frame, "what", "who", "pile")
+    assert actual == Ensemble(np.where(seen, wide, -1))
     turned = Ensemble.from_long(
         frame, "what", "who", "pile", partitions=[f"r{u}" for u in range(5, -1, -1)]
     )
-    np.testing.assert_array_equal(turned.labels, found.labels[:, ::-1])
-    assert PCC(4, divergence="l2", random_state=0).fit(found).labels_.shape == (30,)
+    np.testing.assert_array_equal(turned.labels, actual.labels[:, ::-1])
+    assert PCC(4, divergence="l2", random_state=0).fit(actual).labels_.shape == (30,)
 
 
-def test_long_form_refuses_two_clusters_for_an_object():
+def test_the_long_form_refuses_two_clusters_for_one_object():
     frame = {"o": ["a", "a", "b"], "p": [0, 0, 0], "c": [1, 2, 1]}
     with pytest.raises(
         InputError, match="Partition 0 puts the object 'a' into two clusters, 1 and 2"
@@ -148,7 +148,7 @@ def write(path, table):
     return str(path)
 
 
-def test_the_shell_joins_as_python_does(tmp_path, capsys):
+def test_the_shell_joins_like_python(tmp_path, capsys):
     tables, objects = places(3, text=True)
     paths = [write(tmp_path / f"{name}.csv", table) for name, table in tables.items()]
     out = tmp_path / "both.csv"
@@ -174,7 +174,7 @@ def test_the_shell_joins_as_python_does(tmp_path, capsys):
     assert "is an input of this command" in capsys.readouterr().err
 
 
-def test_hashed_identifiers_join_the_same_objects_with_the_same_salt_only(tmp_path, capsys):
+def test_hashed_identifiers_match_only_with_the_same_salt(tmp_path, capsys):
     tables, objects = places(4, text=True)
     salt, other = tmp_path / "salt", tmp_path / "other"
     salt.write_text("0123456789abcdef0123456789abcdef\n")

@@ -41,7 +41,7 @@ def kernel_counts(codes, form, threads=1, rows=None, count=None):
     return c, present
 
 
-def test_portable_form_is_always_there():
+def test_the_portable_form_is_always_available():
     assert FORMS[-1] == "portable"
     assert len(FORMS) == len(set(FORMS))
 
@@ -88,7 +88,7 @@ def test_forms_flush_before_bytes_overflow(form, missing, m):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_any_block_of_rows_and_number_of_threads(form, threads):
+def test_blocks_and_threads_do_not_change_counts(form, threads):
     codes = random_codes(np.random.default_rng(5), 333, [12] * 40, np.uint8, 0.2, 0.1)
     expected_c, expected_present = broadcast_counts(codes)
     for begin, end in [(0, 333), (0, 1), (332, 333), (17, 86), (63, 128), (5, 5)]:
@@ -113,7 +113,7 @@ def test_whole_matrices_are_mirrored_square_by_square(form, n):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_one_of_the_two_counts_alone(form):
+def test_either_count_can_be_made_alone(form):
     codes = random_codes(np.random.default_rng(6), 150, [5] * 20, np.uint8, 0.2)
     both = kernel_counts(codes, form)
     slices = BitSlices(label_view(codes), 1)
@@ -155,7 +155,7 @@ def test_weighted_forms_and_threads_agree_to_the_bit(missing):
         lambda shape: arrays(np.int64, shape, elements=st.integers(-2, 6))
     )
 )
-def test_any_small_label_matrix(labels):
+def test_any_small_label_matrix_is_counted(labels):
     expected_c, expected_present = naive.counts(labels)
     codes = np.where(labels < 0, labels + 256, labels).astype(np.uint8)
     codes[labels == -1], codes[labels == -2] = 255, 254
@@ -168,7 +168,7 @@ def test_any_small_label_matrix(labels):
 # -- the public functions
 
 
-def test_worked_example():
+def test_the_worked_example_is_reproduced():
     c = coassociation(E1)
     assert c.dtype == np.int16
     np.testing.assert_array_equal(c, [[3, 3, 1, 0], [3, 3, 1, 0], [1, 1, 3, 2], [0, 0, 2, 3]])
@@ -178,7 +178,7 @@ def test_worked_example():
 
 
 @pytest.mark.parametrize(("m", "dtype"), [(1, np.int16), (16383, np.int16), (16384, np.int32)])
-def test_counts_have_a_sign_and_room_for_the_sum_of_two(m, dtype):
+def test_counts_are_signed_and_wide_enough_for_sums_of_two(m, dtype):
     c, present = evidence(np.zeros((2, m), dtype=np.uint8))
     assert c.dtype == present.dtype == dtype
     assert (c == m).all()
@@ -187,7 +187,7 @@ def test_counts_have_a_sign_and_room_for_the_sum_of_two(m, dtype):
     assert (c + present == 2 * m).all()
 
 
-def test_differences_of_counts_do_not_wrap():
+def test_differences_of_counts_do_not_overflow():
     labels = np.random.default_rng(0).integers(0, 3, (30, 100))
     labels[:, 70:][:5] = -1
     c, present = map(np.array, naive.counts(labels))
@@ -203,7 +203,7 @@ def test_differences_of_counts_do_not_wrap():
 
 
 @pytest.mark.parametrize("weights", [None, [0.5, 2.0, 1.0, 0.25, 1.0, 3.0]])
-def test_shares_are_counts_by_copresence(weights, monkeypatch):
+def test_shares_are_counts_divided_by_copresence(weights, monkeypatch):
     labels = labels_of_codes(
         random_codes(np.random.default_rng(8), 70, [4] * 6, np.uint8, 0.6, 0.1)
     )
@@ -226,20 +226,20 @@ def test_shares_are_counts_by_copresence(weights, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["int8", np.uint8, np.int16, np.uint32])
-def test_counts_in_a_type_of_ones_own(dtype):
+def test_counts_can_have_a_requested_type(dtype):
     labels = np.random.default_rng(10).integers(-1, 3, (50, 127))
     c, present = evidence(labels)
-    for found, expected in (
+    for actual, expected in (
         (coassociation(labels, dtype=dtype), c),
         (copresence(labels, dtype=dtype), present),
         (evidence(labels, dtype=dtype).counts, c),
     ):
-        assert found.dtype == dtype
-        np.testing.assert_array_equal(found, expected)
+        assert actual.dtype == dtype
+        np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "nonsense", bool])
-def test_types_that_hold_no_counts(dtype):
+def test_types_that_cannot_hold_counts_are_refused(dtype):
     labels = np.zeros((3, 128), dtype=int)
     with pytest.raises(
         ParameterError, match="'dtype' parameter of coassociation must be an integer"
@@ -250,7 +250,7 @@ def test_types_that_hold_no_counts(dtype):
         copresence(weighted, dtype=np.int16)
 
 
-def test_what_the_kernels_read_is_the_narrowest():
+def test_kernels_read_the_narrowest_type():
     labels = np.random.default_rng(9).integers(0, 3, (40, 255))
     wide, narrow = evidence(labels), dense.narrow_evidence(Ensemble(labels), 1)
     assert narrow.counts.dtype == narrow.copresence.dtype == np.uint8
@@ -266,7 +266,7 @@ def test_noise_counts_in_copresence_only():
     np.testing.assert_array_equal(present, [[3, 3, 2], [3, 3, 2], [2, 2, 2]])
 
 
-def test_rows_and_blocks_are_parts_of_the_whole():
+def test_rows_and_blocks_match_the_full_matrix():
     ensemble = Ensemble(
         labels_of_codes(random_codes(np.random.default_rng(1), 100, [4] * 9, np.uint8, 0.3))
     )
@@ -298,12 +298,12 @@ def test_rows_and_blocks_are_parts_of_the_whole():
         2,
     ],
 )
-def test_rows_that_are_not_consecutive_objects(rows):
+def test_rows_need_not_be_consecutive(rows):
     with pytest.raises(InputError, match=r"rows must be a slice or range .* between 0 and 4\. Got"):
         coassociation(E1, rows=rows)
 
 
-def test_dense_limit_names_what_needs_no_matrix():
+def test_the_dense_limit_error_names_alternatives():
     for function in (coassociation, copresence, evidence):
         with pytest.raises(DenseLimitError, match=r"max_dense=3\..*rows=.*sample_pairs.*PCC"):
             function(E1, max_dense=3)
@@ -336,7 +336,7 @@ def soft_members(rng, n, clusters, absent):
 
 
 @pytest.mark.parametrize("weights", [None, [0.5, 1.0, 0.25]])
-def test_soft_members(weights):
+def test_soft_members_count_by_products_of_memberships(weights):
     rng = np.random.default_rng(3)
     members = soft_members(rng, 300, [2, 5, 3], 0.2)
     ensemble = Ensemble.from_memberships(members, weights=weights)
@@ -351,7 +351,7 @@ def test_soft_members(weights):
     np.testing.assert_array_equal(coassociation(ensemble, rows=slice(100, 290)), c[100:290])
 
 
-def test_hard_memberships_count_like_labels():
+def test_memberships_of_0_and_1_count_like_labels():
     labels = np.random.default_rng(4).integers(0, 4, (50, 6))
     ensemble = Ensemble.from_memberships([np.eye(4)[column] for column in labels.T])
     np.testing.assert_array_equal(coassociation(ensemble), coassociation(labels))

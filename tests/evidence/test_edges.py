@@ -20,7 +20,7 @@ def graph_of(seed, n, density=0.2):
 
 @pytest.mark.parametrize("kind", ["plain", "gaps", "weighted", "soft"])
 @pytest.mark.parametrize("form", ["csr", "coo", "upper", "doubled"])
-def test_counts_are_those_of_all_pairs_at_the_edges(kind, form):
+def test_counts_at_edges_match_those_of_all_pairs(kind, form):
     labels = random_labels(3, 30, 7, 4, missing=0.4 * (kind == "gaps"))
     ensemble = Ensemble(labels, weights=range(1, 8) if kind == "weighted" else None)
     if kind == "soft":
@@ -46,14 +46,16 @@ def test_counts_are_those_of_all_pairs_at_the_edges(kind, form):
             shape=graph.shape,
         )
         whole[0, 29] = whole[29, 0] = graph_of(1, 30).toarray()[[0, 29], [29, 0]].any()
-    found = edge_evidence(ensemble, graph)
-    SparseEvidence(found.indptr, found.indices, found.counts, found.copresence)  # checks its form
+    actual = edge_evidence(ensemble, graph)
+    SparseEvidence(
+        actual.indptr, actual.indices, actual.counts, actual.copresence
+    )  # checks its form
     c, N = coassociation(ensemble), copresence(ensemble)
     known = whole & (N > 0)
-    counts, both = (matrix.toarray() for matrix in found.matrices())
+    counts, both = (matrix.toarray() for matrix in actual.matrices())
     np.testing.assert_allclose(counts, np.where(known, c, 0), atol=1e-12)
     np.testing.assert_allclose(both, np.where(known, N, 0), atol=1e-12)
-    assert found.n_pairs == np.count_nonzero(known) // 2
+    assert actual.n_pairs == np.count_nonzero(known) // 2
 
 
 def test_threads_change_no_bit():
@@ -62,7 +64,7 @@ def test_threads_change_no_bit():
     np.testing.assert_array_equal(one.counts, two.counts)
 
 
-def test_members_that_are_equal_leave_their_connected_pieces():
+def test_equal_members_give_the_connected_components_of_their_groups():
     G = nx.planted_partition_graph(3, 15, 0.7, 0.1, seed=0)
     groups = np.arange(45) // 15
     groups[44] = 0
@@ -86,8 +88,8 @@ def test_a_method_is_restricted_to_the_edges():
         [np.where(rng.random(24) < 0.1, rng.integers(0, 4, 24), groups) for _ in range(15)]
     )
     evidence = edge_evidence(labels, nx.to_scipy_sparse_array(G))
-    found = EAC(4, linkage="single", pairs=evidence).fit_predict(labels)
-    assert adjusted_rand_index(groups, found) == 1.0
+    found_labels = EAC(4, linkage="single", pairs=evidence).fit_predict(labels)
+    assert adjusted_rand_index(groups, found_labels) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -98,6 +100,6 @@ def test_a_method_is_restricted_to_the_edges():
         (nx.Graph(), "Got Graph"),
     ],
 )
-def test_refusals(graph, said):
+def test_invalid_edges_are_refused(graph, said):
     with pytest.raises(InputError, match=said):
         edge_evidence([[0], [0], [1]], graph)

@@ -24,7 +24,7 @@ SHAPES = [
 @pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.3, 0.0), (0.0, 0.2), (0.2, 0.1)])
 @pytest.mark.parametrize(("n", "m", "k"), SHAPES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_nearest_pairs_are_those_of_all_pairs(n, m, k, missing, noise, weighted):
+def test_nearest_pairs_match_a_search_of_all_pairs(n, m, k, missing, noise, weighted):
     labels = random_labels(n + m, n, m, k, missing, noise)
     # Clusters of very different sizes: the search ends early for some objects.
     labels[:, 0] = np.where(labels[:, 0] > 1, labels[:, 0], np.minimum(labels[:, 0], 0))
@@ -62,7 +62,7 @@ def own_choices(labels, weights, per_object, most):
 
 @pytest.mark.parametrize("most", [3, 5, 8])
 @pytest.mark.parametrize(("missing", "noise", "weighted"), [(0.0, 0.0, False), (0.2, 0.1, True)])
-def test_ties_are_bounded_by_the_clusters_shared(most, missing, noise, weighted):
+def test_max_partners_limits_ties_as_defined(most, missing, noise, weighted):
     labels = random_labels(5, 60, 4, 3, missing, noise)
     weights = np.array([1.0, 3.0, 2.0, 1.0]) if weighted else np.ones(4)
     e = Ensemble(labels, weights=weights if weighted else None)
@@ -77,19 +77,19 @@ def test_ties_are_bounded_by_the_clusters_shared(most, missing, noise, weighted)
     np.testing.assert_array_equal(nearest_pairs(e, 3, max_partners=60).to_scipy().toarray(), whole)
 
 
-def test_one_cluster_of_all_is_tied_to_the_next_ones():
-    found = nearest_pairs(np.zeros((50, 2), int), 2, max_partners=2).to_scipy().toarray()
-    np.testing.assert_array_equal(np.flatnonzero(found[10]), [8, 9, 11, 12])
+def test_objects_of_one_cluster_are_tied_to_adjacent_ones():
+    actual = nearest_pairs(np.zeros((50, 2), int), 2, max_partners=2).to_scipy().toarray()
+    np.testing.assert_array_equal(np.flatnonzero(actual[10]), [8, 9, 11, 12])
 
 
-def test_similarity_is_the_twin_of_the_evidence():
+def test_similarities_match_the_naive_twin():
     labels = random_labels(3, 25, 6, 3, 0.2, 0.1)
     weights = np.random.default_rng(1).random(6)
-    found = nearest_pairs(Ensemble(labels, weights=weights), 25).to_scipy().toarray()
-    np.testing.assert_allclose(found, naive.similarity(labels, weights), rtol=1e-12)
+    actual = nearest_pairs(Ensemble(labels, weights=weights), 25).to_scipy().toarray()
+    np.testing.assert_allclose(actual, naive.similarity(labels, weights), rtol=1e-12)
 
 
-def test_form_and_counts():
+def test_counts_match_the_dense_evidence():
     e = Ensemble(random_labels(0, 50, 8, 4, 0.2))
     pairs = nearest_pairs(e, 4)
     SparseEvidence(pairs.indptr, pairs.indices, pairs.counts, pairs.copresence)  # checks the form
@@ -102,9 +102,9 @@ def test_form_and_counts():
 def test_ties_are_kept_whatever_the_order_of_the_weights():
     # 0.1 + 0.2 and 0.3 are equal on paper: object 0 has two nearest ones.
     labels = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [2, 2, 2]])
-    found = nearest_pairs(Ensemble(labels, weights=[0.1, 0.2, 0.3]), 1).to_scipy().toarray()
-    assert (found[0] > 0).tolist() == [False, True, True, False]
-    assert not found[3].any()
+    actual = nearest_pairs(Ensemble(labels, weights=[0.1, 0.2, 0.3]), 1).to_scipy().toarray()
+    assert (actual[0] > 0).tolist() == [False, True, True, False]
+    assert not actual[3].any()
 
 
 def test_threads_change_no_bit():
@@ -114,7 +114,7 @@ def test_threads_change_no_bit():
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     with pytest.raises(ParameterError, match="'max_partners' parameter of nearest_pairs"):
         nearest_pairs([[0], [0], [0], [0]], 3, max_partners=2)
     with pytest.raises(ParameterError, match="'per_object'"):

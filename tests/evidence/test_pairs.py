@@ -38,7 +38,7 @@ def test_kernel_equals_the_naive_twin(dtype, m):
     assert (c <= present).all()
 
 
-def test_graph_counts_walk_rows_of_any_length():
+def test_counts_on_a_graph_take_rows_of_any_length():
     # Empty rows at the beginning, in the middle and at the end; more entries than one task has.
     rng = np.random.default_rng(0)
     codes = random_codes(rng, 200, [4] * 20, np.uint8, 0.2, 0.1)
@@ -84,7 +84,7 @@ def test_pairs_equal_the_dense_matrix(weights, soft):
     assert (sample.copresence > 0).all()
 
 
-def test_no_pairs_and_odd_index_types():
+def test_empty_pairs_and_any_index_type_are_accepted():
     c, present = pair_counts([[0, 0], [0, 1]], [], [])
     assert len(c) == len(present) == 0
     for dtype in (np.uint8, np.int16, np.uint64):
@@ -104,7 +104,7 @@ def test_no_pairs_and_odd_index_types():
         ([True], [1], r"^i must be a vector of ints"),
     ],
 )
-def test_bad_pairs(i, j, message):
+def test_invalid_pairs_are_refused(i, j, message):
     with pytest.raises(InputError, match=message):
         pair_counts([[0, 0], [0, 1], [1, 1]], i, j)
 
@@ -119,7 +119,7 @@ def pattern(n, per_object, seed, threads=1):
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(st.integers(2, 150), st.integers(1, 150), st.integers(0, 2**64 - 1))
-def test_pattern_keeps_its_promises(n, per_object, seed):
+def test_a_pattern_is_symmetric_and_has_enough_pairs(n, per_object, seed):
     indptr, indices = pattern(n, per_object, seed)
     graph = sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
     assert graph.has_canonical_format  # sorted, without duplicates
@@ -130,7 +130,7 @@ def test_pattern_keeps_its_promises(n, per_object, seed):
 
 
 @pytest.mark.parametrize(("n", "per_object"), [(500, 10), (300, 100)])
-def test_pattern_depends_on_the_seed_only(n, per_object):
+def test_the_pattern_depends_on_the_seed_only(n, per_object):
     one = pattern(n, per_object, 7)
     for threads in (2, 3, 4):
         for a, b in zip(one, pattern(n, per_object, 7, threads), strict=True):
@@ -139,7 +139,7 @@ def test_pattern_depends_on_the_seed_only(n, per_object):
 
 
 @pytest.mark.parametrize("per_object", [3, 70])
-def test_sample_is_uniform(per_object):
+def test_sampling_is_uniform(per_object):
     # Over many seeds each of the pairs is there equally often: chi-squared of n (n - 1) / 2 cells.
     n, repeats = 80, 600
     seen = np.zeros((n, n))
@@ -154,7 +154,7 @@ def test_sample_is_uniform(per_object):
     assert abs(chi2 - freedom) < 5 * np.sqrt(2 * freedom)
 
 
-def test_sampled_evidence():
+def test_sampled_pairs_count_like_all_pairs():
     rng = np.random.default_rng(3)
     labels = labels_of_codes(random_codes(rng, 400, [4] * 12, np.uint8, 0.2, 0.1))
     sample = sample_pairs(labels, 20, random_state=5)
@@ -169,9 +169,9 @@ def test_sampled_evidence():
     )
     assert frequency.nnz == len(sample.indices)
     for n_jobs in (1, 4):
-        again = sample_pairs(labels, 20, random_state=5, n_jobs=n_jobs)
-        np.testing.assert_array_equal(again.indices, sample.indices)
-        np.testing.assert_array_equal(again.counts, sample.counts)
+        repeated = sample_pairs(labels, 20, random_state=5, n_jobs=n_jobs)
+        np.testing.assert_array_equal(repeated.indices, sample.indices)
+        np.testing.assert_array_equal(repeated.counts, sample.counts)
     other = sample_pairs(labels, 20, random_state=6)
     assert not np.array_equal(other.indices, sample.indices)
 
@@ -189,7 +189,7 @@ def test_more_partners_than_objects_means_all():
     assert sample.n_pairs == 15
 
 
-def test_bad_parameters():
+def test_invalid_parameters_are_refused():
     with pytest.raises(ParameterError, match="The 'per_object' parameter of sample_pairs must be"):
         sample_pairs([[0], [1]], 0)
     with pytest.raises(ParameterError, match="The 'random_state' parameter of sample_pairs"):

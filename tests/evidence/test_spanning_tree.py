@@ -57,7 +57,7 @@ def test_forms_equal_the_naive_twin(form, missing, noise, weighted):
         lambda shape: arrays(np.int64, shape, elements=st.integers(-2, 3))
     )
 )
-def test_any_small_label_matrix(labels):
+def test_any_small_label_matrix_has_a_minimum_tree(labels):
     labels[0] = 0
     expected_order, expected_heights = naive.spanning_tree(labels)
     for form in FORMS:
@@ -115,7 +115,7 @@ def test_heights_are_the_dense_dissimilarities_to_the_bit():
     assert set(spanning_tree(labels).heights) <= {*known, 1.0}
 
 
-def test_progress_ends_with_all():
+def test_progress_reaches_the_end():
     calls = []
     spanning_tree(
         random_labels(np.random.default_rng(7), 90, 5, 3), progress=lambda *now: calls.append(now)

@@ -27,7 +27,7 @@ def cases(whole):
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_labels_are_those_of_the_naive_twin(library, whole, dtype):
+def test_labels_match_the_naive_twin(library, whole, dtype):
     xp, array = library
     X, centers, offsets = cases(whole)
     X, centers = X.astype(dtype), centers.astype(dtype)
@@ -38,7 +38,7 @@ def test_labels_are_those_of_the_naive_twin(library, whole, dtype):
     np.testing.assert_array_equal(np.asarray(labels), np.stack(expected, axis=1))
 
 
-def test_many_clusters_have_wider_labels(library):
+def test_many_clusters_get_wider_labels(library):
     xp, array = library
     X = np.arange(300.0)[:, None]
     labels = label_block(array(X), array(X), [0, 300])
@@ -46,7 +46,7 @@ def test_many_clusters_have_wider_labels(library):
     assert np.asarray(labels)[:, 0].tolist() == list(range(300))
 
 
-def test_rounds_of_lloyd_lead_where_the_naive_twin_gets(library):
+def test_lloyd_iterations_match_the_naive_twin(library):
     _, array = library
     rng = np.random.default_rng(1)
     X = np.concatenate([rng.normal(m, 1, (60, 3)) for m in (0, 2, 5)])
@@ -62,7 +62,7 @@ def test_rounds_of_lloyd_lead_where_the_naive_twin_gets(library):
     assert counts.sum() == len(X)
 
 
-def test_what_does_not_fit_is_refused(library):
+def test_mismatched_arrays_are_refused(library):
     _, array = library
     X = array(np.zeros((3, 2)))
     with pytest.raises(InputError, match="same number of columns"):
@@ -74,6 +74,6 @@ def test_what_does_not_fit_is_refused(library):
             label_block(X, X, offsets)
 
 
-def test_lists_are_refused_with_a_way_on():
+def test_lists_are_refused_with_an_alternative():
     with pytest.raises(InputError, match=r"np.asarray\(X\)"):
         lloyd_step([[1.0]], [[1.0]])

@@ -15,7 +15,7 @@ X, _ = make_blobs(5000, 4, centers=3, random_state=0)
 @pytest.mark.parametrize(
     "more", [{}, {"scale": "standard", "sample_fraction": 0.5}, {"method": "spectral"}], ids=str
 )
-def test_labels_are_those_of_points_in_memory(more):
+def test_labels_equal_those_of_points_in_memory(more):
     def made():
         defaults = {"method": "kmeans", "n_partitions": 6, "fit_on": 400, "random_state": 0}
         return EnsembleGenerator(**(defaults | more))
@@ -34,7 +34,7 @@ def test_labels_are_those_of_points_in_memory(more):
     np.testing.assert_array_equal(np.concatenate(blocks), expected)
 
 
-def test_unknown_numbers_of_objects_are_refused_with_a_way_on():
+def test_unknown_numbers_of_objects_are_refused_with_an_alternative():
     points = da.from_array(X, chunks=(700, 4))
     with pytest.raises(ValueError, match=r"compute_chunk_sizes\(\)"):
         EnsembleGenerator("kmeans", fit_on=400).fit(points[points[:, 0] > 0])

@@ -23,7 +23,7 @@ METHODS = ["graph", "density", ["graph", "density", "kmeans"]]
 # ------------------------------------------------------------------------------- what members are
 
 
-def test_sizes_of_neighbourhoods():
+def test_sizes_of_neighbourhoods_depend_on_the_number_of_objects():
     assert sizes_of_neighbourhoods(2).tolist() == [1]
     assert sizes_of_neighbourhoods(4).tolist() == [3]
     assert sizes_of_neighbourhoods(7).tolist() == [5]
@@ -31,7 +31,7 @@ def test_sizes_of_neighbourhoods():
 
 
 @pytest.mark.parametrize("n_neighbors", [6, 25])
-def test_a_member_is_the_communities_of_its_graph(n_neighbors):
+def test_a_member_holds_the_communities_of_its_graph(n_neighbors):
     generator = EnsembleGenerator(
         "graph", 3, n_neighbors=n_neighbors, resolution=1.0, random_state=0
     )
@@ -53,7 +53,7 @@ def test_a_member_is_the_communities_of_its_graph(n_neighbors):
                 assert naive.quality(weights, moved, degrees, rate) <= best + 1e-9
 
 
-def test_shapes_that_kmeans_cannot_see():
+def test_communities_find_shapes_that_kmeans_misses():
     points, kind = make_circles(800, noise=0.04, factor=0.5, random_state=0)
     for method in ("graph", "density"):
         labels = EnsembleGenerator(method, 12, n_clusters=2, random_state=0).fit_transform(points)
@@ -61,7 +61,7 @@ def test_shapes_that_kmeans_cannot_see():
         assert max(scores) == 1.0
 
 
-def test_parameters_decide():
+def test_parameters_determine_the_members():
     few = EnsembleGenerator("graph", 5, resolution=0.2, random_state=0).fit(IRIS)
     many = EnsembleGenerator("graph", 5, resolution=6.0, random_state=0).fit(IRIS)
     assert max(m.n_clusters for m in few.members_) < min(m.n_clusters for m in many.members_)
@@ -77,7 +77,7 @@ def test_parameters_decide():
         assert not np.array_equal(labels, other)
 
 
-def test_numbers_of_clusters_are_met():
+def test_requested_numbers_of_clusters_are_met():
     points = np.random.default_rng(0).normal(size=(700, 3))
     asked = [4, 9, 15, 24]
     for method in ("graph", "density"):
@@ -85,18 +85,18 @@ def test_numbers_of_clusters_are_met():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             generator.fit(points)
-        found = np.array([member.n_clusters for member in generator.members_])
+        actual = np.array([member.n_clusters for member in generator.members_])
         if method == "graph":
-            assert (np.abs(found - asked) <= np.maximum(1, 0.1 * np.array(asked))).all()
+            assert (np.abs(actual - asked) <= np.maximum(1, 0.1 * np.array(asked))).all()
         else:
-            assert (found <= asked).all()
+            assert (actual <= asked).all()
 
 
 # ----------------------------------------------------------------------------- same bits, always
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_more_members_leave_the_first_as_they_are(method):
+def test_more_members_do_not_change_the_first(method):
     few = EnsembleGenerator(method, 5, random_state=3).fit_transform(IRIS)
     more = EnsembleGenerator(method, 11, random_state=3).fit_transform(IRIS)
     assert np.array_equal(more[:, :5], few)
@@ -125,15 +125,15 @@ def test_one_search_serves_all_members(monkeypatch):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_new_points_and_copies(method):
+def test_new_points_and_copies_are_labelled(method):
     points, _ = make_blobs(300, 4, centers=6, random_state=1)
     generator = EnsembleGenerator(method, 8, random_state=0).fit(points[:200])
     labels = generator.transform(points)
     assert np.array_equal(labels[:200], generator.transform(points[:200]))
     alone = np.concatenate([generator.transform(points[i : i + 1]) for i in range(190, 210)])
     assert np.array_equal(alone, labels[190:210])
-    again = pickle.loads(pickle.dumps(generator))
-    assert np.array_equal(again.transform(points), labels)
+    restored = pickle.loads(pickle.dumps(generator))
+    assert np.array_equal(restored.transform(points), labels)
     assert [m.n_clusters for m in generator.members_] == [int(c.max()) + 1 for c in labels[:200].T]
 
 
@@ -142,9 +142,9 @@ def test_a_new_point_takes_the_label_of_most_of_its_neighbours():
     generator = EnsembleGenerator("graph", 4, random_state=0)
     labels = generator.fit_transform(points)
     new = np.random.default_rng(0).uniform(-12, 12, (60, 2))
-    found, _ = naive.nearest(points, 15, new)
+    actual, _ = naive.nearest(points, 15, new)
     for u, column in enumerate(generator.transform(new).T):
-        for decided, near in zip(column.tolist(), found, strict=True):
+        for decided, near in zip(column.tolist(), actual, strict=True):
             votes = labels[near, u].tolist()
             most = max(map(votes.count, votes))
             assert decided == next(label for label in votes if votes.count(label) == most)
@@ -153,7 +153,7 @@ def test_a_new_point_takes_the_label_of_most_of_its_neighbours():
 # --------------------------------------------------------------------------- samples and blocks
 
 
-def test_beyond_a_number_of_objects_a_sample_is_clustered(monkeypatch):
+def test_many_objects_are_sampled(monkeypatch):
     monkeypatch.setattr(searched, "_MOST_FITTED", 500)
     points, kind = make_blobs(2000, 4, centers=6, cluster_std=0.5, random_state=2)
     base = EnsembleGenerator(["graph", "density"], 10, n_clusters=6, random_state=0)
@@ -177,7 +177,7 @@ def test_beyond_a_number_of_objects_a_sample_is_clustered(monkeypatch):
 
 @pytest.mark.parametrize("method", METHODS[:2])
 @pytest.mark.parametrize("clusters", [None, 2])
-def test_few_objects(method, clusters):
+def test_few_objects_are_clustered(method, clusters):
     for n in range(2, 61):
         points = np.random.default_rng(n).normal(size=(n, 2))
         labels = EnsembleGenerator(method, 4, n_clusters=clusters, random_state=0).fit_transform(
@@ -188,7 +188,7 @@ def test_few_objects(method, clusters):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_duplicates_constants_and_islands(method):
+def test_duplicates_constants_and_islands_are_clustered(method):
     rng = np.random.default_rng(0)
     heap = np.concatenate([np.zeros((30, 2)), rng.normal(size=(30, 2))])
     same = np.ones((20, 3))
@@ -210,7 +210,7 @@ def test_duplicates_constants_and_islands(method):
         assert all(len(np.unique(np.arange(60)[column == c] // 12)) == 1 for c in np.unique(column))
 
 
-def test_directions():
+def test_communities_of_directions_use_angles():
     points = np.random.default_rng(0).normal(size=(200, 5))
     generator = EnsembleGenerator(["graph", "density"], 6, metric="cosine", random_state=0)
     labels = generator.fit_transform(points)
@@ -226,7 +226,7 @@ def test_directions():
 # -------------------------------------------------------------------------------- a user's graph
 
 
-def test_a_graph_of_the_users_is_clustered():
+def test_a_given_graph_is_clustered():
     points, _ = make_blobs(240, 3, centers=4, random_state=0)
     graph = neighbour_graph(points, 12, weights="jaccard").to_scipy()
     base = EnsembleGenerator("graph", 4, n_neighbors=12, resolution=1.0, random_state=0)
@@ -244,7 +244,7 @@ def test_a_graph_of_the_users_is_clustered():
     assert {m.n_clusters for m in numbers.fit(points, graph=graph).members_} <= {3, 4, 6, 7}
 
 
-def test_density_members_beside_a_graph_of_the_users():
+def test_density_members_can_join_members_of_a_given_graph():
     points, _ = make_blobs(240, 3, centers=4, random_state=0)
     graph = neighbour_graph(points, 12, weights="jaccard").to_scipy()
     generator = EnsembleGenerator(["graph", "density"], 6, random_state=0)
@@ -259,7 +259,7 @@ def test_density_members_beside_a_graph_of_the_users():
         generator.transform(points)
 
 
-def test_a_graph_decides_what_the_cache_holds(tmp_path):
+def test_the_cache_depends_on_the_graph(tmp_path):
     points, _ = make_blobs(100, 3, centers=4, random_state=0)
     graphs = [neighbour_graph(points, k).to_scipy() for k in (6, 12)]
     generator = EnsembleGenerator("graph", 4, random_state=0, cache_dir=tmp_path)
@@ -270,7 +270,7 @@ def test_a_graph_decides_what_the_cache_holds(tmp_path):
     assert not np.array_equal(*first)
 
 
-def test_graphs_that_are_refused():
+def test_invalid_graphs_are_refused():
     graph = neighbour_graph(IRIS, 5).to_scipy()
     points = np.unique(IRIS, axis=0)
     generator = EnsembleGenerator("graph", 2, random_state=0)
@@ -305,6 +305,6 @@ def test_graphs_that_are_refused():
         ({"method": "kmeans", "metric": "cosine"}, "by 'graph' or 'density'"),
     ],
 )
-def test_parameters_that_are_refused(wrong, sentence):
+def test_invalid_parameters_are_refused(wrong, sentence):
     with pytest.raises(ParameterError, match=sentence):
         EnsembleGenerator(**({"method": "graph", "n_partitions": 2} | wrong)).fit(IRIS)

@@ -14,7 +14,7 @@ LABELS[RNG.random((60, 20)) < 0.1] = -2
 WEIGHTS = RNG.random(20)
 
 
-def test_a_share_is_replaced_and_returned():
+def test_a_share_of_labels_is_replaced_and_reported():
     ensemble = Ensemble(LABELS, weights=WEIGHTS)
     spoiled, indices = corrupt(ensemble, 0.25, random_state=0, return_indices=True)
     assert isinstance(spoiled, Ensemble)
@@ -29,11 +29,11 @@ def test_a_share_is_replaced_and_returned():
 
 
 @pytest.mark.parametrize(("fraction", "n"), [(0, 0), (0.024, 0), (0.025, 1), (0.1, 2), (1, 20)])
-def test_share_is_rounded(fraction, n):
+def test_the_share_is_rounded(fraction, n):
     assert len(corrupt(LABELS, fraction, return_indices=True)[1]) == n
 
 
-def test_a_matrix_gives_a_matrix():
+def test_a_matrix_is_returned_for_a_matrix():
     spoiled = corrupt(LABELS, 0.5, random_state=0)
     assert isinstance(spoiled, np.ndarray)
     assert spoiled.dtype == np.int64
@@ -46,7 +46,7 @@ def test_a_matrix_gives_a_matrix():
     assert np.array_equal(LABELS, before)
 
 
-def test_depends_on_random_state_alone():
+def test_results_depend_on_random_state_only():
     assert np.array_equal(
         corrupt(LABELS, 0.5, random_state=3), corrupt(LABELS, 0.5, random_state=3)
     )
@@ -55,7 +55,7 @@ def test_depends_on_random_state_alone():
     )
 
 
-def test_labels_are_uniform():
+def test_replaced_labels_are_uniform():
     labels = np.zeros((40_000, 1), dtype=int)
     labels[:4, 0] = [0, 1, 2, 3]  # four clusters, one of nearly all objects
     counts = np.bincount(corrupt(labels, 1.0, random_state=0)[:, 0])
@@ -76,7 +76,7 @@ def test_no_cluster_is_lost(column, seed):
     assert np.array_equal(spoiled.labels < 0, ensemble.labels < 0)
 
 
-def test_bad_input():
+def test_invalid_input_is_refused():
     with pytest.raises(ParameterError, match=r"'fraction' parameter of corrupt must be a float in"):
         corrupt(LABELS, 1.5)
     with pytest.raises(ParameterError, match=r"'return_indices' .*a bool"):

@@ -56,10 +56,10 @@ class OnDisk:
 
     def __getitem__(self, rows):
         assert isinstance(rows, slice), "only slices of rows may be asked for"
-        found = self.content[rows]
-        self.read += len(found)
-        self.largest = max(self.largest, len(found))
-        return found
+        actual = self.content[rows]
+        self.read += len(actual)
+        self.largest = max(self.largest, len(actual))
+        return actual
 
 
 class Chunked(OnDisk):
@@ -120,7 +120,7 @@ def test_the_ensemble_accepts_the_labels_unchanged():
         assert np.shares_memory(Ensemble(labels).codes, labels.view(np.uint8))
 
 
-def test_members_are_those_of_their_samples_alone():
+def test_members_equal_those_fitted_to_their_samples():
     generator = made("kmeans").fit(X)
     for u, member in enumerate(generator.members_):
         task = Task(None, (u,), (None,), member.seed, len(X), 4, 400)
@@ -137,7 +137,7 @@ def test_members_are_those_of_their_samples_alone():
     assert len(samples) == 8
 
 
-def test_samples_are_of_the_objects_observed_and_all_are_as_likely():
+def test_samples_are_uniform_over_observed_objects():
     counts = np.zeros(60)
     for seed in range(400):
         task = Task(None, (0,), (None,), seed, 30, 2, 12)
@@ -151,13 +151,13 @@ def test_samples_are_of_the_objects_observed_and_all_are_as_likely():
     assert (np.abs(counts - 80) < 4 * np.sqrt(400 * 0.2 * 0.8)).all()
 
 
-def test_who_observes_an_object_does_not_depend_on_fit_on():
+def test_observed_objects_do_not_depend_on_fit_on():
     some = made("observed").fit_transform(X)
     all_ = made("observed", fit_on=None).fit_transform(X)
     np.testing.assert_array_equal(some == -1, all_ == -1)
 
 
-def test_fitted_on_all_that_is_observed_is_what_it_was_without():
+def test_a_limit_above_the_observed_objects_has_no_effect():
     whole = EnsembleGenerator("kmeans", n_partitions=6, sample_fraction=0.1, random_state=3)
     np.testing.assert_array_equal(
         clone(whole).fit_transform(X), clone(whole).set_params(fit_on=300).fit_transform(X)
@@ -167,14 +167,14 @@ def test_fitted_on_all_that_is_observed_is_what_it_was_without():
     )
 
 
-def test_a_part_finds_the_groups_that_all_find():
+def test_a_sample_finds_the_groups_of_all_objects():
     labels = EnsembleGenerator(
         "kmeans", n_partitions=5, n_clusters=3, fit_on=150, random_state=0
     ).fit_transform(X)
     assert max(adjusted_rand_score(KIND, column) for column in labels.T) > 0.95
 
 
-def test_the_default_begins_above_the_limit(monkeypatch):
+def test_the_default_samples_above_the_limit_only(monkeypatch):
     def sizes(**more):
         parameters = {"method": "kmeans", "n_partitions": 2, "random_state": 0} | more
         generator = EnsembleGenerator(**parameters).fit(X)
@@ -191,7 +191,7 @@ def test_the_default_begins_above_the_limit(monkeypatch):
     assert sizes(method=DBSCAN(), sample_fraction=0.2) == {600}
 
 
-def test_limits_are_those_of_the_message():
+def test_the_default_limit_is_10000_objects_or_ten_per_cluster():
     assert (plan._FIT_ON, plan._FOR_EACH) == (10_000, 10)
     generator = EnsembleGenerator("kmeans")
     assert plan.fitted_on(generator, 10_000) is None
@@ -204,7 +204,7 @@ def test_limits_are_those_of_the_message():
     assert plan.fitted_on(generator.set_params(method=["kmeans", "multimetric"]), 100_000) is None
 
 
-def test_up_to_the_limit_nothing_has_changed():
+def test_small_data_sets_get_the_labels_of_earlier_versions():
     # Labels and centres that the version before `fit_on` made.
     generator = EnsembleGenerator("kmeans", n_partitions=3, init="random", random_state=0)
     labels = generator.fit_transform(X)
@@ -229,7 +229,7 @@ FIRST_SIZES = [82, 74, 85, 106, 129, 101, 95, 116, 99, 74, 116, 99, 103, 97, 84,
     ],
     ids=str,
 )
-def test_members_that_cannot_label_others_are_refused_with_a_way_on(method):
+def test_members_that_cannot_label_others_are_refused_with_an_alternative(method):
     generator = EnsembleGenerator(
         method, 2 if isinstance(method, list) else 1, fit_on=100, random_state=0
     )
@@ -243,13 +243,13 @@ def test_members_that_cannot_label_others_are_refused_with_a_way_on(method):
     generator.set_params(fit_on=100, sample_fraction=0.5).fit(X[:200])
 
 
-def test_mixed_is_refused_too():
+def test_mixed_members_are_refused():
     with pytest.raises(ParameterError, match="draws with mixed"):
         EnsembleGenerator("mixed", fit_on=50).fit(X[:100])
 
 
 @pytest.mark.parametrize("value", [1, 0, -5, 2.5, "some", True])
-def test_wrong_numbers_of_objects(value):
+def test_invalid_numbers_of_objects_are_refused(value):
     with pytest.raises(
         ParameterError,
         match=r"'fit_on' parameter of EnsembleGenerator must be an int in the range \[2",
@@ -257,7 +257,7 @@ def test_wrong_numbers_of_objects(value):
         EnsembleGenerator("kmeans", fit_on=value).fit(X)
 
 
-def test_more_clusters_than_objects_fitted():
+def test_more_clusters_than_fitted_objects_are_refused():
     with pytest.raises(
         ParameterError, match=r"at most 20 objects that a member is fitted on \(fit_on\). Got 30"
     ):
@@ -285,7 +285,7 @@ def small_blocks(monkeypatch):
     ("form", "dtype"),
     [*((form, np.float64) for form in FORMS), ("scaled", np.float32), ("observed", np.int64)],
 )
-def test_points_on_disk_give_the_labels_of_those_in_memory(form, dtype, tmp_path, small_blocks):
+def test_points_on_disk_get_the_labels_of_those_in_memory(form, dtype, tmp_path, small_blocks):
     points = (X * 1000).astype(dtype)
     np.save(tmp_path / "points.npy", points)
     mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
@@ -303,14 +303,14 @@ def test_points_on_disk_give_the_labels_of_those_in_memory(form, dtype, tmp_path
     np.testing.assert_array_equal(np.concatenate(blocks), generator.transform(points))
 
 
-def test_jobs_do_not_matter(small_blocks):
+def test_results_do_not_depend_on_n_jobs(small_blocks):
     disk = OnDisk(X)
     for form in ("kmeans", "observed", "scikit-learn"):
         expected = made(form).fit_transform(X)
         np.testing.assert_array_equal(made(form, n_jobs=2).fit_transform(disk), expected)
 
 
-def test_data_frames_keep_their_names():
+def test_data_frames_keep_their_column_names():
     frame = pd.DataFrame(X, columns=list("abcd"))
     generator = made("kmeans")
     np.testing.assert_array_equal(generator.fit_transform(frame), made("kmeans").fit_transform(X))
@@ -318,14 +318,14 @@ def test_data_frames_keep_their_names():
     np.testing.assert_array_equal(generator.transform(frame), made("kmeans").fit(X).transform(X))
 
 
-def test_few_rows_are_read_to_fit(small_blocks):
+def test_fitting_reads_few_rows(small_blocks):
     disk = OnDisk(np.tile(X, (20, 1)))
     made("kmeans", n_partitions=1, scale=None).fit(disk)
     # A few spots, one pass for the sample, the head in which clusters appear.
     assert disk.read <= 200 + len(disk.content) + 5 * 1024
 
 
-def test_small_matrices_on_disk_are_read_whole():
+def test_small_matrices_on_disk_are_read_completely():
     disk = OnDisk(X)
     whole = EnsembleGenerator("kmeans", n_partitions=3, random_state=0)
     np.testing.assert_array_equal(clone(whole).fit_transform(disk), whole.fit_transform(X))
@@ -333,7 +333,7 @@ def test_small_matrices_on_disk_are_read_whole():
     np.testing.assert_array_equal(known.transform(OnDisk(X)), known.transform(X))
 
 
-def test_a_cluster_that_appears_in_the_last_row(small_blocks):
+def test_a_cluster_may_first_appear_in_the_last_row(small_blocks):
     late = np.concatenate([np.zeros((2999, 1)), [[50.0]]])
     late[::3] = 1.0
     generator = EnsembleGenerator(
@@ -341,8 +341,8 @@ def test_a_cluster_that_appears_in_the_last_row(small_blocks):
     )
     with pytest.warns(ConvergenceWarning, match="found fewer clusters"):
         labels = generator.fit_transform(OnDisk(late))
-    found = {m.n_clusters for m in generator.members_}
-    assert 3 in found
+    actual = {m.n_clusters for m in generator.members_}
+    assert 3 in actual
     for column in labels.T:
         assert column.tolist() == naive.canonical(column.tolist())
 
@@ -380,7 +380,7 @@ def test_blocks_are_scaled_as_points_in_memory(small_blocks):
     np.testing.assert_allclose(generator.scaler_.scale_, unequal.std(axis=0))
 
 
-def test_what_comes_in_blocks():
+def test_points_in_blocks_are_recognised():
     assert is_in_blocks(X)
     assert is_in_blocks(OnDisk(X))
     for other in (
@@ -396,23 +396,23 @@ def test_what_comes_in_blocks():
         assert not is_in_blocks(other)
 
 
-def test_where_blocks_begin_depends_on_the_shape_only():
+def test_block_borders_depend_on_the_shape_only():
     assert Rows(X, "me").step == 65536
     assert Rows(np.empty((2, 39)), "me").step == 65536
     assert Rows(np.empty((2, 784)), "me").step == 5 * 1024
     assert Rows(np.empty((2, 10**6)), "me").step == 1024
 
 
-def test_cache_knows_samples(tmp_path):
+def test_cached_members_depend_on_their_samples(tmp_path):
     def run(**more):
         generator = made("kmeans", cache_dir=tmp_path / "cache", **more)
         return generator.fit_transform(X), generator.n_cached_
 
     first, cached = run()
     assert cached == 0
-    again, cached = run()
+    repeated, cached = run()
     assert cached == 8
-    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first, repeated)
     np.testing.assert_array_equal(first, made("kmeans").fit_transform(X))
     assert run(fit_on=None)[1] == 0
     assert run(fit_on=401)[1] == 0
@@ -422,7 +422,7 @@ def test_cache_knows_samples(tmp_path):
 # ----------------------------------------------------------------------------------------- chunks
 
 
-def test_arrays_in_chunks_give_arrays_in_chunks(small_blocks):
+def test_chunked_arrays_give_chunked_arrays(small_blocks):
     expected = made("scaled")
     labels = expected.fit_transform(X)
     chunked = Chunked(X, (1000, 1, 1999), (3, 1))
@@ -434,7 +434,7 @@ def test_arrays_in_chunks_give_arrays_in_chunks(small_blocks):
     np.testing.assert_array_equal(made("scaled").fit_transform(chunked).compute(), labels)
 
 
-def test_unknown_numbers_of_objects_are_refused_with_a_way_on():
+def test_unknown_numbers_of_objects_are_refused_with_an_alternative():
     chunked = Chunked(X, (3000,))
     chunked.shape = (float("nan"), 4)
     with pytest.raises(InputError, match=r"compute_chunk_sizes\(\)"):

@@ -44,7 +44,7 @@ def test_columns_have_their_names():
     )
 
 
-def test_infinite_values_have_a_sentence_of_their_own():
+def test_infinite_values_have_a_separate_message():
     X = POINTS.copy()
     X[7, 5] = -np.inf
     assert refusal(X) == (
@@ -52,7 +52,7 @@ def test_infinite_values_have_a_sentence_of_their_own():
     )
 
 
-def test_the_pipeline_refuses_them_so_too():
+def test_the_pipeline_refuses_gaps_with_the_same_message():
     X = POINTS.copy()
     X[0, 3] = np.nan
     with pytest.raises(ValueError, match=r"NaN in column 3 \(1 row\)"):
@@ -63,7 +63,7 @@ POINTS_OF_TWO = np.random.default_rng(0).normal(size=(60, 3)) + 9 * np.arange(2)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_new_points_and_points_in_blocks_are_refused_so_too(value):
+def test_new_points_and_blocks_with_gaps_are_refused(value):
     X = POINTS_OF_TWO
     bad = X.copy()
     bad[5, 1] = value
@@ -98,6 +98,6 @@ def test_functions_of_points_and_labels_name_the_column():
         confidence.border_tests([[1, 2], [3]], [0, 1])
 
 
-def test_other_refusals_are_as_they_were():
+def test_other_invalid_points_get_the_error_of_scikit_learn():
     with pytest.raises(ValueError, match="Expected 2D array"):
         EnsembleGenerator("kmeans", 2).fit([np.nan, 1.0])

@@ -78,26 +78,26 @@ def _expected_failures(generator):
     ],
     expected_failed_checks=_expected_failures,
 )
-def test_scikit_learn_law(estimator, check):
+def test_the_generator_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
 # ------------------------------------------------------------------------------------- k-means
 
 
-def test_defaults_make_a_hundred_canonical_partitions_that_the_ensemble_takes_as_they_are():
+def test_defaults_make_a_hundred_canonical_partitions():
     labels = EnsembleGenerator("kmeans", random_state=0).fit_transform(IRIS)
     assert labels.shape == (150, 100)
     assert labels.dtype == np.uint8
     for column in labels.T:
         assert column.tolist() == naive.canonical(column.tolist())
-    found = labels.max(axis=0) + 1
-    assert set(found.tolist()) == set(range(2, 13))
+    actual = labels.max(axis=0) + 1
+    assert set(actual.tolist()) == set(range(2, 13))
     assert np.shares_memory(Ensemble(labels).codes, labels)
 
 
 @pytest.mark.parametrize(("n", "top"), [(90, 10), (400, 20), (900, 30), (8000, 50)])
-def test_default_range_of_n_clusters(n, top):
+def test_the_default_range_of_n_clusters_follows_the_objects(n, top):
     X = np.random.default_rng(0).normal(size=(n, 1))
     # Members of a part of the objects are quick to make; the range depends on all objects.
     generator = EnsembleGenerator(
@@ -107,11 +107,11 @@ def test_default_range_of_n_clusters(n, top):
     assert sizes == set(range(2, min(top, n // 10) + 1))
 
 
-def test_default_range_ends_at_fifty():
+def test_the_default_range_ends_at_fifty():
     assert plan._default_choices(10**7) == range(2, 51)
 
 
-def test_default_range_ends_at_the_distinct_points():
+def test_the_default_range_ends_at_the_number_of_distinct_points():
     X = np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)
     generator = EnsembleGenerator("kmeans", n_partitions=40, random_state=0)
     labels = generator.fit_transform(X)
@@ -123,7 +123,7 @@ def test_default_range_ends_at_the_distinct_points():
     assert (one == 0).all()
 
 
-def test_default_range_ends_at_the_distinct_points_drawn():
+def test_the_default_range_ends_at_the_number_of_distinct_points_drawn():
     X = np.arange(12.0).reshape(6, 2)
     generator = EnsembleGenerator(
         "kmeans", n_partitions=30, sample_fraction=0.5, random_state=0
@@ -133,7 +133,7 @@ def test_default_range_ends_at_the_distinct_points_drawn():
     assert {member.n_clusters for member in mixed_ones.members_} == {2, 3}
 
 
-def test_n_clusters_is_drawn_uniformly_from_what_is_given():
+def test_n_clusters_is_drawn_uniformly_from_the_given_values():
     generator = EnsembleGenerator(
         "kmeans", n_partitions=600, n_clusters=[2, 3, 3, 7], random_state=0
     )
@@ -164,7 +164,7 @@ def test_fewer_distinct_points_than_requested_clusters_warn_once():
     assert (labels == np.repeat([[0], [1]], 10, axis=0)).all()
 
 
-def test_more_than_254_clusters():
+def test_more_than_254_clusters_are_made():
     X = np.arange(300.0)[:, None]
     generator = EnsembleGenerator("kmeans", n_partitions=2, n_clusters=[280], random_state=0)
     labels = generator.fit_transform(X)
@@ -185,7 +185,7 @@ def test_labels_are_as_narrow_as_they_can_be():
         assert np.shares_memory(Ensemble(labels).codes, labels) == (kind != "int32")
 
 
-def test_members_are_what_plain_k_means_finds():
+def test_members_equal_those_of_plain_k_means():
     # Well apart, every start that has one point in each blob ends in the same partition.
     generator = EnsembleGenerator("kmeans", n_partitions=30, n_clusters=4, random_state=0)
     labels = generator.fit_transform(BLOBS)
@@ -198,7 +198,7 @@ def test_members_are_what_plain_k_means_finds():
         assert (naive.nearest(BLOBS, member.centers) == column).all()
 
 
-def test_random_starts_are_distinct_points_even_if_most_are_equal():
+def test_random_starts_are_distinct_points_even_with_many_duplicates():
     X = np.zeros((1000, 1))
     X[-4:, 0] = [1, 2, 3, 4]
     rng = np.random.default_rng(0)
@@ -216,7 +216,7 @@ def test_random_starts_are_distinct_points_even_if_most_are_equal():
     "method",
     ["mixed", *KINDS, "clusterer"],
 )
-def test_same_bits_for_every_backend_and_n_jobs(method):
+def test_every_backend_and_n_jobs_give_the_same_bits(method):
     chosen = GaussianMixture(2) if method == "clusterer" else method
     several = {"n_partitions": 6, "n_clusters": [2, 5]}
     several = {"n_clusters": [2, 5]} if method == "mixed" else several
@@ -227,9 +227,9 @@ def test_same_bits_for_every_backend_and_n_jobs(method):
     expected = base.fit_transform(IRIS)
     for backend, n_jobs in [("threading", 3), ("loky", 2)]:
         with joblib.parallel_config(backend):
-            again = clone(base).set_params(n_jobs=n_jobs)
-            assert np.array_equal(again.fit_transform(IRIS), expected)
-            assert again.members_ == base.members_
+            repeated = clone(base).set_params(n_jobs=n_jobs)
+            assert np.array_equal(repeated.fit_transform(IRIS), expected)
+            assert repeated.members_ == base.members_
 
 
 _DIGEST = """
@@ -249,13 +249,13 @@ for generator in (
 """
 
 
-def test_same_bits_whatever_the_thread_settings():
-    found = []
+def test_thread_settings_change_no_bit():
+    values = []
     for threads in ("1", "3"):
         environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads)
         run = [sys.executable, "-c", _DIGEST]
-        found.append(subprocess.run(run, env=environment, capture_output=True, check=True).stdout)
-    assert found[0] == found[1] != b""
+        values.append(subprocess.run(run, env=environment, capture_output=True, check=True).stdout)
+    assert values[0] == values[1] != b""
 
 
 class _ListBackend(SequentialBackend):
@@ -264,7 +264,7 @@ class _ListBackend(SequentialBackend):
     supports_return_generator = False
 
 
-def test_backends_without_generators():
+def test_backends_without_generators_are_supported():
     joblib.register_parallel_backend("list", _ListBackend)
     base = EnsembleGenerator("kmeans", n_partitions=4, random_state=0)
     expected = base.fit_transform(IRIS)
@@ -281,7 +281,7 @@ def test_thread_limits_are_restored():
     assert limits() == before
 
 
-def test_result_depends_on_random_state_alone():
+def test_results_depend_on_random_state_only():
     def run(seed, **parameters):
         return EnsembleGenerator(
             "kmeans", n_partitions=5, random_state=seed, **parameters
@@ -298,7 +298,7 @@ def test_result_depends_on_random_state_alone():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_kind_is_in_the_docstring_and_labels_others_as_it_says(name):
+def test_each_kind_is_documented_and_labels_new_points_as_documented(name):
     assert f'- "{name}": ' in EnsembleGenerator.__doc__
     points = np.random.default_rng(0).normal(size=(60, 3))
     generator = EnsembleGenerator(name, 3, random_state=0).fit(points)
@@ -352,7 +352,7 @@ def test_objects_drawn_do_not_depend_on_other_parameters():
     assert all(np.array_equal(present, kept[0]) for present in kept)
 
 
-def test_features_drawn():
+def test_features_are_sampled_per_member():
     generator = EnsembleGenerator(
         "kmeans",
         n_partitions=30,
@@ -409,7 +409,7 @@ def test_new_points_get_the_nearest_centre_of_each_member():
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=40),
     st.integers(0, 5),
 )
-def test_on_a_lattice_full_of_ties_transform_repeats_fit_transform(points, seed):
+def test_transform_repeats_fit_transform_on_a_lattice_with_ties(points, seed):
     X = np.array(points, dtype=float) / 3
     generator = EnsembleGenerator("kmeans", n_partitions=4, random_state=seed)
     labels = generator.fit_transform(X)
@@ -420,14 +420,14 @@ def test_on_a_lattice_full_of_ties_transform_repeats_fit_transform(points, seed)
 
 def test_centres_that_win_no_object_are_dropped():
     centers = Centers(np.array([[0.0], [9.0], [5.0]]))
-    found = members.Found(np.array([2, 2, 0]), centers)
-    done = members.finish(found, np.array([0, 2, 3]), 5)
+    actual = members.Found(np.array([2, 2, 0]), centers)
+    done = members.finish(actual, np.array([0, 2, 3]), 5)
     assert done.labels.tolist() == [0, -1, 0, 1, -1]
     assert done.model.centers.tolist() == [[5.0], [0.0]]
     assert done.n_clusters == 2
 
 
-def test_members_without_centres_label_only_the_points_of_fit():
+def test_members_without_centres_label_only_fitted_points():
     generator = EnsembleGenerator("mixed", n_clusters=[2, 3], random_state=0)
     labels = generator.fit_transform(IRIS)
     assert np.array_equal(generator.transform(IRIS), labels)
@@ -436,7 +436,7 @@ def test_members_without_centres_label_only_the_points_of_fit():
         generator.transform(IRIS[::-1])
 
 
-def test_own_k_means_label_new_points():
+def test_custom_k_means_members_label_new_points():
     generator = EnsembleGenerator(KMeans(3, n_init=1), 4, random_state=0)
     labels = generator.fit_transform(IRIS)
     assert np.array_equal(generator.transform(IRIS), labels)
@@ -447,14 +447,14 @@ def test_the_points_are_not_kept():
     X = np.random.default_rng(0).normal(size=(5000, 4))
     generator = EnsembleGenerator("kmeans", n_partitions=5, random_state=0).fit(X)
     assert len(pickle.dumps(generator)) < 20_000
-    again = pickle.loads(pickle.dumps(generator))
-    assert np.array_equal(again.transform(X), generator.transform(X))
+    restored = pickle.loads(pickle.dumps(generator))
+    assert np.array_equal(restored.transform(X), generator.transform(X))
 
 
 # ------------------------------------------------------------------------------------ the edges
 
 
-def test_data_frames_in_and_out():
+def test_data_frames_give_data_frames():
     frame = pd.DataFrame(IRIS, columns=list("abcd"), index=np.arange(150) * 2)
     generator = EnsembleGenerator("kmeans", n_partitions=3, random_state=0).set_output(
         transform="pandas"
@@ -524,7 +524,7 @@ def test_progress_goes_to_standard_error(capsys):
         ({"cache_dir": 3}, "'cache_dir' .*path or None. Got 3"),
     ],
 )
-def test_bad_parameters(parameters, sentence):
+def test_invalid_parameters_are_refused(parameters, sentence):
     with pytest.raises(ParameterError, match=sentence):
         EnsembleGenerator(**{"method": "kmeans", **parameters}).fit(IRIS)
 
@@ -545,12 +545,12 @@ def test_bad_parameters(parameters, sentence):
         ),
     ],
 )
-def test_bad_points(X, sentence):
+def test_invalid_points_are_refused(X, sentence):
     with pytest.raises(ValueError, match=sentence):
         EnsembleGenerator("kmeans", n_partitions=2).fit(X)
 
 
-def test_transform_checks_its_points():
+def test_transform_validates_its_points():
     generator = EnsembleGenerator("kmeans", n_partitions=2, random_state=0)
     with pytest.raises(NotFittedError):
         generator.transform(IRIS)
@@ -561,7 +561,7 @@ def test_transform_checks_its_points():
         generator.transform([[np.nan, 1, 1, 1]])
 
 
-def test_two_objects():
+def test_two_objects_are_clustered():
     assert EnsembleGenerator("kmeans", n_partitions=2).fit_transform([[0.0], [1.0]]).tolist() == [
         [0, 0],
         [1, 1],

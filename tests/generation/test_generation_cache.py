@@ -98,7 +98,7 @@ def laboratory(tmp_path):
 @pytest.mark.parametrize(
     ("blow", "n_jobs"), [(signal.SIGKILL, 1), (signal.SIGKILL, 2), (signal.SIGINT, 1)]
 )
-def test_stop_in_the_middle_and_resume(laboratory, blow, n_jobs):
+def test_a_stopped_run_resumes_from_the_cache(laboratory, blow, n_jobs):
     victim = laboratory.start("victim", pause=0.3, n_jobs=n_jobs)
     try:
         deadline = time.monotonic() + 60
@@ -123,7 +123,7 @@ def test_stop_in_the_middle_and_resume(laboratory, blow, n_jobs):
     assert np.array_equal(labels, expected)
 
 
-def test_two_processes_at_once_share_the_work(laboratory):
+def test_two_concurrent_processes_share_the_work(laboratory):
     pair = [laboratory.start(name, pause=0.4) for name in ("one", "two")]
     (first, a), (second, b) = (
         laboratory.finish(process, name) for process, name in zip(pair, ("one", "two"), strict=True)
@@ -171,7 +171,7 @@ def assert_same_model(ours, theirs):
     ],
 )
 @pytest.mark.parametrize("sample_fraction", [1.0, 0.6])
-def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_fraction):
+def test_cached_members_are_read_back_unchanged(tmp_path, method, sample_fraction):
     plain = {
         "kmeans": EnsembleGenerator("kmeans", n_partitions=4),
         "mixed": EnsembleGenerator("mixed", n_clusters=[2, 3]),
@@ -201,7 +201,7 @@ def test_what_comes_from_the_cache_is_what_went_in(tmp_path, method, sample_frac
     assert len(_files(cached, "*.json")) == m
 
 
-def test_only_npy_and_json_and_only_the_user_may_look(generator):
+def test_the_cache_holds_private_npy_and_json_files(generator):
     generator.fit(IRIS)
     suffixes = {path.suffix for path in _files(generator, "*")}
     assert suffixes == {".npy", ".json"}
@@ -262,7 +262,7 @@ def _rewrite(path, change):
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(sha256={})),
     ],
 )
-def test_other_damage(generator, damage):
+def test_damaged_entries_are_computed_again(generator, damage):
     expected = generator.fit_transform(IRIS)
     first = _files(generator, "*.json")[0]
     damage({kind: first.with_suffix(kind) for kind in (".json", ".npy", ".centers.npy")})
@@ -272,7 +272,7 @@ def test_other_damage(generator, damage):
     assert generator.fit(IRIS).n_cached_ == 4
 
 
-def test_swapped_members_are_found(generator):
+def test_swapped_members_are_detected(generator):
     expected = generator.fit_transform(IRIS)
     one, two = _files(generator, "*.json")[:2]
     text = one.read_text()
@@ -283,7 +283,7 @@ def test_swapped_members_are_found(generator):
     assert len(caught) == 2
 
 
-def test_other_points_or_parameters_are_other_members(generator, monkeypatch):
+def test_other_points_or_parameters_give_other_entries(generator, monkeypatch):
     generator.fit(IRIS)
     touched = IRIS.copy()
     touched[77, 2] = np.nextafter(touched[77, 2], 9)
@@ -310,7 +310,7 @@ def test_other_points_or_parameters_are_other_members(generator, monkeypatch):
     assert clone(generator).fit(IRIS).n_cached_ == 0
 
 
-def test_a_partly_kept_tree_gives_the_same_members(tmp_path):
+def test_a_partly_cached_tree_gives_the_same_members(tmp_path):
     generator = EnsembleGenerator(
         "mixed", n_clusters=[2, 4, 6], random_state=0, cache_dir=tmp_path, sample_fraction=0.9
     )
@@ -322,7 +322,7 @@ def test_a_partly_kept_tree_gives_the_same_members(tmp_path):
     assert generator.n_cached_ == 12
 
 
-def test_no_tree_is_grown_when_all_cuts_are_kept(tmp_path, monkeypatch):
+def test_no_tree_is_built_when_all_cuts_are_cached(tmp_path, monkeypatch):
     generator = EnsembleGenerator("mixed", n_clusters=[2], random_state=0, cache_dir=tmp_path)
     expected = generator.fit_transform(IRIS)
     monkeypatch.setattr(hierarchy, "linkage", None)
@@ -337,7 +337,7 @@ def _locks(generator):
     return [path.with_suffix(".lock") for path in _files(generator, "*.json")]
 
 
-def test_a_member_that_another_process_computes_is_waited_for(generator):
+def test_a_process_waits_for_a_member_computed_elsewhere(generator):
     expected = generator.fit_transform(IRIS)
     path = _locks(generator)[1]
     entry = path.with_suffix(".json")
@@ -369,7 +369,7 @@ def test_a_lock_of_a_dead_process_is_taken_over(generator):
     assert not _files(generator, "*.lock")
 
 
-def test_a_lock_that_was_removed_while_it_was_waited_for_is_no_lock(tmp_path, monkeypatch):
+def test_a_lock_removed_during_the_wait_is_acquired_again(tmp_path, monkeypatch):
     path = tmp_path / "a.lock"
     original = fcntl.flock
     calls = []
@@ -388,7 +388,7 @@ def test_a_lock_that_was_removed_while_it_was_waited_for_is_no_lock(tmp_path, mo
     assert not path.exists()
 
 
-def test_old_temporaries_are_swept(generator):
+def test_old_temporary_files_are_removed(generator):
     generator.fit(IRIS)
     folder = Path(generator.cache_dir) / "members"
     old, young = folder / ".conclust-0.tmp", folder / ".conclust-1.tmp"
@@ -400,7 +400,7 @@ def test_old_temporaries_are_swept(generator):
     assert young.exists()
 
 
-def test_a_folder_open_to_others_is_closed(generator):
+def test_a_cache_folder_is_made_private(generator):
     generator.fit(IRIS)
     members = Path(generator.cache_dir) / "members"
     members.chmod(0o755)
@@ -408,7 +408,7 @@ def test_a_folder_open_to_others_is_closed(generator):
     assert stat.S_IMODE(members.stat().st_mode) == 0o700
 
 
-def test_bad_folders(tmp_path):
+def test_invalid_folders_are_refused(tmp_path):
     file = tmp_path / "file"
     file.touch()
     generator = EnsembleGenerator("kmeans", n_partitions=2, random_state=0, cache_dir=file)
@@ -461,7 +461,7 @@ def test_foreign_files_with_the_name_of_an_entry_are_refused(tmp_path, kind, n_j
         generator.fit(IRIS)
 
 
-def test_without_random_state_there_is_nothing_to_find_again(tmp_path):
+def test_without_random_state_nothing_is_reused(tmp_path):
     with pytest.raises(ParameterError, match=r"'random_state' .*an int with cache_dir"):
         EnsembleGenerator("kmeans", n_partitions=2, cache_dir=tmp_path).fit(IRIS)
 
@@ -474,13 +474,13 @@ def test_without_random_state_there_is_nothing_to_find_again(tmp_path):
         (make_pipeline(SelectKBest(), KMeans(3)), "score_func"),
     ],
 )
-def test_parameters_that_have_no_lasting_name(tmp_path, clusterer, name):
+def test_parameters_without_a_stable_name_are_refused(tmp_path, clusterer, name):
     generator = EnsembleGenerator(clusterer, 1, random_state=0, cache_dir=tmp_path)
     with pytest.raises(ParameterError, match=rf"'cache_dir' .* must be None with \w+\(.*{name}="):
         generator.fit(IRIS)
 
 
-def test_rendering_of_parameters():
+def test_parameters_are_rendered_for_keys():
     one = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=np.float64(0.1)), DBSCAN()))
     same = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=0.1), DBSCAN()))
     other = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=0.2), DBSCAN()))

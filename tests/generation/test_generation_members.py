@@ -46,7 +46,7 @@ def _counted(monkeypatch, module, name):
     return calls
 
 
-def test_mixed_grows_each_tree_once(monkeypatch):
+def test_mixed_builds_each_tree_once(monkeypatch):
     trees = _counted(monkeypatch, hierarchy, "linkage")
     embeddings = _counted(monkeypatch, mixed, "_leading_vectors")
     generator = EnsembleGenerator("mixed", n_clusters=range(2, 9), random_state=0)
@@ -62,7 +62,7 @@ def test_mixed_grows_each_tree_once(monkeypatch):
         assert column.tolist() == naive.canonical(column.tolist())
 
 
-def test_mixed_trees_are_scipys():
+def test_mixed_trees_equal_those_of_scipy():
     labels = EnsembleGenerator("mixed", n_clusters=[2, 3, 5]).fit_transform(BLOBS)
     for row, name in enumerate(["single", "average", "ward"]):
         tree = linkage(BLOBS, name)
@@ -77,7 +77,7 @@ def test_mixed_trees_are_scipys():
     st.sampled_from(mixed.TREES),
     st.data(),
 )
-def test_cut_leaves_exactly_k_clusters(points, method, data):
+def test_a_cut_leaves_exactly_k_clusters(points, method, data):
     tree = linkage(pdist(np.array(points, dtype=float)), method)
     k = data.draw(st.integers(1, len(points)))
     labels = mixed.cut(tree, k)
@@ -85,14 +85,14 @@ def test_cut_leaves_exactly_k_clusters(points, method, data):
     assert naive.canonical(labels) == naive.canonical(naive.cut(tree, k))
 
 
-def test_cut_of_a_tree_with_inversions():
+def test_trees_with_inversions_are_cut():
     # The centroid of two corners of an equilateral triangle is nearer to the third than they are.
     tree = linkage([[0.0, 0.0], [2.0, 0.0], [1.0, 1.74], [9.0, 9.0]], "centroid")
     assert tree[1, 2] < tree[0, 2]
     assert naive.canonical(mixed.cut(tree, 3)) == [0, 0, 1, 2]
 
 
-def test_spectral_finds_what_scikit_learn_finds():
+def test_spectral_members_match_scikit_learn():
     squared = squareform(pdist(BLOBS, "sqeuclidean"))
     sigma2 = np.median(squared[np.triu_indices(len(BLOBS), 1)])
     affinity = np.exp(-squared / (2 * sigma2))
@@ -106,7 +106,7 @@ def test_spectral_finds_what_scikit_learn_finds():
     )
 
 
-def test_spectral_by_both_eigensolvers(monkeypatch):
+def test_both_eigensolvers_give_the_same_spectral_members(monkeypatch):
     def run():
         return mixed.SpectralRecipe().run(BLOBS, [2, 4], np.random.default_rng(0))
 
@@ -125,16 +125,16 @@ def test_spectral_by_both_eigensolvers(monkeypatch):
     ],
     ids=["equal", "mostly equal", "outlier"],
 )
-def test_spectral_on_degenerate_points(X):
+def test_spectral_members_handle_degenerate_points(X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = mixed.SpectralRecipe().run(X, [1, 2, 3], np.random.default_rng(0))
-    assert [len(each.labels) for each in found] == [len(X)] * 3
+        actual = mixed.SpectralRecipe().run(X, [1, 2, 3], np.random.default_rng(0))
+    assert [len(each.labels) for each in actual] == [len(X)] * 3
     if X[-1, 0] == 1e9:
-        assert naive.canonical(found[1].labels) == [0] * 9 + [1]
+        assert naive.canonical(actual[1].labels) == [0] * 9 + [1]
 
 
-def test_mixed_shares_the_draw_of_a_tree():
+def test_cuts_of_one_tree_share_its_draw():
     generator = EnsembleGenerator("mixed", n_clusters=[2, 3], sample_fraction=0.9, random_state=0)
     present = generator.fit_transform(IRIS) >= 0
     assert (present.sum(axis=0) == 135).all()
@@ -148,7 +148,7 @@ def test_mixed_refuses_large_matrices_and_names_k_means():
     EnsembleGenerator("mixed", n_clusters=[2], max_dense=100, sample_fraction=0.6).fit(IRIS)
 
 
-def test_mixed_makes_as_many_as_its_grid_has():
+def test_mixed_makes_one_member_per_cell_of_its_grid():
     with pytest.raises(ParameterError, match=r"None or 12 with method='mixed'.*Got 100 instead"):
         EnsembleGenerator("mixed", 100, n_clusters=[2, 3]).fit(IRIS)
     assert len(EnsembleGenerator("mixed", 12, n_clusters=[3, 2, 2]).fit(IRIS).members_) == 12
@@ -158,7 +158,7 @@ def test_mixed_makes_as_many_as_its_grid_has():
 
 
 @pytest.mark.parametrize("clusterer", [DBSCAN(eps=0.4), HDBSCAN(15, copy=True)])
-def test_noise_is_noise_and_not_missing(clusterer):
+def test_noise_is_not_read_as_missing(clusterer):
     labels = EnsembleGenerator([clusterer], sample_fraction=0.8, random_state=0).fit_transform(IRIS)
     assert labels.shape == (150, 1)
     present = labels[:, 0] != -1
@@ -170,7 +170,7 @@ def test_noise_is_noise_and_not_missing(clusterer):
     assert Ensemble(labels).has_noise
 
 
-def test_clusterers_are_taken_in_turn():
+def test_clusterers_alternate():
     methods = [KMeans(n_init=1), AgglomerativeClustering(4), DBSCAN(eps=0.5)]
     generator = EnsembleGenerator(methods, 6, n_clusters=range(3, 6), sample_fraction=0.9)
     generator.fit(IRIS)
@@ -188,11 +188,11 @@ def test_clusterers_are_cloned_and_seeded():
     assert not hasattr(own, "labels_")
     assert own.random_state == 0
     assert len({column.tobytes() for column in labels.T}) > 1
-    again = EnsembleGenerator(own, 20, random_state=0).fit_transform(IRIS)
-    assert np.array_equal(again, labels)
+    repeated = EnsembleGenerator(own, 20, random_state=0).fit_transform(IRIS)
+    assert np.array_equal(repeated, labels)
 
 
-def test_pipelines_are_clusterers_too():
+def test_pipelines_are_accepted_as_clusterers():
     own = make_pipeline(StandardScaler(), MiniBatchKMeans(n_init=1))
     generator = EnsembleGenerator(own, 6, n_clusters=[2, 3], random_state=0)
     labels = generator.fit_transform(IRIS)
@@ -209,7 +209,7 @@ class _Writer(KMeans):
         return labels
 
 
-def test_a_clusterer_cannot_spoil_the_points_of_the_others():
+def test_a_clusterer_cannot_modify_the_points_of_others():
     X = IRIS.copy()
     writers = EnsembleGenerator(_Writer(3, n_init=1), 3, random_state=0).fit_transform(X)
     assert np.array_equal(X, IRIS)
@@ -237,14 +237,14 @@ def test_invalid_labels_of_a_clusterer_are_refused(monkeypatch, answer, sentence
         EnsembleGenerator([_Answers()]).fit(IRIS)
 
 
-def test_large_label_numbers(monkeypatch):
+def test_large_label_numbers_are_accepted(monkeypatch):
     answer = np.repeat([10**15, -1, 7], 50)
     monkeypatch.setattr(_Answers, "answer", answer)
     labels = EnsembleGenerator([_Answers()]).fit_transform(IRIS)
     assert labels[::50, 0].tolist() == [0, -2, 1]
 
 
-def test_nothing_random_is_refused():
+def test_deterministic_members_are_refused():
     with pytest.raises(ParameterError, match=r"100 partitions .* DBSCAN has nothing random"):
         EnsembleGenerator(DBSCAN()).fit(IRIS)
     EnsembleGenerator(DBSCAN(), 1).fit(IRIS)
@@ -262,7 +262,7 @@ class _Failing(ClusterMixin, BaseEstimator):
         return self
 
 
-def test_a_fit_that_does_not_end_leaves_the_generator_as_it_was():
+def test_an_unfinished_fit_leaves_the_generator_unchanged():
     X = np.random.default_rng(0).normal(size=(30, 3))
     generator = EnsembleGenerator(
         [_Failing()], 4, sample_fraction=0.8, scale=None, random_state=0, n_jobs=1

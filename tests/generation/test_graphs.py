@@ -47,7 +47,7 @@ def dense_rows(model, X, k):
 
 
 @pytest.mark.parametrize("k", [3, 5, 8])
-def test_members_are_k_means_of_the_leading_columns_of_a_dense_svd(k):
+def test_members_equal_k_means_of_the_leading_singular_vectors(k):
     X, y = make_blobs(400, 3, centers=8, cluster_std=1.2, center_box=(-7, 7), random_state=1)
     generator = EnsembleGenerator("spectral", 24, n_clusters=[3, 5, 8], n_graphs=1, random_state=0)
     labels = generator.fit_transform(X)
@@ -69,7 +69,7 @@ def test_members_are_k_means_of_the_leading_columns_of_a_dense_svd(k):
     assert adjusted_rand_score(labels[:, best], y) > (0.8 if k == 8 else 0.3)
 
 
-def test_one_member_of_all_columns_is_that_of_its_own_graph():
+def test_a_member_with_all_columns_equals_that_without_sharing():
     X, _ = make_blobs(300, 2, centers=6, cluster_std=1.5, random_state=0)
     own, shared = LandmarkSpectralRecipe(), LandmarkSpectralRecipe(n_columns=6)
     (a,), (b,) = (recipe.run(X, [6], rng(3)) for recipe in (own, shared))
@@ -77,7 +77,7 @@ def test_one_member_of_all_columns_is_that_of_its_own_graph():
     np.testing.assert_array_equal(a.model.loads, b.model.loads)
 
 
-def test_the_embedding_of_fewer_clusters_is_the_leading_columns_of_that_of_more():
+def test_embeddings_of_fewer_clusters_are_leading_columns():
     generator, _ = generated("spectral", 8, n_clusters=range(2, 10), n_graphs=1)
     models = sorted((m.model for m in generator.members_), key=lambda model: model.loads.shape[1])
     assert len({model.loads.shape[1] for model in models}) > 2
@@ -93,7 +93,7 @@ def test_the_embedding_of_fewer_clusters_is_the_leading_columns_of_that_of_more(
 
 
 @pytest.mark.parametrize("n_graphs", [1, 3, 20, 50])
-def test_members_take_graphs_in_turn(n_graphs):
+def test_members_alternate_between_graphs(n_graphs):
     generator, labels = generated("spectral", n_graphs=n_graphs)
     assert labels.shape == (150, 20)
     graphs = [id(member.model.search) for member in generator.members_]
@@ -119,13 +119,13 @@ def test_the_result_depends_on_the_seed_only(n_graphs):
         assert (different != labels).any()
 
 
-def test_numbers_of_clusters_are_those_without_sharing():
+def test_sharing_does_not_change_the_numbers_of_clusters():
     a, _ = generated("spectral", 9, n_clusters=range(2, 6))
     b, _ = generated("spectral", 9, n_clusters=range(2, 6), n_graphs=2)
     assert [m.n_clusters for m in a.members_] == [m.n_clusters for m in b.members_]
 
 
-def test_in_a_list_only_spectral_members_share():
+def test_only_spectral_members_of_a_list_share_graphs():
     kinds = ["kmeans", "spectral", "spectral"]
     own, without = generated(kinds, 9)
     shared, labels = generated(kinds, 9, n_graphs=2)
@@ -138,7 +138,7 @@ def test_in_a_list_only_spectral_members_share():
     assert len({id(own.members_[u].model.search) for u in (1, 2, 4, 5, 7, 8)}) == 6
 
 
-def test_in_a_list_of_pairs_each_entry_has_its_graphs():
+def test_each_entry_of_a_list_of_pairs_has_its_graphs():
     pairs = [("kmeans", [2, 3]), ("spectral", [3, 4, 5, 4, 3]), ("average", [2, 6])]
     generator, labels = generated(pairs, n_graphs=2)
     assert [member.n_clusters for member in generator.members_] == [2, 3, 3, 4, 5, 4, 3, 2, 6]
@@ -150,7 +150,7 @@ def test_in_a_list_of_pairs_each_entry_has_its_graphs():
     np.testing.assert_array_equal(labels[:, :2], without[:, :2])
 
 
-def test_more_components_than_clusters_are_joined_where_they_are_near():
+def test_surplus_components_are_joined_to_near_ones():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
     new, of_new = make_blobs(100, centers=centers, cluster_std=3.0, random_state=1)
@@ -166,7 +166,7 @@ def test_more_components_than_clusters_are_joined_where_they_are_near():
     assert all(len(np.unique(y[labels[:, 4] == c])) == 1 for c in range(6))
 
 
-def test_few_and_equal_points():
+def test_few_and_equal_points_are_clustered():
     assert EnsembleGenerator("spectral", n_graphs=1).fit_transform([[0.0], [1.0]]).shape == (2, 20)
     ones = EnsembleGenerator("spectral", 3, n_graphs=2).fit_transform(np.ones((5, 2)))
     assert (ones == 0).all()
@@ -186,7 +186,7 @@ def test_new_points_are_labelled_and_predicted():
     assert adjusted_rand_score(y[1000:], model.predict(X[1000:])) > 0.95
 
 
-def test_fitted_on_some_all_are_labelled():
+def test_all_points_are_labelled_after_fitting_a_sample():
     X, _ = make_moons(2000, noise=0.05, random_state=0)
     generator = EnsembleGenerator("spectral", 6, n_graphs=2, fit_on=500, random_state=0)
     labels = generator.fit_transform(X)
@@ -216,7 +216,7 @@ def test_five_members_share_a_graph_where_members_are_fitted_on_some_objects():
     assert shared_graphs(fit_on=len(IRIS)) == [1] * 7
 
 
-def test_each_of_the_members_is_kept_and_found_again(tmp_path):
+def test_each_member_is_cached_and_reused(tmp_path):
     # Several of one graph are asked for the same number of clusters: they are not each other.
     given = {"n_clusters": 4, "n_graphs": 1, "cache_dir": tmp_path}
     first, labels = generated("spectral", 5, **given)
@@ -229,7 +229,7 @@ def test_each_of_the_members_is_kept_and_found_again(tmp_path):
     np.testing.assert_array_equal(without, labels)
 
 
-def test_kept_members_of_a_graph_are_read_with_one_search(tmp_path):
+def test_cached_members_of_a_graph_need_one_search(tmp_path):
     def made():
         return generated("spectral", 5, n_clusters=[2, 3, 4, 5, 6], n_graphs=1, cache_dir=tmp_path)
 
@@ -246,7 +246,7 @@ def test_kept_members_of_a_graph_are_read_with_one_search(tmp_path):
     assert not one.model.shares_ties(other.model)
 
 
-def test_members_of_one_graph_are_made_side_by_side_to_the_same_bits(monkeypatch):
+def test_members_of_one_graph_are_made_in_parallel_to_the_same_bits(monkeypatch):
     numbers = (2, 3, 4, 5, 7, 8)
     alone, together = (
         LandmarkSpectralRecipe(n_columns=8, threads=threads).run(
@@ -272,7 +272,7 @@ def test_members_of_one_graph_are_made_side_by_side_to_the_same_bits(monkeypatch
     np.testing.assert_array_equal(many, one)
 
 
-def test_unneeded_work_ends_in_threads_within_threads():
+def test_unneeded_work_is_cancelled_in_nested_threads():
     def work(item):
         for _ in range(1000):
             time.sleep(0.01)
@@ -284,7 +284,7 @@ def test_unneeded_work_ends_in_threads_within_threads():
     assert time.monotonic() - began < 5
 
 
-def test_the_name_of_a_kept_member_tells_all_that_it_depends_on():
+def test_the_cache_key_covers_all_inputs_of_a_member():
     cache = MemberCache.__new__(MemberCache)
     object.__setattr__(cache, "digest", "of the points")
     object.__setattr__(cache, "scale", None)
@@ -301,7 +301,7 @@ def test_the_name_of_a_kept_member_tells_all_that_it_depends_on():
 @pytest.mark.parametrize(
     "method", ["kmeans", "mixed", "multimetric", ["kmeans", "spherical"], [("kmeans", 3)]]
 )
-def test_others_make_no_graphs_to_share(method):
+def test_n_graphs_is_refused_without_spectral_members(method):
     message = (
         "'n_graphs' parameter of EnsembleGenerator must be None where no member is by 'spectral'"
     )
@@ -309,7 +309,7 @@ def test_others_make_no_graphs_to_share(method):
         EnsembleGenerator(method, n_graphs=2).fit(IRIS)
 
 
-def test_a_graph_must_not_leave_out_the_same_objects_of_all_its_members():
+def test_shared_graphs_require_all_objects():
     with pytest.raises(
         ParameterError, match=r"'sample_fraction' .* must be 1\.0 with n_graphs.*fit_on"
     ):

@@ -35,7 +35,7 @@ def prepared(n, size, runs, seed=0):
         (130, 4, 12, 128),
     ],
 )
-def test_runs_are_those_of_the_twin(n, d, k, size):
+def test_runs_match_the_naive_twin(n, d, k, size):
     X = points_of(n + d, n, d)
     drawn, seeds = prepared(n, size, 6)
     made = run_kmeans(X, k, drawn, seeds, candidates=3, centers=True)
@@ -54,7 +54,7 @@ def test_runs_are_those_of_the_twin(n, d, k, size):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_inertia_is_scikit_learns_from_the_same_start(seed):
+def test_inertia_equals_that_of_scikit_learn_from_the_same_start(seed):
     X = points_of(seed, n=200, d=8, centers=5, spread=1.0)
     drawn, seeds = prepared(200, 160, 4, seed)
     starts = np.stack(
@@ -113,7 +113,7 @@ KINDS = ("plain", "grid", "equal", "outlier", "close", "constant", "large", "too
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_form_has_the_same_bits_and_the_labels_of_the_sums(kind):
+def test_every_form_gives_the_same_bits_and_the_labels_of_exact_sums(kind):
     X = hard_points(kind)
     n, k = len(X), 9
     drawn, seeds = prepared(n, n, 6)
@@ -138,7 +138,7 @@ def test_every_form_has_the_same_bits_and_the_labels_of_the_sums(kind):
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 31, 32, 33, 60, 63, 64, 65, 129])
 @pytest.mark.parametrize("k", [1, 2, 5, 6, 7, 13])
-def test_blocks_and_tiles_that_are_not_full(n, k):
+def test_partial_blocks_and_tiles_are_handled(n, k):
     X = points_of(n, n=n, d=3)
     k = min(k, n)
     drawn, seeds = prepared(n, n, 2)
@@ -152,7 +152,7 @@ def test_blocks_and_tiles_that_are_not_full(n, k):
             np.testing.assert_allclose(made.centers[u][: len(order)], centers[order], atol=1e-12)
 
 
-def test_no_bit_depends_on_threads_or_on_the_other_runs():
+def test_threads_and_other_runs_change_no_bit():
     X = points_of(1, n=300, d=7)
     drawn, seeds = prepared(300, 240, 25)
     one = run_kmeans(X, 8, drawn, seeds, centers=True, threads=1)
@@ -165,7 +165,7 @@ def test_no_bit_depends_on_threads_or_on_the_other_runs():
     assert part.inertia.tobytes() == one.inertia[7:9].tobytes()
 
 
-def test_calls_are_cut_so_that_an_interrupt_ends_them(monkeypatch):
+def test_calls_are_split_so_that_interrupts_take_effect(monkeypatch):
     from conclust.generation import runs
 
     X = points_of(2)
@@ -176,7 +176,7 @@ def test_calls_are_cut_so_that_an_interrupt_ends_them(monkeypatch):
     assert (whole.labels == cut.labels).all()
 
 
-def test_equal_points_leave_fewer_clusters():
+def test_equal_points_give_fewer_clusters():
     X = np.repeat([[0.0, 1.0], [5.0, 5.0]], 10, axis=0)
     drawn, seeds = prepared(20, 16, 5)
     made = run_kmeans(X, 4, drawn, seeds, centers=True)
@@ -188,7 +188,7 @@ def test_equal_points_leave_fewer_clusters():
         np.testing.assert_allclose(made.centers[u, 0], first, atol=1e-15)
 
 
-def test_far_from_the_origin_is_as_near_it():
+def test_distance_from_the_origin_does_not_matter():
     X = points_of(3)
     drawn, seeds = prepared(70, 56, 8)
     near = run_kmeans(X, 4, drawn, seeds)
@@ -197,7 +197,7 @@ def test_far_from_the_origin_is_as_near_it():
 
 
 @pytest.mark.parametrize("k", [126, 127, 140])
-def test_labels_are_as_narrow_as_they_can_be_and_are_an_ensemble(k):
+def test_labels_have_the_narrowest_type_and_form_an_ensemble(k):
     X = points_of(4, n=300)
     drawn, seeds = prepared(300, 250, 3)
     made = run_kmeans(X, k, drawn, seeds)

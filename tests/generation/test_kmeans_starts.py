@@ -18,7 +18,7 @@ UNEVEN = [([big, 50, 50, 50, 50, 50], d) for big in (500, 1000) for d in (5, 10)
 
 
 @pytest.mark.parametrize(("sizes", "d"), UNEVEN)
-def test_small_clusters_beside_a_large_one_are_found(sizes, d):
+def test_small_clusters_near_a_large_one_are_found(sizes, d):
     X, y = make_blobs(sizes, n_features=d, random_state=0)
     expected = adjusted_rand_index(y, KMeans(6, n_init=20, random_state=0).fit(X).labels_)
     generator = EnsembleGenerator("kmeans", 60)
@@ -36,24 +36,24 @@ def test_random_starts_miss_small_clusters():
 
 
 @pytest.mark.parametrize(("n", "d", "k"), [(60, 3, 5), (25, 1, 4), (200, 7, 12)])
-def test_a_member_is_that_of_the_twin(n, d, k):
+def test_members_match_the_naive_twin(n, d, k):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, d)) + 4 * rng.normal(size=(k, d))[np.arange(n) % k]
     seed = int(np.random.default_rng(7).integers(2**63))
-    (found,) = KMeansRecipe(tol=0.0).run(X, [k], np.random.default_rng(7))
+    (actual,) = KMeansRecipe(tol=0.0).run(X, [k], np.random.default_rng(7))
     start = greedy_start(X, k, 2 + int(np.log(k)), seed)
     labels, centers = lloyd(X, X[start], 300)
     assert len(np.unique(labels)) == k
-    ours = found.model.centers
+    ours = actual.model.centers
     order = np.lexsort(ours.T), np.lexsort(centers.T)
     np.testing.assert_allclose(ours[order[0]], centers[order[1]], atol=1e-12)
     # The same objects together, whatever the numbers of the clusters.
-    assert len(np.unique(np.column_stack([found.labels, labels]), axis=0)) == k
+    assert len(np.unique(np.column_stack([actual.labels, labels]), axis=0)) == k
 
 
 @pytest.mark.parametrize("n", [*range(1, 12), 30, 60])
 @pytest.mark.parametrize("init", ["k-means++", "random"])
-def test_few_points_equal_points_and_constant_columns(n, init):
+def test_few_or_equal_points_and_constant_columns_are_handled(n, init):
     rng = np.random.default_rng(n)
     recipe = KMeansRecipe(init=init)
     for X in (
@@ -64,9 +64,9 @@ def test_few_points_equal_points_and_constant_columns(n, init):
     ):
         distinct = len(np.unique(X, axis=0))
         for k in {1, min(2, n), n}:
-            (found,) = recipe.run(np.ascontiguousarray(X, dtype=float), [k], rng)
-            assert len(found.model.centers) == min(k, distinct)
-            assert len(np.unique(found.labels)) == min(k, distinct)
+            (actual,) = recipe.run(np.ascontiguousarray(X, dtype=float), [k], rng)
+            assert len(actual.model.centers) == min(k, distinct)
+            assert len(np.unique(actual.labels)) == min(k, distinct)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_few_points_equal_points_and_constant_columns(n, init):
         ([("kmeans", [7, 9])], None),
     ],
 )
-def test_starts_of_all_members_by_k_means(method, n_clusters):
+def test_every_kind_of_k_means_can_start_by_k_means_plus_plus(method, n_clusters):
     X, _ = make_blobs(80, 3, centers=5, random_state=1)
     spread, random = (
         EnsembleGenerator(method, init=init, n_clusters=n_clusters, random_state=0).fit(X).members_
@@ -92,7 +92,7 @@ def test_starts_of_all_members_by_k_means(method, n_clusters):
             assert one.model.centers.tobytes() == other.model.centers.tobytes()
 
 
-def test_centres_without_labels():
+def test_centres_are_found_without_labels():
     """More clusters than two bytes count need no labels."""
     X = np.random.default_rng(0).normal(size=(50, 3))
     drawn, seeds = np.arange(50, dtype=np.int32)[np.newaxis], np.array([3], dtype=np.uint64)
@@ -112,7 +112,7 @@ def test_centres_without_labels():
         (KMeans(3), "random", "where no member is by 'kmeans'"),
     ],
 )
-def test_starts_that_cannot_be(method, init, said):
+def test_invalid_starts_are_refused(method, init, said):
     with pytest.raises(
         ParameterError, match=f"'init' parameter of EnsembleGenerator must be .*{said}"
     ):

@@ -48,20 +48,20 @@ def kernel_labels(X, centers, columns=None, *, form="auto", threads=1, dtype=np.
 def summed_labels(X, centers, columns=None):
     """Add up the squares feature by feature, as the label is defined."""
     columns = columns or [np.arange(X.shape[1])] * len(centers)
-    found = []
+    values = []
     for own, some in zip(centers, columns, strict=True):
         squares = np.zeros((len(X), len(own)))
         for j, column in enumerate(some):
             with np.errstate(over="ignore", under="ignore"):
                 squares += (X[:, column].astype(float)[:, None] - own[:, j]) ** 2
-        found.append(squares.argmin(axis=1))
-    return np.stack(found, axis=1)
+        values.append(squares.argmin(axis=1))
+    return np.stack(values, axis=1)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("n", "d", "sizes"), ARRANGEMENTS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_every_form_gives_the_sums_to_the_last_label(form, n, d, sizes, dtype):
+def test_every_form_gives_the_labels_of_exact_sums(form, n, d, sizes, dtype):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(n, d)).astype(dtype)
     centers = [rng.normal(size=(k, d)) for k in sizes]
@@ -71,7 +71,7 @@ def test_every_form_gives_the_sums_to_the_last_label(form, n, d, sizes, dtype):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_ties_go_to_the_first_centre_exactly_on_whole_numbers(form):
+def test_ties_of_integers_go_to_the_first_centre(form):
     rng = np.random.default_rng(0)
     X = rng.integers(-3, 4, (500, 3)).astype(float)
     centers = [rng.integers(-3, 4, (k, 3)).astype(float) for k in (2, 9, 30)]
@@ -97,7 +97,7 @@ def test_ties_go_to_the_first_centre_exactly_on_whole_numbers(form):
         (0, 1e-310),
     ],
 )
-def test_points_far_away_and_of_any_size_have_the_labels_of_the_sums(form, shift, spread):
+def test_distant_points_of_any_magnitude_get_the_labels_of_exact_sums(form, shift, spread):
     rng = np.random.default_rng(1)
     X = shift + spread * rng.normal(size=(150, 5))
     centers = [shift + spread * rng.normal(size=(k, 5)) for k in (3, 20)]
@@ -106,7 +106,7 @@ def test_points_far_away_and_of_any_size_have_the_labels_of_the_sums(form, shift
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_outlier_and_a_feature_that_is_much_wider(form):
+def test_outliers_and_wide_features_are_labelled_exactly(form):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 4))
     X[::7] *= 1e9
@@ -119,7 +119,7 @@ def test_an_outlier_and_a_feature_that_is_much_wider(form):
 
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(st.data())
-def test_labels_of_hard_points(data):
+def test_labels_of_extreme_points_are_exact(data):
     d = data.draw(st.integers(1, 3))
     value = st.one_of(
         st.floats(-1e300, 1e300, allow_nan=False),
@@ -136,7 +136,7 @@ def test_labels_of_hard_points(data):
         np.testing.assert_array_equal(labels, summed_labels(X, [own]))
 
 
-def test_single_precision_decides_nearly_always():
+def test_single_precision_suffices_for_nearly_all_points():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(20_000, 39)) + 100.0
     centers = [rng.normal(size=(k, 39)) + 100.0 for k in range(2, 22)]
@@ -147,7 +147,7 @@ def test_single_precision_decides_nearly_always():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_members_read_their_own_columns(form):
+def test_members_read_only_their_columns(form):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(100, 9))
     columns = [np.array([8]), np.array([0, 3, 7]), np.arange(9)]
@@ -157,7 +157,7 @@ def test_members_read_their_own_columns(form):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32])
-def test_only_the_places_of_the_members_are_written(dtype):
+def test_only_the_columns_of_the_members_are_written(dtype):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(90, 2))
     centers = [rng.normal(size=(k, 2)) for k in (3, 4)]
@@ -176,7 +176,7 @@ def test_a_label_does_not_depend_on_the_other_points():
     np.testing.assert_array_equal(nearest_center(X[::-1], own)[::-1], whole)
 
 
-def test_nearest_centre_is_that_of_scipys_distances():
+def test_the_nearest_centre_matches_distances_of_scipy():
     rng = np.random.default_rng(7)
     for d in (1, 2, 5, 64):
         X, own = rng.normal(size=(500, d)), rng.normal(size=(30, d))
@@ -185,7 +185,7 @@ def test_nearest_centre_is_that_of_scipys_distances():
         )
 
 
-def test_many_calls_of_the_kernel_make_the_same_labels(monkeypatch):
+def test_many_calls_of_the_kernel_give_the_same_labels(monkeypatch):
     rng = np.random.default_rng(8)
     X, own = rng.normal(size=(5000, 3)), rng.normal(size=(7, 3))
     whole = nearest_center(X, own)
@@ -193,7 +193,7 @@ def test_many_calls_of_the_kernel_make_the_same_labels(monkeypatch):
     np.testing.assert_array_equal(nearest_center(X, own), whole)
 
 
-def test_labelling_is_a_function_of_a_block_that_travels():
+def test_labelling_functions_can_be_pickled():
     rng = np.random.default_rng(9)
     X = rng.normal(size=(80, 4))
     models = [Centers(rng.normal(size=(k, 4 if u else 2))) for u, k in enumerate((3, 5))]
@@ -207,7 +207,7 @@ def test_labelling_is_a_function_of_a_block_that_travels():
         sent(np.full((2, 4), np.nan))
 
 
-def test_a_kind_of_model_without_a_way_is_refused():
+def test_an_unknown_kind_of_model_is_refused():
     """Its column would be left as the memory was."""
 
     class Other:

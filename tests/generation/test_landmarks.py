@@ -32,7 +32,7 @@ def rng(seed=0):
 # ---------------------------------------------------------------------------- nearest landmarks
 
 
-def test_nearest_landmarks_are_exact_where_all_are_looked_at():
+def test_nearest_landmarks_are_exact_if_all_are_searched():
     for d in (1, 2, 7, 8, 9, 40):
         points, places = rng(d).normal(size=(300, d)), rng(d + 1).normal(size=(51, d))
         found, squares = search_of(places, 5, rng()).nearest(points, 5)
@@ -41,7 +41,7 @@ def test_nearest_landmarks_are_exact_where_all_are_looked_at():
         np.testing.assert_allclose(squares, np.take_along_axis(exact, found.astype(int), 1))
 
 
-def test_equally_near_landmarks_come_in_their_order():
+def test_ties_between_landmarks_keep_their_order():
     places = np.array([[0.0], [1.0], [1.0], [3.0], [1.0]])
     found, squares = search_of(places, 4, rng()).nearest(np.array([[1.0], [2.0]]), 4)
     assert found[0].tolist() == [1, 2, 4, 0]
@@ -49,7 +49,7 @@ def test_equally_near_landmarks_come_in_their_order():
     assert squares[1].tolist() == [1.0] * 4
 
 
-def test_the_search_in_two_steps_is_as_defined():
+def test_the_two_step_search_matches_its_definition():
     points, places = rng(0).normal(size=(200, 3)), rng(1).normal(size=(400, 3))
     search = search_of(places, 5, rng(2))
     found, _ = search.nearest(points, 5)
@@ -71,7 +71,7 @@ def test_blocks_of_points_change_nothing(monkeypatch):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7])
 @pytest.mark.parametrize("scale", [1.0, 1e-162, 1e-320, 1e154, 1e200])
-def test_many_points_find_what_one_point_finds(d, scale):
+def test_many_points_find_the_landmarks_of_single_points(d, scale):
     """More points than landmarks are searched for in columns: the same to the bit, ties and all."""
     for points, places in (
         (rng(0).normal(size=(900, d)), rng(1).normal(size=(333, d))),
@@ -111,7 +111,7 @@ def test_members_are_a_spectral_clustering_of_the_bipartite_graph():
     assert adjusted_rand_score(found, best.labels_) > 0.6
 
 
-def test_the_transfer_cut_is_the_side_of_the_clusters():
+def test_the_transfer_cut_solves_the_side_of_the_clusters():
     B = sp.csr_array(rng(0).random((50, 12)) * (rng(1).random((50, 12)) < 0.4))
     whole = bipartite_spectrum(B, 5)
     side = transfer_cut(B, 5)
@@ -130,7 +130,7 @@ def test_groups_that_are_not_round_are_found():
     assert adjusted_rand_score(y, KMeans(2, n_init=5, random_state=0).fit_predict(X)) < 0.6
 
 
-def test_usenc_is_the_cut_of_members_and_objects():
+def test_usenc_cuts_the_graph_of_members_and_objects():
     X, y = make_moons(800, noise=0.05, random_state=0)
     members = EnsembleGenerator("spectral", random_state=0).fit_transform(X)
     assert members.shape == (800, 20)
@@ -138,7 +138,7 @@ def test_usenc_is_the_cut_of_members_and_objects():
     assert adjusted_rand_score(y, model.labels_) > 0.95
 
 
-def test_usenc_of_points_is_one_call():
+def test_usenc_runs_on_points_in_one_call():
     X, y = make_moons(800, noise=0.05, random_state=0)
     generator = EnsembleGenerator("spectral", n_clusters=range(5, 20))
     model = ConsensusClustering(HBGF(joint=False), generator, n_clusters=2, random_state=0)
@@ -146,7 +146,7 @@ def test_usenc_of_points_is_one_call():
     assert model.ensemble_.shape == (800, 20)
 
 
-def test_more_components_than_clusters_are_joined_where_they_are_near():
+def test_surplus_components_are_joined_to_near_ones():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
     for k, expected in ((1, y * 0), (2, y // 2), (4, y)):
@@ -180,7 +180,7 @@ def test_outliers_are_not_peeled_off_one_by_one(seed):
     assert adjusted_rand_score(of_ring, found) > 0.95
 
 
-def test_an_island_goes_with_what_is_near_and_rings_about_one_centre_stay_apart():
+def test_islands_join_near_components_and_concentric_rings_stay_apart():
     """More components than clusters: their means, which are one for the rings, say nothing."""
     random = rng(5)
     X, of_ring = noisy_rings(1, noise=0)
@@ -193,7 +193,7 @@ def test_an_island_goes_with_what_is_near_and_rings_about_one_centre_stay_apart(
 
 
 @pytest.mark.parametrize(("n", "d", "parts"), [(30, 2, 4), (200, 3, 50), (40, 1, 40), (10, 2, 1)])
-def test_bridges_are_a_minimum_spanning_tree_of_the_components(n, d, parts, monkeypatch):
+def test_bridges_form_a_minimum_spanning_tree_of_the_components(n, d, parts, monkeypatch):
     points = rng(n).normal(size=(n, d)) + 100.0
     part = np.r_[np.arange(parts), rng(1).integers(0, parts, n - parts)]
     ends, squares = bridges(points, part)
@@ -213,7 +213,7 @@ def test_bridges_are_a_minimum_spanning_tree_of_the_components(n, d, parts, monk
 # ----------------------------------------------------------------------------- degenerate points
 
 
-def test_few_and_equal_points():
+def test_few_and_equal_points_are_clustered():
     assert EnsembleGenerator("spectral").fit_transform([[0.0], [1.0]]).shape == (2, 20)
     assert (EnsembleGenerator("spectral", 3).fit_transform(np.ones((5, 2))) == 0).all()
     X = np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)
@@ -233,7 +233,7 @@ def test_the_unit_of_the_points_does_not_matter(scale):
 # --------------------------------------------------------------------------------- the generator
 
 
-def test_members_are_described():
+def test_members_have_descriptions():
     generator = EnsembleGenerator("spectral", random_state=0)
     labels = generator.fit_transform(IRIS)
     assert labels.dtype == np.uint8
@@ -250,7 +250,7 @@ def test_objects_that_are_not_drawn_are_missing():
     assert ((labels >= 0).sum(axis=0) == 105).all()
 
 
-def test_kinds_take_turns():
+def test_kinds_alternate():
     generator = EnsembleGenerator(["kmeans", "spectral"], random_state=0)
     labels = generator.fit_transform(IRIS)
     assert labels.shape == (150, 40)
@@ -263,7 +263,7 @@ def test_kinds_take_turns():
     assert {member.n_clusters for member in fixed.members_} == {4}
 
 
-def test_kinds_take_turns_with_clusterers():
+def test_kinds_alternate_with_clusterers():
     generator = EnsembleGenerator(["spectral", KMeans(3, n_init=1)], random_state=0)
     labels = generator.fit_transform(IRIS)
     assert labels.shape == (150, 2)
@@ -294,7 +294,7 @@ def test_transform_labels_the_points_of_fit_as_they_were_labelled():
         np.testing.assert_array_equal(alone, labels[:60])
 
 
-def test_what_was_not_drawn_is_labelled_by_transform():
+def test_objects_that_were_not_drawn_are_labelled_by_transform():
     generator = EnsembleGenerator("spectral", 4, sample_fraction=0.6, random_state=0)
     labels = generator.fit_transform(IRIS)
     placed = generator.transform(IRIS)
@@ -304,7 +304,7 @@ def test_what_was_not_drawn_is_labelled_by_transform():
     assert (~drawn).sum() == 4 * 60
 
 
-def test_new_points_go_where_their_landmarks_are():
+def test_new_points_join_the_clusters_of_their_landmarks():
     """As the twin says that takes a point at a time, from the ties to the nearest centre."""
     X, _ = make_blobs(500, 3, centers=5, cluster_std=2.0, random_state=0)
     new = rng(0).normal(scale=8, size=(300, 3))
@@ -327,7 +327,7 @@ def test_a_label_does_not_depend_on_the_other_points():
         )
 
 
-def test_new_points_fall_into_groups_that_are_not_round():
+def test_new_points_join_groups_that_are_not_round():
     X, y = make_moons(1500, noise=0.05, random_state=0)
     generator = EnsembleGenerator("spectral", n_clusters=range(5, 20))
     model = ConsensusClustering("pcc", generator, n_clusters=2, random_state=0).fit(X[:1000])
@@ -337,7 +337,7 @@ def test_new_points_fall_into_groups_that_are_not_round():
     assert both.transform(X[1000:]).shape == (500, 10)
 
 
-def test_points_beyond_the_reach_of_the_ties_go_with_their_landmarks():
+def test_distant_points_join_the_clusters_of_their_landmarks():
     """Their ties weigh nearly the same, as those of an object that is far from its landmarks."""
     near = rng(0).normal(size=(400, 2))
     X = np.vstack([near, near + 300.0])
@@ -353,7 +353,7 @@ def test_points_beyond_the_reach_of_the_ties_go_with_their_landmarks():
         np.testing.assert_array_equal(placed[:, u], naive.place(far, member.model)[0])
 
 
-def test_new_points_by_components():
+def test_new_points_join_components():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
     new, of_new = make_blobs(100, centers=centers, cluster_std=3.0, random_state=1)
@@ -394,7 +394,7 @@ def _arrays():
         ("centers", lambda a: a[:0]),
     ],
 )
-def test_arrays_that_are_not_a_model_are_recognised(name, change):
+def test_arrays_of_invalid_models_are_rejected(name, change):
     arrays = _arrays()
     assert models.LandmarkCut.of_arrays(arrays) is not None
     arrays[name] = change(arrays[name])

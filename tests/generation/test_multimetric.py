@@ -29,7 +29,7 @@ def rng(seed=0):
 @pytest.mark.parametrize(
     ("d", "k", "width"), [(1, 5, 0.2), (3, 7, 0.5), (20, 20, 0.8), (40, 90, 0.3)]
 )
-def test_the_graph_is_the_kernel_on_nearest_neighbours(d, k, width):
+def test_the_graph_holds_the_kernel_of_nearest_neighbours(d, k, width):
     """By a tree where features are few, by all distances where they are many."""
     points = rng(d).normal(size=(70, d)) * 100
     found = neighbour_graph(points, k, width)
@@ -45,7 +45,7 @@ def test_blocks_of_points_change_nothing(monkeypatch):
     np.testing.assert_array_equal(neighbour_graph(points, 6, 0.5).toarray(), whole.toarray())
 
 
-def test_ties_of_equal_points_have_weight_one():
+def test_edges_between_equal_points_have_weight_one():
     graph = neighbour_graph(np.ones((8, 2)), 3, 0.5)
     assert (graph.data == 1).all()
     assert not graph.diagonal().any()
@@ -85,7 +85,7 @@ def test_members_are_a_spectral_clustering_of_the_graph():
     assert found.model is None
 
 
-def test_numbers_of_neighbours_and_widths_are_drawn_from_the_papers_ranges(monkeypatch):
+def test_neighbours_and_widths_are_drawn_from_the_ranges_of_the_paper(monkeypatch):
     drawn = []
 
     def graph(points, neighbours, width):
@@ -121,7 +121,7 @@ def test_groups_that_are_not_round_are_found():
     assert max(scores) > 0.95
 
 
-def test_more_components_than_clusters_are_joined_where_they_are_near():
+def test_surplus_components_are_joined_to_near_ones():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
     X = np.hstack([X, X.sum(axis=1, keepdims=True)])
@@ -132,7 +132,7 @@ def test_more_components_than_clusters_are_joined_where_they_are_near():
     assert adjusted_rand_score(found.labels, y // 2) == 1
 
 
-def test_few_and_equal_points():
+def test_few_and_equal_points_are_clustered():
     assert EnsembleGenerator("multimetric").fit_transform([[0.0], [1.0]]).shape == (2, 30)
     assert (EnsembleGenerator("multimetric", 3).fit_transform(np.ones((5, 2))) == 0).all()
     X = np.repeat([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]], 30, axis=0)
@@ -144,7 +144,7 @@ def test_few_and_equal_points():
 # --------------------------------------------------------------------------------- the generator
 
 
-def test_members_are_described_and_know_only_their_points():
+def test_members_have_descriptions_and_do_not_label_new_points():
     generator = EnsembleGenerator("multimetric", feature_fraction=0.5, random_state=0)
     labels = generator.fit_transform(IRIS)
     assert labels.dtype == np.uint8
@@ -156,7 +156,7 @@ def test_members_are_described_and_know_only_their_points():
         generator.transform(IRIS[:10])
 
 
-def test_three_kinds_take_turns():
+def test_three_kinds_alternate():
     generator = EnsembleGenerator(["kmeans", "spectral", "multimetric"], random_state=0)
     labels = generator.fit_transform(IRIS)
     assert labels.shape == (150, 60)
@@ -179,7 +179,7 @@ def test_too_many_objects_are_refused_by_name():
 
 
 @pytest.mark.parametrize(("d", "drawn"), [(1, 1), (2, 2), (3, 3), (4, 2), (9, 4)])
-def test_few_features_are_taken_whole(d, drawn):
+def test_few_features_are_all_used(d, drawn):
     generator = EnsembleGenerator("multimetric", 2, n_clusters=2, random_state=0)
     generator.fit(rng(0).normal(size=(40, d)))
     counts = [d if one.features is None else len(one.features) for one in generator.members_]
@@ -205,7 +205,7 @@ def test_a_member_without_an_embedding_names_other_methods(monkeypatch):
         generator.fit(IRIS)
 
 
-def test_a_member_that_cannot_be_made_is_drawn_again(monkeypatch):
+def test_a_failed_member_is_drawn_again(monkeypatch):
     generator = EnsembleGenerator("multimetric", 3, n_clusters=3, random_state=0, n_jobs=1)
     expected = generator.fit_transform(IRIS)
     given, calls = module.graph_embedding, []

@@ -16,7 +16,7 @@ IRIS = load_iris().data
 ALL_PAIRS = ("single", "average", "ward", "centroid", "dense_spectral")
 
 
-def test_the_algorithms_of_mixed_with_the_same_numbers_are_mixed():
+def test_the_algorithms_of_mixed_with_equal_numbers_give_mixed():
     pairs = [(name, [3, 5]) for name in (*ALL_PAIRS, "kmeans")]
     mixed = EnsembleGenerator("mixed", n_clusters=[3, 5], sample_fraction=0.8, random_state=4)
     listed = EnsembleGenerator(pairs, sample_fraction=0.8, random_state=4)
@@ -33,15 +33,15 @@ def test_numbers_differ_by_algorithm():
     labels = generator.fit_transform(IRIS)
     assert labels.shape == (150, 56)
     assert labels.dtype == np.uint8
-    found = [len(np.unique(column)) for column in labels.T]
-    assert found == [*range(2, 11)] * 4 + [*range(2, 12)] * 2
+    values = [len(np.unique(column)) for column in labels.T]
+    assert values == [*range(2, 11)] * 4 + [*range(2, 12)] * 2
     assert [member.method for member in generator.members_[::9]][:4] == [
         "single", "average", "ward", "centroid",
     ]  # fmt: skip
     assert clone(generator).set_params(n_jobs=2).fit_transform(IRIS).tobytes() == labels.tobytes()
 
 
-def test_clusterers_take_their_numbers_too():
+def test_clusterers_use_their_numbers():
     generator = EnsembleGenerator(
         [(AgglomerativeClustering(), [2, 4]), (KMeans(n_init=1), 3), ("spectral", (2, 3))],
         random_state=0,
@@ -67,18 +67,18 @@ def test_clusterers_take_their_numbers_too():
         ({"method": [("single", [151])]}, "at most n_samples=150. Got 151"),
     ],
 )
-def test_bad_pairs(parameters, message):
+def test_invalid_pairs_are_refused(parameters, message):
     with pytest.raises(ParameterError, match=message):
         EnsembleGenerator(**{"method": "kmeans", **parameters}).fit(IRIS)
 
 
-def test_pairs_know_what_needs_all_pairs_of_objects():
+def test_pairs_with_quadratic_algorithms_refuse_many_objects():
     with pytest.raises(DenseLimitError, match=r"method='ward' needs matrices of 150 x 150"):
         EnsembleGenerator([("kmeans", [2]), ("ward", [2])], max_dense=100).fit(IRIS)
     EnsembleGenerator([("kmeans", [2])], max_dense=100).fit(IRIS)
 
 
-def test_pairs_that_label_others_are_fitted_on_some():
+def test_pairs_that_label_new_points_are_fitted_on_a_sample():
     generator = EnsembleGenerator([("kmeans", [2, 3])], fit_on=60, random_state=0).fit(IRIS)
     assert [member.n_fitted for member in generator.members_] == [60, 60]
     with pytest.raises(ParameterError, match=r"'fit_on' .* draws with single"):
@@ -110,18 +110,18 @@ def naive_spherical(X, starts):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_spherical_members_are_spherical_k_means(seed):
+def test_spherical_members_equal_spherical_k_means(seed):
     X, _ = directions(seed)
     recipe = SphericalKMeansRecipe(tol=0.0)
     # The starts are the first points of a permutation: all directions differ.
     starts = np.random.default_rng(seed).permutation(len(X))[:3]
-    (found,) = recipe.run(X, [3], np.random.default_rng(seed))
+    (actual,) = recipe.run(X, [3], np.random.default_rng(seed))
     labels, centers = naive_spherical(X, starts)
-    np.testing.assert_array_equal(found.labels, labels)
-    np.testing.assert_allclose(found.model.centers, centers, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(actual.labels, labels)
+    np.testing.assert_allclose(actual.model.centers, centers, rtol=0, atol=1e-12)
 
 
-def test_spherical_members_do_not_see_lengths():
+def test_spherical_members_do_not_depend_on_lengths():
     X, y = directions(0)
     generator = EnsembleGenerator("spherical", 5, n_clusters=3, random_state=0)
     labels = generator.fit_transform(X)
@@ -141,7 +141,7 @@ def test_spherical_members_need_directions():
         EnsembleGenerator("spherical", 2, random_state=0).fit(X)
 
 
-def test_points_without_direction_are_refused_wherever_they_are_labelled():
+def test_points_without_direction_are_refused_in_memory_and_in_blocks():
     X, _ = directions(0)
     generator = EnsembleGenerator("spherical", 2, n_clusters=3, fit_on=50, random_state=0).fit(X)
     X[7] = 0.0
@@ -154,7 +154,7 @@ def test_points_without_direction_are_refused_wherever_they_are_labelled():
         clone(generator).fit_transform(X)
 
 
-def test_spherical_members_of_few_directions():
+def test_spherical_members_handle_few_directions():
     X = np.repeat([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]], 4, axis=0)
     labels = EnsembleGenerator("spherical", 3, n_clusters=2, random_state=1).fit_transform(X)
     assert labels.tolist() == [[0] * 3] * 4 + [[1] * 3] * 4 + [[0] * 3] * 4

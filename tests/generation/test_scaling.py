@@ -32,7 +32,7 @@ def quiet(generator, X):
         return generator.fit(X)
 
 
-def test_columns_of_different_units_are_standardised_with_a_reason(customers):
+def test_columns_of_different_units_are_standardised_with_a_message(customers):
     X, y = customers
     model = ConsensusClustering(
         EAC(3), EnsembleGenerator("kmeans", n_partitions=20), random_state=0
@@ -51,7 +51,7 @@ def test_columns_of_different_units_are_standardised_with_a_reason(customers):
     assert adjusted_rand_score(y, quiet(model, X).labels_) < 0.1
 
 
-def test_auto_is_standard_to_the_bit_where_it_scales(customers):
+def test_auto_scaling_equals_standard_to_the_bit(customers):
     X = customers[0].to_numpy()
     labels = [
         EnsembleGenerator("kmeans", n_partitions=5, scale=scale, random_state=0).fit_transform(X)
@@ -61,7 +61,7 @@ def test_auto_is_standard_to_the_bit_where_it_scales(customers):
 
 
 @pytest.mark.parametrize("call", ["fit", "fit_transform"])
-def test_a_clusterer_of_the_user_gets_columns_as_they_are_with_a_warning(customers, call):
+def test_custom_clusterers_get_unscaled_columns_and_a_warning(customers, call):
     X = customers[0].to_numpy()
     generator = EnsembleGenerator([KMeans(3, n_init=1, random_state=0)] * 2)
     with pytest.warns(ScaleWarning, match=r"column 2 \(from 0\) has") as caught:
@@ -74,14 +74,14 @@ def test_a_clusterer_of_the_user_gets_columns_as_they_are_with_a_warning(custome
 
 
 @pytest.mark.parametrize("scale", ["minmax", "standard"])
-def test_a_scale_that_is_given_is_taken(customers, scale):
+def test_an_explicit_scale_is_used(customers, scale):
     assert (
         quiet(EnsembleGenerator("kmeans", n_partitions=2, scale=scale), customers[0]).scale_
         == scale
     )
 
 
-def test_pipelines_and_cosines_get_columns_as_they_are(customers):
+def test_pipelines_and_cosines_get_unscaled_columns(customers):
     pipeline = make_pipeline(StandardScaler(), KMeans(3, n_init=1))
     assert quiet(EnsembleGenerator([pipeline, pipeline]), customers[0]).scale_ is None
     spherical = EnsembleGenerator("spherical", n_partitions=2)
@@ -90,7 +90,7 @@ def test_pipelines_and_cosines_get_columns_as_they_are(customers):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", ["customers", "wine", "digits", "iris"])
-def test_the_choice_survives_resampling_and_the_order_of_objects(customers, name, seed):
+def test_resampling_and_order_do_not_change_the_scaling(customers, name, seed):
     sets = {
         "customers": customers[0].to_numpy(),
         "wine": load_wine().data,
@@ -104,7 +104,7 @@ def test_the_choice_survives_resampling_and_the_order_of_objects(customers, name
         assert fitted_scaling("auto", [points]).scale == expected
 
 
-def test_the_choice_is_the_same_block_by_block():
+def test_the_scaling_is_the_same_in_blocks():
     X = load_wine().data
     whole = fitted_scaling("auto", [X])
     parts = fitted_scaling("auto", np.array_split(X, 5))
@@ -112,7 +112,7 @@ def test_the_choice_is_the_same_block_by_block():
     np.testing.assert_allclose(whole.scaler.scale_, parts.scaler.scale_)
 
 
-def test_fitted_on_some_objects_the_choice_is_of_all(customers):
+def test_the_scaling_reads_all_objects_when_members_are_fitted_on_a_sample(customers):
     X = customers[0].to_numpy()
     made = EnsembleGenerator("kmeans", n_partitions=2, fit_on=50, random_state=0).fit(X)
     assert made.scale_ == "standard"
@@ -137,7 +137,7 @@ def rare(n):
     ],
     ids=["iris", "digits", "rare", "constant", "tiny", "huge", "nothing", "components"],
 )
-def test_columns_that_are_alike_stay_as_they_are(X):
+def test_similar_columns_are_not_scaled(X):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fitted_scaling("auto", [X]).scale is None

@@ -53,13 +53,13 @@ def test_new_points_get_the_same_labels(kind, tmp_path):
     )
 
 
-def test_the_same_generator_gives_the_same_bytes(tmp_path):
+def test_equal_generators_give_equal_bytes(tmp_path):
     fitted().save(tmp_path / "one.npz")
     fitted().save(tmp_path / "two.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
 
 
-def test_names_of_columns_come_back(tmp_path):
+def test_column_names_are_restored(tmp_path):
     frame = pd.DataFrame(X, columns=list("abcd"))
     generator = EnsembleGenerator("kmeans", 5, random_state=0).fit(frame)
     read = again(generator, tmp_path)
@@ -68,14 +68,14 @@ def test_names_of_columns_come_back(tmp_path):
         read.transform(frame[["a", "b", "d", "c"]])
 
 
-def test_a_pipeline_goes_on_with_the_generator_that_was_read(tmp_path):
+def test_a_pipeline_works_with_a_loaded_generator(tmp_path):
     model = ConsensusClustering(generator=EnsembleGenerator("kmeans", 10), random_state=0).fit(X)
     placed = model.predict(NEW)
     model.generator_ = again(model.generator_, tmp_path)
     np.testing.assert_array_equal(model.predict(NEW), placed)
 
 
-def test_what_cannot_label_new_points_is_not_saved(tmp_path):
+def test_generators_that_cannot_label_new_points_are_not_saved(tmp_path):
     path = tmp_path / "generator.npz"
     with pytest.raises(InputError, match="know only the X given to fit"):
         EnsembleGenerator("mixed", n_clusters=[2, 3], random_state=0).fit(X).save(path)

@@ -37,18 +37,18 @@ def test_members_come_from_each_view_and_from_unions(views):
     )
 
 
-def test_views_together_show_what_none_shows(views):
+def test_combined_views_reveal_clusters_that_no_view_shows(views):
     parts, kind = views
     del parts["noise"]
     makes = MultiViewGenerator(KMEANS, 30, random_state=0)
-    found = EAC(4).fit_predict(makes.fit(parts).ensemble_)
-    assert adjusted_rand_index(kind, found) > 0.95
+    labels = EAC(4).fit_predict(makes.fit(parts).ensemble_)
+    assert adjusted_rand_index(kind, labels) > 0.95
     for name in parts:
         alone = clone(KMEANS).set_params(n_partitions=30, random_state=0).fit_transform(parts[name])
         assert adjusted_rand_index(kind, EAC(4).fit_predict(alone)) < 0.6
 
 
-def test_weights_are_mean_certainties_and_noise_has_less(views):
+def test_weights_are_mean_certainties_and_lower_for_noise(views):
     parts, _ = views
     makes = MultiViewGenerator(KMEANS, 30, union_share=0.0, random_state=0).fit(parts)
     expected = []
@@ -68,7 +68,7 @@ def test_weights_are_mean_certainties_and_noise_has_less(views):
     assert plain.ensemble_.weights is None
 
 
-def test_a_union_weighs_views_alike_whatever_their_scale(views):
+def test_a_union_weights_views_equally_at_any_scale(views):
     parts, _ = views
     scaled = {name: part * (1000.0 if name == "noise" else 1.0) for name, part in parts.items()}
     a, b = (
@@ -79,7 +79,7 @@ def test_a_union_weighs_views_alike_whatever_their_scale(views):
     assert min(agree) > 0.9
 
 
-def test_the_ways_to_give_views_agree(views):
+def test_all_forms_of_views_agree(views):
     parts, _ = views
     matrix = np.hstack(list(parts.values()))
     makes = MultiViewGenerator(KMEANS, 8, random_state=2)
@@ -107,7 +107,7 @@ def test_invalid_views_are_refused(X, words):
         MultiViewGenerator().fit(X)
 
 
-def test_columns_need_one_matrix():
+def test_columns_require_one_matrix():
     with pytest.raises(InputError, match="one matrix or frame"):
         MultiViewGenerator().fit({"a": [[0.0], [1.0]]}, columns={"a": [0]})
 
@@ -122,6 +122,6 @@ def test_columns_need_one_matrix():
         ({"weigh": "yes"}, "weigh"),
     ],
 )
-def test_wrong_parameters_are_refused(views, parameters, name):
+def test_invalid_parameters_are_refused(views, parameters, name):
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of MultiViewGenerator"):
         MultiViewGenerator(**parameters).fit(views[0])

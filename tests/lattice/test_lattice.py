@@ -25,7 +25,7 @@ FOUR = [np.array(p) for p in all_partitions(4)]
 
 
 @pytest.mark.parametrize("n", [2, 4, 5])
-def test_meet_join_and_order_by_their_definitions(n):
+def test_meet_join_and_order_match_their_definitions(n):
     for a in all_partitions(n):
         for b in all_partitions(n):
             assert naive.blocks(meet(a, b)) == naive.meet(a, b)
@@ -40,7 +40,7 @@ vectors = st.integers(2, 30).flatmap(
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(vectors)
-def test_the_laws_of_a_lattice(abc):
+def test_the_laws_of_a_lattice_hold(abc):
     a, b, c = map(np.array, abc)
 
     def same(x, y):
@@ -58,12 +58,12 @@ def test_the_laws_of_a_lattice(abc):
     assert is_finer(a, b) == np.array_equal(join(a, b), canonical_labels(b))
 
 
-def test_meet_of_an_ensemble_is_its_distinct_rows():
+def test_the_meet_of_an_ensemble_is_its_distinct_rows():
     labels = np.random.default_rng(0).integers(0, 3, (200, 5))
     np.testing.assert_array_equal(meet(*labels.T), Ensemble(labels).distinct_rows().inverse)
 
 
-def test_names_noise_and_one_partition():
+def test_names_noise_and_one_partition_are_accepted():
     np.testing.assert_array_equal(meet(["b", "a", "b"]), [0, 1, 0])
     np.testing.assert_array_equal(join(["b", "a", "b"]), [0, 1, 0])
     np.testing.assert_array_equal(meet([0, -2, -2, 0], [0, 0, 0, 0]), [0, 1, 2, 0])
@@ -80,7 +80,7 @@ def test_partitions_that_cannot_be_compared_are_refused(operation):
         operation([[0, 0], [1, 1]], [0, 1])
 
 
-def test_no_partition_at_all_is_refused():
+def test_an_empty_list_of_partitions_is_refused():
     with pytest.raises(InputError, match="meet needs one partition at least"):
         meet()
 
@@ -99,21 +99,21 @@ tables = st.tuples(st.integers(0, 6), st.integers(1, 6)).flatmap(
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(tables)
-def test_concepts_by_closing_every_set(table):
+def test_concepts_match_the_closures_of_all_sets(table):
     context = FormalContext(table)
-    found = context.concepts()
+    actual = context.concepts()
     expected = (
         naive.concepts(table) if len(table) else {(frozenset(), frozenset(range(table.shape[1])))}
     )
-    assert {(frozenset(c.extent), frozenset(c.intent)) for c in found} == expected
-    assert len(found) == len(expected)
+    assert {(frozenset(c.extent), frozenset(c.intent)) for c in actual} == expected
+    assert len(actual) == len(expected)
     # Lectic order: bit g of an extent weighs 2^-g.
-    weights = [sum(2.0**-g for g in c.extent) for c in found]
+    weights = [sum(2.0**-g for g in c.extent) for c in actual]
     assert weights == sorted(weights)
     lattice = context.lattice()
-    assert lattice.concepts == found
+    assert lattice.concepts == actual
     covers = set(map(tuple, lattice.covers.tolist()))
-    assert covers == naive.covering_pairs([frozenset(c.extent) for c in found])
+    assert covers == naive.covering_pairs([frozenset(c.extent) for c in actual])
     for lower, upper in covers:
         assert lattice.levels[upper] > lattice.levels[lower]
 
@@ -131,7 +131,7 @@ def test_derivations_form_a_galois_connection(table, data):
     assert context.intent(closed) == context.intent(A)
 
 
-def test_where_a_diagram_names_objects_and_attributes():
+def test_objects_and_attributes_are_named_at_their_concepts():
     lattice = FormalContext([[1, 1, 0], [1, 0, 1], [1, 0, 1]], attributes="abc").lattice()
     for g, i in enumerate(lattice.object_concepts):
         assert lattice.concepts[i].extent == lattice.context.closure([g])
@@ -158,7 +158,7 @@ def test_too_many_concepts_are_refused():
         (([[0, 1]], ["a"], ["b", "b"]), "'attributes' of a context must be 2 different names"),
     ],
 )
-def test_bad_contexts_are_refused(arguments, message):
+def test_invalid_contexts_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         FormalContext(*arguments)
 
@@ -226,7 +226,7 @@ def test_sizes_of_the_partition_context_are_bounded():
 # -- Theorem 3: a partition is found among the extents exactly if its blocks are closed
 
 
-def test_blocks_are_extents_of_an_antichain_exactly_if_they_are_closed():
+def test_blocks_are_extents_of_an_antichain_if_and_only_if_closed():
     rng = np.random.default_rng(0)
     outcomes = []
     for _ in range(60):
@@ -234,15 +234,15 @@ def test_blocks_are_extents_of_an_antichain_exactly_if_they_are_closed():
         context = FormalContext.from_ensemble(labels)
         extents = {frozenset(concept.extent) for concept in context.concepts()}
         for truth in FOUR:
-            found = naive.blocks(truth) <= extents
-            assert found == all(
+            actual = naive.blocks(truth) <= extents
+            assert actual == all(
                 set(context.closure(block)) == block for block in naive.blocks(truth)
             )
-            outcomes.append(found)
+            outcomes.append(actual)
     assert 0 < np.mean(outcomes) < 1
 
 
-def test_the_partition_context_of_the_worked_example():
+def test_the_partition_context_matches_the_worked_example():
     labels = np.array([[0, 5], [0, -1], [1, -2]])
     context = FormalContext.from_ensemble(labels)
     assert context.attributes == ((0, 0), (0, 1), (1, 5))
@@ -253,7 +253,7 @@ def test_the_partition_context_of_the_worked_example():
         FormalContext.from_ensemble(soft)
 
 
-def test_concepts_and_contexts_say_what_they_are():
+def test_concepts_and_contexts_have_short_reprs():
     context = FormalContext.of_partitions(3)
     assert repr(context) == "FormalContext(3 objects, 3 attributes)"
     assert repr(context.lattice()) == "ConceptLattice(5 concepts, 6 covers)"
@@ -290,7 +290,7 @@ def test_figure_1_names_pairs_and_two_block_partitions_once():
     assert ax.get_title() == "Lattice of 15 concepts"
 
 
-def test_texts_of_a_line_diagram():
+def test_a_line_diagram_has_its_labels():
     lattice = FormalContext(np.ones((30, 1)), attributes=["all"]).lattice()
     assert [text.get_text() for text in line_diagram(lattice).texts] == [
         "all",
@@ -304,7 +304,7 @@ def test_texts_of_a_line_diagram():
         line_diagram(lattice, labels="full")
 
 
-def test_a_context_is_drawn_as_its_lattice():
+def test_a_context_is_drawn_like_its_lattice():
     context = FormalContext.from_ensemble([[0, 0], [0, 1], [1, 1]])
     drawn, same = line_diagram(context), line_diagram(context.lattice())
     assert drawn.get_title() == same.get_title()
@@ -323,7 +323,7 @@ def test_line_diagrams_are_the_same_every_time():
     np.testing.assert_array_equal(a[0], b[0])
 
 
-def test_names_in_the_line_diagram_are_no_formulas():
+def test_names_in_the_line_diagram_are_not_parsed_as_formulas():
     context = FormalContext(np.eye(2, dtype=bool), [r"$\nonsense{$", "b"], ["$x$", "d"])
     ax = line_diagram(context.lattice())
     ax.figure.savefig(io.BytesIO(), format="png")  # a formula that is none would raise

@@ -28,7 +28,7 @@ def naive(Y):
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 1 << 14])
-def test_columns_are_kept_by_what_they_hold(monkeypatch, at_once):
+def test_columns_are_kept_by_their_mass(monkeypatch, at_once):
     monkeypatch.setattr(base, "_ROWS_AT_ONCE", at_once)
     rng = np.random.default_rng(0)
     dropped = 0
@@ -45,16 +45,16 @@ def test_columns_are_kept_by_what_they_hold(monkeypatch, at_once):
         expected_columns, expected = naive(Y)
         kept, labels = base._column_order(Y)
         given = np.asfortranarray(Y) if case % 3 == 0 else Y.copy()
-        found = base._columns(given, kept)
+        actual = base._columns(given, kept)
         assert kept.tolist() == expected_columns
-        np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(labels, found.argmax(axis=1))
-        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(actual, expected)
+        np.testing.assert_array_equal(labels, actual.argmax(axis=1))
+        assert actual.flags.c_contiguous
         dropped += k - len(kept)
     assert dropped > 100
 
 
-def test_what_is_exactly_there_is_not_scaled():
+def test_dropping_empty_columns_does_not_rescale_rows():
     Y = np.array([[0.1, 0.0, 0.2, 0.7], [0.3, 0.0, 0.3, 0.4]])
     before = Y.copy()
     kept, _ = base._column_order(Y)
@@ -73,7 +73,7 @@ def test_what_is_exactly_there_is_not_scaled():
     ],
     ids=repr,
 )
-def test_votes_for_clusters_that_hold_nothing_are_counted_and_come_last(model):
+def test_votes_for_empty_clusters_are_counted_last(model):
     labels, _ = planted(n=80, flip=0.25)
     labels[:, 0] = np.where(labels[:, 0] == 2, 5, labels[:, 0])
     model.fit(labels)
@@ -84,7 +84,7 @@ def test_votes_for_clusters_that_hold_nothing_are_counted_and_come_last(model):
         assert model.votes_[:, held:].sum() == 0
 
 
-def test_medoids_are_those_of_the_columns():
+def test_every_column_has_a_medoid():
     labels = np.column_stack([np.repeat(np.arange(4), 12)] * 9)
     model = FuzzyRows(8, kind="cmedoids", random_state=0).fit(labels)
     assert model.medoids_.shape == (model.membership_.shape[1],)

@@ -43,7 +43,7 @@ def naive(previous, labels, first_new=None):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_the_numbers_are_those_of_the_best_matching(seed):
+def test_numbers_follow_the_best_matching(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 25))
     previous = rng.integers(-1, 3, n) * 2
@@ -70,7 +70,7 @@ def test_the_numbers_are_those_of_the_best_matching(seed):
     assert set(wanted[~negative].tolist()) == set(renumbered[~negative].tolist()) or kept == best
 
 
-def test_splits_merges_and_strays():
+def test_splits_merges_and_strays_are_reported():
     old = np.repeat([0, 1, 2], [10, 10, 10])
     split = np.repeat([5, 6, 7, 8], [7, 3, 10, 10])
     assert labels_like(old, split).tolist() == np.repeat([0, 3, 1, 2], [7, 3, 10, 10]).tolist()
@@ -86,7 +86,7 @@ def test_splits_merges_and_strays():
     assert labels_like(grown_old, grown, first_new=7).tolist() == [0] * 19 + [7] * 31
 
 
-def test_identifiers_match_objects_that_come_and_go():
+def test_identifiers_match_objects_across_changes():
     previous = pd.Series([3, 3, 8, 8], index=["a", "b", "c", "d"])
     now = {"d": "x", "e": "x", "b": "y", "f": "y", "a": "y"}
     renumbered = labels_like(
@@ -95,7 +95,7 @@ def test_identifiers_match_objects_that_come_and_go():
     assert renumbered.tolist() == [8, 8, 3, 3, 3]
 
 
-def test_refusals():
+def test_invalid_arguments_are_refused():
     with pytest.raises(InputError, match="Got 2 and 3"):
         labels_like([0, 1], [0, 1, 1])
     with pytest.raises(InputError, match="'previous' must hold whole numbers"):
@@ -117,7 +117,7 @@ def grown(seed=0, n=606, share=0.01):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_with_one_percent_of_new_objects_nearly_all_keep_their_number(seed):
+def test_one_percent_of_new_objects_changes_few_numbers(seed):
     """All is made anew, by another seed; the numbers of the clusters are drawn."""
     X, _ = make_blobs(1000, centers=8, n_features=6, cluster_std=2.0, random_state=seed)
     rng = np.random.default_rng(seed)
@@ -152,7 +152,7 @@ def test_a_frame_has_the_numbers_in_label_and_memberships():
 
 
 @pytest.mark.parametrize("soft", [False, True])
-def test_a_warm_start_keeps_the_old_and_places_the_new(soft):
+def test_a_warm_start_keeps_old_clusters_and_places_new_objects(soft):
     rng = np.random.default_rng(3)
     z = rng.integers(0, 4, 80)
     labels = np.where(rng.random((80, 9)) < 0.2, rng.integers(0, 4, (80, 9)), z[:, None])

@@ -30,22 +30,22 @@ def odd_labels(seed, n=12, m=7):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("loss", LOSSES)
-def test_losses_are_their_definitions(loss, seed):
+def test_losses_match_their_definitions(loss, seed):
     labels = odd_labels(seed)
-    found = all_losses(Ensemble(labels), loss)
+    actual = all_losses(Ensemble(labels), loss)
     for u, c in enumerate(labels.T):
         for v, s in enumerate(labels.T):
-            assert found[u, v] == pytest.approx(naive.loss(c, s, loss), abs=1e-9), (u, v)
+            assert actual[u, v] == pytest.approx(naive.loss(c, s, loss), abs=1e-9), (u, v)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_expected_losses_are_means(loss):
+def test_expected_losses_are_means_over_draws(loss):
     labels, rng = odd_labels(9), np.random.default_rng(0)
     weights = rng.integers(0, 4, labels.shape[1]).astype(float) + (np.arange(labels.shape[1]) == 0)
     for a in (1.0, 0.3, 1.8) if loss in ("vi", "binder") else (1.0,):
         estimate = rng.integers(-1, 4, len(labels))
-        found = expected_loss(Ensemble(labels, weights=weights), estimate, loss=loss, split_cost=a)
-        assert found == pytest.approx(
+        actual = expected_loss(Ensemble(labels, weights=weights), estimate, loss=loss, split_cost=a)
+        assert actual == pytest.approx(
             naive.expected_loss(estimate, labels, loss, a, weights), abs=1e-9
         )
 
@@ -59,7 +59,7 @@ def test_losses_agree_with_the_measures():
     assert expected_loss(one, a, loss="binder") == pytest.approx(2 * mirkin_distance(a, b) / 1600)
 
 
-def test_the_cost_of_splitting_is_on_the_side_of_salso():
+def test_the_cost_of_splitting_follows_the_convention_of_salso():
     # One draw, all together; the estimate separates: only separations are wrong.
     draw = Ensemble([[0], [0], [0], [0]])
     for a in (0.5, 1.5):
@@ -67,7 +67,7 @@ def test_the_cost_of_splitting_is_on_the_side_of_salso():
         assert expected_loss(draw, [0, 0, 1, 1], loss="vi", split_cost=a) == a
 
 
-def test_all_pairs_by_the_variation_of_information():
+def test_variation_of_information_is_computed_for_all_pairs():
     labels = odd_labels(2)
     similarities = partition_similarities(Ensemble(labels), measure="vi")
     for u, one in enumerate(labels.T):
@@ -86,14 +86,14 @@ def test_all_ways_of_counting_a_table_agree(clusters):
     labels = rng.integers(0, clusters, (30_000, 2))
     labels[:3] = [[-1, 0], [-2, 1], [1, -2]]
     rows = PartitionRows.of(Ensemble(labels))
-    found = loss_values(rows.terms(None, "vi"), "vi")
-    assert found[0, 1] == pytest.approx(variation_of_information(*labels.T), abs=1e-9)
-    assert found[0, 0] == found[1, 1] == 0.0
-    assert np.array_equal(found, loss_values(rows.terms(None, "vi", n_jobs=2), "vi"))
-    assert loss_values(rows.terms(rows, "vi"), "vi") == pytest.approx(found, abs=1e-12)
+    actual = loss_values(rows.terms(None, "vi"), "vi")
+    assert actual[0, 1] == pytest.approx(variation_of_information(*labels.T), abs=1e-9)
+    assert actual[0, 0] == actual[1, 1] == 0.0
+    assert np.array_equal(actual, loss_values(rows.terms(None, "vi", n_jobs=2), "vi"))
+    assert loss_values(rows.terms(rows, "vi"), "vi") == pytest.approx(actual, abs=1e-12)
 
 
-def test_what_cannot_be_is_refused():
+def test_impossible_requests_are_refused():
     draws = Ensemble([[0, 1], [0, 1], [1, -1]])
     with pytest.raises(ParameterError, match="'loss' parameter of expected_loss"):
         expected_loss(draws, [0, 0, 1], loss="rand")

@@ -29,7 +29,7 @@ def best_by_force(table):
 
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(tables)
-def test_dense_and_sparse_matchings_are_the_best(labels):
+def test_dense_and_sparse_matchings_are_optimal(labels):
     table = contingency(*labels)
     rows, columns = best_matching(table)
     assert len(rows) == len(columns) == min(table.shape)
@@ -40,7 +40,7 @@ def test_dense_and_sparse_matchings_are_the_best(labels):
     assert shared(table, rows, columns) == best_by_force(table)
 
 
-def test_sparse_matching_of_a_large_table(monkeypatch):
+def test_large_tables_are_matched_sparsely(monkeypatch):
     rng = np.random.default_rng(0)
     a = rng.integers(300, size=2000)
     b = np.where(rng.random(2000) < 0.5, a, rng.integers(400, size=2000))
@@ -56,12 +56,12 @@ def test_match_gives_the_names_of_the_reference():
     assert relabel(reference, [3, 3, 1, 1, 2]).tolist() == reference
 
 
-def test_more_clusters_than_the_reference():
+def test_surplus_clusters_get_new_names():
     assert match([0, 0, 5, 5, 5, 5], [7, 7, 8, 8, 9, 6]) == {7: 0, 8: 5, 9: 6, 6: 7}
     assert match(["new 1", "new 1", "b"], [0, 1, 2]) == {0: "new 1", 1: "new 2", 2: "b"}
 
 
-def test_fewer_clusters_than_the_reference():
+def test_fewer_clusters_than_the_reference_are_matched():
     assert match([0, 0, 1, 1, 2], [4, 4, 4, 3, 3]) == {4: 0, 3: 1}
 
 
@@ -76,15 +76,15 @@ def test_relabel_keeps_the_partition(labels):
         assert set(renamed.tolist()) <= set(reference)
 
 
-def test_missing_and_noise_stay():
-    found = relabel([0, 0, 1, 1, -1, -2], [5, 5, 9, 9, -2, -1])
-    assert found.tolist() == [0, 0, 1, 1, -2, -1]
-    assert found.dtype == np.int64
+def test_missing_labels_and_noise_are_kept():
+    actual = relabel([0, 0, 1, 1, -1, -2], [5, 5, 9, 9, -2, -1])
+    assert actual.tolist() == [0, 0, 1, 1, -2, -1]
+    assert actual.dtype == np.int64
     names = relabel(["a", "a", "b", None], [1, None, 0, -2])
     assert names.tolist() == ["a", None, "b", -2]
 
 
-def test_noise_corresponds_to_nothing():
+def test_noise_is_not_matched():
     # All the objects of cluster 4 are noise in the reference: it takes the name that is left.
     assert match([-2, -2, 0, 1], [4, 4, 8, -2]) == {4: 1, 8: 0}
     assert match([-2, -2, 1], [0, 0, -2]) == {0: 1}
@@ -94,7 +94,7 @@ def test_names_without_shared_objects_are_given_away_last():
     assert match([0, 0, 3, -1], [6, 6, -1, 7]) == {6: 0, 7: 3}
 
 
-def test_refuses_what_cannot_be_compared():
+def test_incomparable_labels_are_refused():
     with pytest.raises(InputError, match="the same length"):
         match([0, 1], [0, 1, 1])
     with pytest.raises(InputError, match="No object has a label in both"):
@@ -106,7 +106,7 @@ def test_refuses_what_cannot_be_compared():
 
 def names_by_counting(labels, classes):
     """Name clusters in rising order: count classes, most objects first among clusters of one class."""
-    found = {}
+    actual = {}
     for k in sorted({label for label in labels if label >= 0}):
         there = [
             c for label, c in zip(labels, classes, strict=True) if label == k and c is not None
@@ -114,8 +114,8 @@ def names_by_counting(labels, classes):
         counts = {c: there.count(c) for c in classes if c in there}
         top = max(counts.values(), default=0)
         best = [c for c, n in counts.items() if n == top]
-        found[k] = (best, top, top / len(there) if there else None)
-    return found
+        actual[k] = (best, top, top / len(there) if there else None)
+    return actual
 
 
 @given(
@@ -148,7 +148,7 @@ def test_clusters_have_the_names_of_their_largest_class(case):
         assert name == (None if label < 0 else named.names[sorted(expected).index(label)])
 
 
-def test_names_that_are_taken_are_passed_by():
+def test_names_in_use_are_skipped():
     named = names_from([0, 0, 0, 1, 1, 2], ["T", "T", "T", "T", "T", "T 2"])
     assert named.names == ("T", "T 3", "T 2")
 
@@ -159,6 +159,6 @@ def test_clusters_with_names_are_in_order_of_appearance():
     assert named.labels.tolist() == ["1", "1", "2"]
 
 
-def test_names_need_the_same_objects():
+def test_names_require_the_same_objects():
     with pytest.raises(InputError, match="Got 3 labels and 2 classes"):
         names_from([0, 1, 1], ["a", "b"])

@@ -21,7 +21,7 @@ def dirichlet(n=60, k=4, seed=0, concentration=0.4):
     return np.random.default_rng(seed).dirichlet(np.full(k, concentration), size=n)
 
 
-def test_entropy_is_between_certain_and_even():
+def test_entropy_lies_between_certain_and_uniform():
     rows = [[1, 0, 0, 0], [0.25] * 4, [0.5, 0.5, 0, 0]]
     assert entropy(rows) == pytest.approx([0, 1, 0.5])
     assert entropy([[1.0], [1.0]]).tolist() == [0, 0]
@@ -39,17 +39,17 @@ def test_entropy_refuses_invalid_probabilities():
 # ----------------------------------------------------------------------- bridgeness
 
 
-def test_bridgeness_of_its_definition():
+def test_bridgeness_matches_its_definition():
     Y = dirichlet()
     expected = [1 - np.sqrt(4 / 3 * sum((y - 1 / 4) ** 2 for y in row)) for row in Y.tolist()]
     assert bridgeness(Y) == pytest.approx(expected)
 
 
-def test_bridgeness_is_between_certain_and_even():
+def test_bridgeness_lies_between_certain_and_uniform():
     assert bridgeness([[1, 0, 0, 0], [0.25] * 4]) == pytest.approx([0, 1], abs=1e-12)
     assert bridgeness([[1.0], [1.0]]).tolist() == [0, 0]
-    found = bridgeness(dirichlet(500, 7))
-    assert ((found >= 0) & (found <= 1)).all()
+    actual = bridgeness(dirichlet(500, 7))
+    assert ((actual >= 0) & (actual <= 1)).all()
     # Linear on the way from the even row to a certain one.
     steps = np.linspace(0, 1, 11)[:, None]
     assert bridgeness(steps * [0, 1, 0] + (1 - steps) / 3) == pytest.approx(1 - steps[:, 0])
@@ -58,12 +58,12 @@ def test_bridgeness_is_between_certain_and_even():
 # ------------------------------------------------------------------- small values
 
 
-def test_small_values_are_dropped_by_the_definition():
+def test_small_values_are_dropped_as_defined():
     Y = dirichlet()
     for delta in (0.0, 0.05, 0.2):  # a quarter always stays
-        for row, found in zip(Y, drop_small(Y, delta), strict=True):
+        for row, actual in zip(Y, drop_small(Y, delta), strict=True):
             kept = [y if y >= delta else 0.0 for y in row]
-            assert found == pytest.approx(np.array(kept) / sum(kept))
+            assert actual == pytest.approx(np.array(kept) / sum(kept))
     assert drop_small(Y, 0.0) == pytest.approx(Y)
 
 
@@ -81,7 +81,7 @@ def test_dropping_is_exact_at_the_limit_and_done_once():
     np.testing.assert_allclose(Y.sum(axis=1), 1, atol=1e-15)
 
 
-def test_dropping_leaves_its_input_alone():
+def test_dropping_does_not_modify_its_input():
     Y = dirichlet()
     before = Y.copy()
     drop_small(Y, 0.4)
@@ -89,7 +89,7 @@ def test_dropping_leaves_its_input_alone():
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1.5, np.nan, "small", True])
-def test_bad_limits(delta):
+def test_invalid_limits_are_refused(delta):
     with pytest.raises(ParameterError, match=r"'delta' parameter of drop_small must be a float"):
         drop_small([[0.5, 0.5]], delta)
 
@@ -97,7 +97,7 @@ def test_bad_limits(delta):
 # ------------------------------------------------------------- clusters among themselves
 
 
-def test_similarity_of_its_definition():
+def test_similarity_matches_its_definition():
     Y = dirichlet(30, 3)
     m = cluster_similarity(Y)
     for k in range(3):
@@ -107,7 +107,7 @@ def test_similarity_of_its_definition():
     np.testing.assert_allclose(m.sum(axis=1), 1)
 
 
-def test_similarity_of_hard_clusters_is_none():
+def test_hard_clusters_have_zero_similarity():
     Y = np.eye(3)[[0, 0, 1, 2, 2]]
     np.testing.assert_array_equal(cluster_similarity(Y), np.eye(3))
 
@@ -122,13 +122,13 @@ def test_a_cluster_without_mass_has_no_similarity_and_no_centroid():
     assert centroids[:2].tolist() == [[1, 1], [3, 1]]
 
 
-def test_centroids_of_their_definition():
+def test_centroids_match_their_definition():
     rng = np.random.default_rng(3)
     Y, X = dirichlet(40, 3), rng.normal(size=(40, 5))
-    found = soft_centroids(Y, X)
+    actual = soft_centroids(Y, X)
     for k in range(3):
         expected = sum(Y[i, k] * X[i] for i in range(40)) / sum(Y[:, k])
-        assert found[k] == pytest.approx(expected)
+        assert actual[k] == pytest.approx(expected)
     hard = np.eye(3)[Y.argmax(axis=1)]
     means = [X[Y.argmax(axis=1) == k].mean(axis=0) for k in range(3)]
     assert soft_centroids(hard, X) == pytest.approx(np.array(means))
@@ -143,13 +143,13 @@ def test_centroids_of_their_definition():
         ([[0.0], [np.nan]], "NaN in column 0"),
     ],
 )
-def test_bad_points(X, sentence):
+def test_invalid_points_are_refused(X, sentence):
     with pytest.raises(InputError, match=sentence):
         soft_centroids([[0.5, 0.5], [1.0, 0.0]], X)
 
 
 @pytest.mark.parametrize("read", [bridgeness, drop_small, cluster_similarity])
-def test_only_probabilities_are_read(read):
+def test_values_other_than_probabilities_are_refused(read):
     with pytest.raises(InputError, match="row 0"):
         read([[0.5, 0.6]])
 
@@ -157,7 +157,7 @@ def test_only_probabilities_are_read(read):
 # ------------------------------------------------------------------------------ order
 
 
-def test_blocks_stay_contiguous():
+def test_objects_of_a_block_stay_contiguous():
     rng = np.random.default_rng(0)
     groups = rng.permutation(np.repeat(np.arange(5), [3, 8, 1, 12, 6]))
     D = np.where(groups[:, None] == groups, 0.1, 0.9)
@@ -170,7 +170,7 @@ def test_blocks_stay_contiguous():
 
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(st.integers(1, 8), st.data())
-def test_order_of_the_definition(n, data):
+def test_the_order_matches_its_definition(n, data):
     D = np.zeros((n, n))
     for i in range(n):
         for j in range(i):
@@ -178,7 +178,7 @@ def test_order_of_the_definition(n, data):
     assert vat_order(D).tolist() == naive.vat_order(D.tolist())
 
 
-def test_first_is_the_farthest_and_the_diagonal_is_not_read():
+def test_the_farthest_comes_first_and_the_diagonal_is_ignored():
     D = np.array([[9.0, 1, 2], [1, 9, 5], [2, 5, 9]])
     assert vat_order(D).tolist() == [1, 0, 2]
     np.fill_diagonal(D, np.nan)
@@ -186,7 +186,7 @@ def test_first_is_the_farthest_and_the_diagonal_is_not_read():
     assert vat_order(D.astype(np.float32)).tolist() == [1, 0, 2]
 
 
-def test_more_objects_than_a_block():
+def test_more_objects_than_a_block_are_ordered():
     rng = np.random.default_rng(1)
     x = rng.permutation(1100)
     order = vat_order(np.abs(x[:, None] - x))
@@ -205,6 +205,6 @@ def test_more_objects_than_a_block():
         ([[0, 1j], [1j, 0]], "real"),
     ],
 )
-def test_bad_dissimilarities(D, sentence):
+def test_invalid_dissimilarities_are_refused(D, sentence):
     with pytest.raises(InputError, match=sentence):
         vat_order(D)

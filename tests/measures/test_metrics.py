@@ -63,7 +63,7 @@ def ari_of(pairs):
     return (both - a * b / total) / ((a + b) / 2 - a * b / total)
 
 
-def test_worked_example():
+def test_the_worked_example_is_reproduced():
     assert metrics.consistency_index(A, B) == pytest.approx(4 / 6)
     assert metrics.adjusted_rand_index(A, B) == pytest.approx(0.242424, abs=1e-6)
     assert metrics.contingency(A, B).table.tolist() == [[2, 0], [1, 1], [0, 2]]
@@ -71,7 +71,7 @@ def test_worked_example():
 
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(complete)
-def test_scikit_learn_agrees(labels):
+def test_measures_agree_with_scikit_learn(labels):
     a, b = labels
     assert metrics.rand_index(a, b) == pytest.approx(sk.rand_score(a, b))
     assert metrics.adjusted_rand_index(a, b) == pytest.approx(sk.adjusted_rand_score(a, b))
@@ -87,13 +87,13 @@ def test_scikit_learn_agrees(labels):
     assume(len(set(a)) > 1 and len(set(b)) > 1)  # scikit-learn: 0 / 0 is 1 there
     for average in ("geometric", "arithmetic", "max", "min"):
         expected = sk.normalized_mutual_info_score(a, b, average_method=average)
-        found = metrics.normalized_mutual_information(a, b, average=average)
-        assert found == pytest.approx(expected, abs=1e-12)
-        found = metrics.normalized_mutual_info_score(a, b, average_method=average)
-        assert found == pytest.approx(expected, abs=1e-12)
+        actual = metrics.normalized_mutual_information(a, b, average=average)
+        assert actual == pytest.approx(expected, abs=1e-12)
+        actual = metrics.normalized_mutual_info_score(a, b, average_method=average)
+        assert actual == pytest.approx(expected, abs=1e-12)
 
 
-def test_what_scikit_learn_has_goes_by_its_names_too():
+def test_measures_are_available_under_the_names_of_scikit_learn():
     a, b = [0, 0, 1, 1, 2], [0, 1, 1, 1, 0]
     for name in ("adjusted_rand_score", "rand_score", "normalized_mutual_info_score"):
         assert name in metrics.__all__
@@ -108,14 +108,14 @@ def test_what_scikit_learn_has_goes_by_its_names_too():
 
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(incomplete)
-def test_definitions_with_missing_and_noise(labels):
+def test_measures_match_their_definitions_with_missing_and_noise(labels):
     a, b = labels
     assume(observed(a, b))
     pairs = naive.pairs(a, b)
     both, only_a, only_b, _ = pairs
-    found = metrics.pair_confusion(a, b)
-    assert (found.both, found.only_true, found.only_pred, found.neither) == pairs
-    assert found.n_pairs == sum(pairs)
+    actual = metrics.pair_confusion(a, b)
+    assert (actual.both, actual.only_true, actual.only_pred, actual.neither) == pairs
+    assert actual.n_pairs == sum(pairs)
     assert metrics.consistency_index(a, b) == naive.consistency_index(a, b)
     assert metrics.adjusted_rand_index(a, b) == pytest.approx(ari_of(pairs))
     assert metrics.mirkin_distance(a, b) == only_a + only_b
@@ -157,7 +157,7 @@ def test_equal_partitions_are_perfect(measure, labels):
     assert measure(labels, [other[x] for x in labels]) == (0 if measure in ZERO_IS_BEST else 1)
 
 
-def test_zero_over_zero():
+def test_degenerate_partitions_have_defined_scores():
     one, single = [0, 0, 0, 0], [0, 1, 2, 3]
     assert metrics.adjusted_rand_index(one, single) == 0
     assert metrics.rand_index(one, single) == 0
@@ -188,7 +188,7 @@ def test_pair_counts_do_not_overflow():
     assert metrics.adjusted_rand_index(b, 1 - b) == 1.0
 
 
-def test_noise_is_a_cluster_of_one():
+def test_noise_objects_are_singletons():
     a, b = [0, 0, -2, -2, 1, 1], [0, 0, 0, 1, 1, -2]
     alone_a, alone_b = [0, 0, 7, 8, 1, 1], [0, 0, 0, 1, 1, 9]
     for measure in TWO:
@@ -220,20 +220,20 @@ def test_noise_is_a_cluster_of_one():
         "view",
     ],
 )
-def test_containers_and_missing(column):
+def test_containers_and_missing_labels_are_accepted(column):
     assert metrics.rand_index(column, [0, 0, 1, 1]) == 1.0
-    found = metrics.contingency(column, [0, 0, 1, 1])
-    assert found.n_samples == 3
-    assert found.table.tolist() == [[2, 0], [0, 1]]
+    actual = metrics.contingency(column, [0, 0, 1, 1])
+    assert actual.n_samples == 3
+    assert actual.table.tolist() == [[2, 0], [0, 1]]
 
 
-def test_contingency_names_and_size():
-    found = metrics.contingency(["b", "a", "b", "c"], [9, 2, 9, -1])
-    assert found.row_labels == ("b", "a")
-    assert found.column_labels == (9, 2)
-    assert found.shape == (2, 2)
-    assert found.row_sizes.tolist() == found.column_sizes.tolist() == [2, 1]
-    assert "n_samples=3" in repr(found)
+def test_contingency_tables_have_names_and_sizes():
+    actual = metrics.contingency(["b", "a", "b", "c"], [9, 2, 9, -1])
+    assert actual.row_labels == ("b", "a")
+    assert actual.column_labels == (9, 2)
+    assert actual.shape == (2, 2)
+    assert actual.row_sizes.tolist() == actual.column_sizes.tolist() == [2, 1]
+    assert "n_samples=3" in repr(actual)
     n = 30_000
     every = metrics.contingency(np.arange(n), np.arange(n)[::-1])
     assert every.counts.size == n
@@ -241,16 +241,16 @@ def test_contingency_names_and_size():
         _ = every.table
 
 
-def test_very_many_clusters():
+def test_very_many_clusters_are_compared():
     # 30,000 x 30,000 clusters (7 GB): only the sparse assignment can do it.
     rng = np.random.default_rng(0)
     n = 30_000
     a, b = np.arange(n), np.arange(n)
     a[:10_000] = rng.integers(100, size=10_000)
     b[5_000:15_000] = rng.integers(100, size=10_000)
-    found = metrics.consistency_index(a, b)
-    assert 0.5 < found < 1
-    assert found == metrics.consistency_index(b, a)
+    actual = metrics.consistency_index(a, b)
+    assert 0.5 < actual < 1
+    assert actual == metrics.consistency_index(b, a)
 
 
 @by_name
@@ -287,7 +287,7 @@ def test_very_many_clusters():
         "frame",
     ],
 )
-def test_bad_labels(measure, a, b, sentence):
+def test_invalid_labels_are_refused(measure, a, b, sentence):
     with pytest.raises(InputError, match=sentence):
         measure(a, b)
 
@@ -300,17 +300,17 @@ def soft(rng, n, k):
 
 
 @pytest.mark.parametrize(("k", "j"), [(1, 1), (2, 2), (3, 3), (5, 5), (2, 4), (5, 1)])
-def test_js_divergence_is_the_best_of_all_permutations(k, j):
+def test_js_divergence_minimises_over_permutations(k, j):
     rng = np.random.default_rng([k, j])
     Z, Y = soft(rng, 6, k), soft(rng, 6, j)
     Z[0], Z[1] = np.eye(k)[0], np.eye(k)[-1]
-    found = metrics.js_divergence(Z, Y)
-    assert found == pytest.approx(naive.js_divergence(Z.tolist(), Y.tolist()), abs=1e-12)
-    assert found == pytest.approx(metrics.js_divergence(Y, Z), abs=1e-14)
-    assert 0 <= found <= 1
+    actual = metrics.js_divergence(Z, Y)
+    assert actual == pytest.approx(naive.js_divergence(Z.tolist(), Y.tolist()), abs=1e-12)
+    assert actual == pytest.approx(metrics.js_divergence(Y, Z), abs=1e-14)
+    assert 0 <= actual <= 1
 
 
-def test_js_divergence_of_known_rows():
+def test_js_divergence_matches_hand_calculation():
     assert metrics.js_divergence([[1, 0], [0, 1]], [[0, 1], [1, 0]]) == 0
     assert metrics.js_divergence([[1, 0], [1, 0]], [[1, 0], [0, 1]]) == 0.5
     assert metrics.js_divergence([[1, 0]], [[0.5, 0.5]]) == pytest.approx(0.311278, abs=1e-6)
@@ -332,7 +332,7 @@ def test_js_divergence_of_known_rows():
     ],
     ids=["sum", "negative", "nan", "1d", "text", "length"],
 )
-def test_bad_memberships(Z, sentence):
+def test_invalid_memberships_are_refused(Z, sentence):
     with pytest.raises(InputError, match=sentence):
         metrics.js_divergence(Z, [[1, 0], [0, 1]])
 
@@ -371,7 +371,7 @@ def test_anmi_of_a_unanimous_ensemble_is_one():
 @pytest.mark.parametrize("low", [0, -1, -2])
 @pytest.mark.parametrize("measure", ["nmi", "ari"])
 @pytest.mark.parametrize("average", ["geometric", "arithmetic", "max", "min"])
-def test_partition_similarities_are_the_pairwise_measures(low, measure, average):
+def test_partition_similarities_equal_the_pairwise_measures(low, measure, average):
     rng = np.random.default_rng(7)
     members = random_labels(rng, 25, 7, low, 4)
     members[:, 5] = 0
@@ -389,21 +389,21 @@ def test_partition_similarities_are_the_pairwise_measures(low, measure, average)
     assert (similarities == similarities.T).all()
 
 
-def test_members_that_share_nothing_are_not_zero():
+def test_members_without_shared_objects_have_undefined_similarity():
     labels = [[0, -1], [1, -1], [-1, 0], [-1, 1]]
     similarities = metrics.partition_similarities(labels)
     assert np.isnan(similarities[0, 1])
     assert similarities[0, 0] == similarities[1, 1] == 1
 
 
-def test_members_that_share_one_object():
+def test_members_with_one_shared_object_have_similarity_one():
     for shared in (0, -2):
         labels = [[0, -1], [1, -1], [shared, shared], [-1, 0], [-1, 1]]
         for measure in ("nmi", "ari"):
             assert metrics.partition_similarities(labels, measure=measure)[0, 1] == 1
 
 
-def test_partition_of_noise_only():
+def test_partitions_of_noise_are_compared():
     labels = np.array([[-2, 0], [-2, 0], [-2, 1], [-2, 1]])
     for measure, of_two in (
         ("nmi", metrics.normalized_mutual_information),
@@ -413,7 +413,7 @@ def test_partition_of_noise_only():
         assert similarities[0, 1] == pytest.approx(of_two(labels[:, 0], labels[:, 1]))
 
 
-def test_bad_ensembles():
+def test_invalid_ensembles_are_refused():
     members = [[0, 0], [0, 1], [1, 1]]
     with pytest.raises(InputError, match="Got 2 labels and an ensemble of 3 objects"):
         metrics.anmi([0, 1], members)

@@ -30,7 +30,7 @@ def places(Z, centres, p, q):
     """The place of each point along the border of p and q, NaN outside of its region."""
     axis = centres[q] - centres[p]
     length = axis @ axis
-    found = np.full(len(Z), np.nan)
+    actual = np.full(len(Z), np.nan)
     for i, z in enumerate(Z):
         inside = True
         for c, centre in enumerate(centres):
@@ -41,8 +41,8 @@ def places(Z, centres, p, q):
             if np.linalg.norm(z - nearest) > np.linalg.norm(z - centre):
                 inside = False
         if inside:
-            found[i] = (z - centres[p]) @ axis / length
-    return found
+            actual[i] = (z - centres[p]) @ axis / length
+    return actual
 
 
 def counts(t, first):

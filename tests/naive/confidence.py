@@ -14,20 +14,20 @@ def shares(ensemble):
     """c_ij / N_ij of hard partitions, NaN where no partition observed both."""
     L, w = ensemble.labels, weights_of(ensemble)
     n, m = L.shape
-    found = np.full((n, n), np.nan)
+    actual = np.full((n, n), np.nan)
     for i in range(n):
         for j in range(n):
             observed = sum(w[u] for u in range(m) if L[i, u] != -1 and L[j, u] != -1)
             same = sum(w[u] for u in range(m) if L[i, u] == L[j, u] and L[i, u] >= 0)
             if observed > 0:
-                found[i, j] = same / observed
-    return found
+                actual[i, j] = same / observed
+    return actual
 
 
 def item_consensus(labels, ensemble):
     M = shares(ensemble)
     K = max(labels) + 1
-    found = np.full((len(labels), K), np.nan)
+    actual = np.full((len(labels), K), np.nan)
     for i in range(len(labels)):
         for k in range(K):
             values = [
@@ -36,25 +36,25 @@ def item_consensus(labels, ensemble):
                 if j != i and labels[j] == k and not np.isnan(M[i, j])
             ]
             if values:
-                found[i, k] = sum(values) / len(values)
-    return found
+                actual[i, k] = sum(values) / len(values)
+    return actual
 
 
 def cluster_consensus(labels, ensemble):
     M = shares(ensemble)
-    found = []
+    actual = []
     for k in range(max(labels) + 1):
         objects = [i for i in range(len(labels)) if labels[i] == k]
         values = [M[i, j] for i in objects for j in objects if i < j and not np.isnan(M[i, j])]
-        found.append(sum(values) / len(values) if values else np.nan)
-    return np.array(found)
+        actual.append(sum(values) / len(values) if values else np.nan)
+    return np.array(actual)
 
 
 def company(labels, ensemble):
     L, w = ensemble.labels, weights_of(ensemble)
     n, m = L.shape
     K = max(labels) + 1
-    found = np.full((n, K), np.nan)
+    actual = np.full((n, K), np.nan)
     for i in range(n):
         total, observed_weight = np.zeros(K), 0.0
         for u in range(m):
@@ -65,8 +65,8 @@ def company(labels, ensemble):
                 total[k] += w[u] * sum(labels[j] == k for j in others) / len(others)
             observed_weight += w[u]
         if observed_weight:
-            found[i] = total / observed_weight
-    return found
+            actual[i] = total / observed_weight
+    return actual
 
 
 def agreement(labels, ensemble, matching):
@@ -99,7 +99,7 @@ def agreement(labels, ensemble, matching):
 def jaccard(labels, ensemble):
     L, w = ensemble.labels, weights_of(ensemble)
     n, m = L.shape
-    found = []
+    values = []
     for k in range(max(labels) + 1):
         total, observed_weight = 0.0, 0.0
         for u in range(m):
@@ -112,12 +112,12 @@ def jaccard(labels, ensemble):
                     groups.setdefault(L[i, u] if L[i, u] >= 0 else ("noise", i), set()).add(i)
             total += w[u] * max(len(A & B) / len(A | B) for B in groups.values())
             observed_weight += w[u]
-        found.append(total / observed_weight if observed_weight else np.nan)
-    return np.array(found)
+        values.append(total / observed_weight if observed_weight else np.nan)
+    return np.array(values)
 
 
 def stability_over_k(partitions):
-    found = {}
+    actual = {}
     for k, labels in partitions.items():
         values = []
         for a in dict.fromkeys(labels):
@@ -132,8 +132,8 @@ def stability_over_k(partitions):
                 met = [B for B in clusters if A & B]
                 s += sum(len(A & B) / (len(B) * len(met) ** 2) for B in met)
             values.append(s / (len(partitions) - 1))
-        found[k] = values
-    return found
+        actual[k] = values
+    return actual
 
 
 def dip(sample):

@@ -16,14 +16,14 @@ def cut(W, labels):
 
 def clusters(columns):
     """Member sets of every cluster of every partition, in order of first appearance."""
-    found = []
+    values = []
     for column in np.asarray(columns).T:
         observed = []
         for label in column:
             if label >= 0 and label not in observed:
                 observed.append(label)
-        found += [{i for i, x in enumerate(column) if x == label} for label in observed]
-    return found
+        values += [{i for i, x in enumerate(column) if x == label} for label in observed]
+    return values
 
 
 def connectivity(columns, labels):

@@ -39,8 +39,8 @@ def gaps(c, N, Y, divergence):
 
 def residual(c, N, Y, divergence):
     evidence = (N - np.diag(np.diag(N))).sum(axis=1).astype(float)
-    found = gaps(c, N, Y, divergence)
-    return max(gap / total for gap, total in zip(found, evidence, strict=True) if total > 0)
+    actual = gaps(c, N, Y, divergence)
+    return max(gap / total for gap, total in zip(actual, evidence, strict=True) if total > 0)
 
 
 def step(c, N, Y, divergence):
@@ -83,7 +83,7 @@ def growth(c, N, Y):
 
 def placement(c, N, prototypes, divergence, steps):
     """The best membership of one object on a grid of the simplex of three clusters."""
-    best, found = np.inf, None
+    best, actual = np.inf, None
     some = N > 0
     p = c[some] / N[some]
     for a in range(steps + 1):
@@ -92,5 +92,5 @@ def placement(c, N, prototypes, divergence, steps):
             q = np.clip(prototypes[some] @ y, LEAST, 1 - LEAST)
             loss = float(N[some] @ divergence.value(p, q))
             if loss < best:
-                best, found = loss, y
-    return best, found
+                best, actual = loss, y
+    return best, actual

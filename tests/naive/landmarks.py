@@ -5,7 +5,7 @@ import numpy as np
 
 def nearest(points, search, k):
     """The nearest group, the nearest landmark in it, the nearest of those around that one."""
-    found = []
+    values = []
     for x in points:
         group = np.argmin([((x - head) ** 2).sum() for head in search.heads])
         members = search.grouped[search.starts[group] : search.starts[group + 1]]
@@ -13,16 +13,16 @@ def nearest(points, search, k):
         around = sorted(
             search.around[first], key=lambda j: (((x - search.points[j]) ** 2).sum(), j)
         )
-        found.append(around[:k])
-    return np.array(found)
+        values.append(around[:k])
+    return np.array(values)
 
 
 def ties(points, places, search, k):
     """The weights of the k landmarks nearest, sigma the mean of these distances."""
-    found = nearest(points, search, k)
-    d = np.linalg.norm(points[:, None] - places[found], axis=2)
+    actual = nearest(points, search, k)
+    d = np.linalg.norm(points[:, None] - places[actual], axis=2)
     A = np.zeros((len(points), len(places)))
-    for i, row in enumerate(found):
+    for i, row in enumerate(actual):
         A[i, row] = weights(d[i] ** 2, d.mean())
     return A
 
@@ -70,9 +70,9 @@ def place(points, model):
 
     The place is the mean of those of its landmarks, weighted by its ties, at unit length.
     """
-    found = nearest(points, model.search, model.n_nearest)
+    actual = nearest(points, model.search, model.n_nearest)
     labels, margins = [], []
-    for x, which in zip(points, found, strict=True):
+    for x, which in zip(points, actual, strict=True):
         squares = ((x - model.search.points[which]) ** 2).sum(axis=1)
         own = weights(squares, model.sigma)
         row = (own[:, None] * model.loads[which]).sum(axis=0) / own.sum()

@@ -33,7 +33,7 @@ def fca_consensus(labels, threshold, weights=None):
             queue.append((extent_of(row) - covered, row))
             covered |= extent_of(row)
     while True:
-        found, cover = [], set()
+        actual, cover = [], set()
         for A, B in queue:
             if A & cover:
                 continue
@@ -50,10 +50,10 @@ def fca_consensus(labels, threshold, weights=None):
                     continue
                 A, B = A | Z, Y
                 cover |= Z
-            found.append((A, B))
-        if found == queue:
+            actual.append((A, B))
+        if actual == queue:
             break
-        queue = found
+        queue = actual
 
     concept = [None] * len(rows)
     for c, (A, _) in enumerate(queue):
@@ -97,10 +97,10 @@ def by_size(labels):
 
 
 def blocks(labels):
-    found = {}
+    actual = {}
     for g, k in enumerate(labels):
-        found.setdefault(k, set()).add(g)
-    return set(map(frozenset, found.values()))
+        actual.setdefault(k, set()).add(g)
+    return set(map(frozenset, actual.values()))
 
 
 def meet(a, b):
@@ -123,12 +123,12 @@ def is_finer(a, b):
 def concepts(incidence):
     """Close every set of objects."""
     objects, attributes = range(len(incidence)), range(len(incidence[0]))
-    found = set()
+    actual = set()
     for size in range(len(incidence) + 1):
         for A in combinations(objects, size):
             B = frozenset(m for m in attributes if all(incidence[g][m] for g in A))
-            found.add((frozenset(g for g in objects if all(incidence[g][m] for m in B)), B))
-    return found
+            actual.add((frozenset(g for g in objects if all(incidence[g][m] for m in B)), B))
+    return actual
 
 
 def covering_pairs(extents):

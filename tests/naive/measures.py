@@ -60,9 +60,9 @@ def mutual_information(a, b):
     total = 0.0
     for k in set(a):
         for j in set(b):
-            found = overlap(a, b, k, j)
-            if found:
-                total += found / n * log(n * found / (a.count(k) * b.count(j)))
+            actual = overlap(a, b, k, j)
+            if actual:
+                total += actual / n * log(n * actual / (a.count(k) * b.count(j)))
     return total
 
 

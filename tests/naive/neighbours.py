@@ -15,14 +15,14 @@ def squared_distances(points, query):
 
 def nearest(points, k, queries=None):
     """Return names and squares of the k nearest points, the lower name of a tie first; never a point itself."""
-    found, squared = [], []
+    actual, squared = [], []
     for i, query in enumerate(points if queries is None else queries):
         squares = squared_distances(points, query)
         names = [j for j in range(len(points)) if queries is not None or j != i]
         names.sort(key=lambda j, squares=squares: (squares[j], j))
-        found.append(names[:k])
+        actual.append(names[:k])
         squared.append([squares[j] for j in names[:k]])
-    return np.array(found), np.array(squared)
+    return np.array(actual), np.array(squared)
 
 
 def graph(found, k, jaccard):
@@ -80,16 +80,16 @@ def parts(ties, n):
 def density_clusters(points, k, m, n_clusters, least, masses):
     """Cut the longest ties of the spanning forest that leave enough on both sides."""
     n = len(points)
-    found, squares = nearest(points, k)
+    actual, squares = nearest(points, k)
     cores = []
     for i in range(n):
         copies = [0.0] * (int(masses[i]) - 1)
-        for j, square in zip(found[i], squares[i], strict=True):
+        for j, square in zip(actual[i], squares[i], strict=True):
             copies += [square] * int(masses[j])
         cores.append(copies[min(m, len(copies)) - 1])
     ties = {}
     for i in range(n):
-        for j, square in zip(found[i].tolist(), squares[i], strict=True):
+        for j, square in zip(actual[i].tolist(), squares[i], strict=True):
             ties[min(i, j), max(i, j)] = max(square, cores[i], cores[j])
     forest = []
     for pair in sorted(ties, key=lambda pair: (ties[pair], pair)):

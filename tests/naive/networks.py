@@ -26,11 +26,11 @@ def two_core(edges, n):
 
 def weights(kind, edges, runs, n, threshold=0.8, least=0.05):
     """Return the weights of the edges that are clustered at the end; `edges`: a dict of edges to weights."""
-    found = shares(edges, runs)
+    actual = shares(edges, runs)
     core = two_core(edges, n)
     result = {}
     for (a, b), weight in edges.items():
-        share = found[a, b]
+        share = actual[a, b]
         if kind == "ecg":
             inside = a in core and b in core
             result[a, b] = weight * (least + (1 - least) * share if inside else least)

@@ -8,11 +8,11 @@ import numpy as np
 
 def evidence(labels):
     """Return {pair: (c, N)} of labels (n, m); -1 missing, -2 noise."""
-    found = {}
+    actual = {}
     for i, j in combinations(range(len(labels)), 2):
         both = [(a, b) for a, b in zip(labels[i], labels[j], strict=True) if a != -1 and b != -1]
-        found[i, j] = sum(a == b and a >= 0 for a, b in both), len(both)
-    return found
+        actual[i, j] = sum(a == b and a >= 0 for a, b in both), len(both)
+    return actual
 
 
 def known(labels):
@@ -69,11 +69,11 @@ def consensus_matrix(labels):
 
 def cluster_consensus(labels, consensus):
     pairs = known(labels)
-    found = []
+    values = []
     for k in range(max(consensus) + 1):
         own = [c / N for (i, j), (c, N) in pairs.items() if consensus[i] == consensus[j] == k]
-        found.append(np.mean(own) if own else 1.0)
-    return found
+        values.append(np.mean(own) if own else 1.0)
+    return values
 
 
 def prediction_strength(test_labels, predicted):

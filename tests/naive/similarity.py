@@ -8,11 +8,11 @@ from tests.naive.graph import jaccard
 
 def blocks(labels):
     """List each partition's clusters by first appearance, as sets of objects; noise apart."""
-    found = []
+    values = []
     for column in np.asarray(labels).T:
         names = list(dict.fromkeys(label for label in column.tolist() if label >= 0))
-        found.append([{i for i, x in enumerate(column) if x == name} for name in names])
-    return found
+        values.append([{i for i, x in enumerate(column) if x == name} for name in names])
+    return values
 
 
 def certainty(labels, theta, weights=None, normalized=False):
@@ -80,19 +80,19 @@ def triples(labels, weights=None, decay=0.8, quality=False):
     clusters, of = _clusters(labels)
     T = len(clusters)
     w = [1.0 if weights is None else weights[u] for u in of]
-    found = np.zeros((T, T))
+    actual = np.zeros((T, T))
     for a in range(T):
         for b in range(T):
             if a == b or of[a] != of[b]:
                 continue
             for k in range(T):
                 if quality and J[a, k] > 0 and J[b, k] > 0:
-                    found[a, b] += w[k] / sum(w[x] * J[k, x] for x in range(T))
+                    actual[a, b] += w[k] / sum(w[x] * J[k, x] for x in range(T))
                 elif not quality:
-                    found[a, b] += w[k] * min(J[a, k], J[b, k])
+                    actual[a, b] += w[k] * min(J[a, k], J[b, k])
     counted = [a for a in range(T) if w[a] > 0]
-    largest = found[np.ix_(counted, counted)].max() if counted else 0.0
-    W = np.minimum(decay * found / largest, 1.0) if largest > 0 else np.zeros((T, T))
+    largest = actual[np.ix_(counted, counted)].max() if counted else 0.0
+    W = np.minimum(decay * actual / largest, 1.0) if largest > 0 else np.zeros((T, T))
     np.fill_diagonal(W, 1.0)
     return W
 
@@ -163,14 +163,14 @@ def approximate_simrank(labels, weights=None, decay=0.8):
     T = len(of)
     w = [1.0 if weights is None else weights[u] for u in of]
     near = [sum(w[x] for x in range(T) if J[k, x] > 0) for k in range(T)]
-    found = np.zeros((T, T))
+    actual = np.zeros((T, T))
     for k in range(T):
         for x in range(T):
             if k != x and near[k] and near[x]:
                 both = sum(w[y] * J[k, y] * J[x, y] for y in range(T))
-                found[k, x] = both / (near[k] * near[x])
+                actual[k, x] = both / (near[k] * near[x])
     counted = [a for a in range(T) if w[a] > 0]
-    largest = found[np.ix_(counted, counted)].max() if counted else 0.0
-    W = np.minimum(decay * found / largest, 1.0) if largest > 0 else found
+    largest = actual[np.ix_(counted, counted)].max() if counted else 0.0
+    W = np.minimum(decay * actual / largest, 1.0) if largest > 0 else actual
     np.fill_diagonal(W, 1.0)
     return W

@@ -12,13 +12,13 @@ def otsu(values):
     at = np.unique(np.round(values, 12))
     if len(at) == 1:
         return at[0]
-    found = []
+    actual = []
     for low, high in pairwise(at):
         t = 0.5 * (low + high)
         a, b = values[values < t], values[values >= t]
-        found.append((len(a) * len(b) * (a.mean() - b.mean()) ** 2, t))
-    best = max(value for value, _ in found)
-    return min(t for value, t in found if value >= best * (1 - 1e-12))
+        actual.append((len(a) * len(b) * (a.mean() - b.mean()) ** 2, t))
+    best = max(value for value, _ in actual)
+    return min(t for value, t in actual if value >= best * (1 - 1e-12))
 
 
 def stability(p, determinacy="linear"):
@@ -34,26 +34,26 @@ def stability(p, determinacy="linear"):
 
 def components(near):
     """Sets of objects that chains connect."""
-    left, found = set(range(len(near))), []
+    left, actual = set(range(len(near))), []
     while left:
         group, new = set(), {min(left)}
         while new:
             group |= new
             new = {j for i in new for j in range(len(near)) if near[i, j]} - group
         left -= group
-        found.append(frozenset(group))
-    return found
+        actual.append(frozenset(group))
+    return actual
 
 
 def links(D):
     """The links of single linkage: every cluster that comes to be at a height, with that height."""
     heights = sorted({round(D[i, j], 9) for i, j in combinations(range(len(D)), 2)})
-    found, before = [], {frozenset([i]) for i in range(len(D))}
+    actual, before = [], {frozenset([i]) for i in range(len(D))}
     for h in heights:
         now = set(components(h + 1e-9 >= D))
-        found += [(group, h) for group in now - before]
+        actual += [(group, h) for group in now - before]
         before = now
-    return found
+    return actual
 
 
 def inconsistency(D, depth=4):
@@ -72,20 +72,20 @@ def inconsistency(D, depth=4):
                 break
             under[at].append(h)
             at = parents[at]
-    found = []
+    values = []
     for group, h in tree:
         heights = np.array(under[group])
         sd = heights.std(ddof=1) if len(heights) > 1 else 0.0
-        found.append((h, (h - heights.mean()) / sd if sd > 1e-12 else 0.0))
-    return found
+        values.append((h, (h - heights.mean()) / sd if sd > 1e-12 else 0.0))
+    return values
 
 
 def pieces_of(D, k):
     """Groups of the core: below the most inconsistent link, and at least k."""
-    found = [(h, c) for h, c in inconsistency(D) if h > 1e-9]
-    best = max((c for _, c in found), default=0.0)
+    values = [(h, c) for h, c in inconsistency(D) if h > 1e-9]
+    best = max((c for _, c in values), default=0.0)
     cuts = sorted({h for _, h in links(D)})
-    at = min((h for h, c in found if c >= best - 1e-9), default=np.inf)
+    at = min((h for h, c in values if c >= best - 1e-9), default=np.inf)
     for h in [at, *reversed([c for c in cuts if c < at])]:
         groups = components(h - 1e-9 > D)
         if len(groups) >= k:

@@ -9,7 +9,7 @@ def straddling(
     columns: Sequence[Sequence[int]], labels: Sequence[int], weights: Sequence[float]
 ) -> float:
     """Of members given as columns (-1: missing, -2: noise) across the borders of a partition."""
-    found = expected = 0.0
+    actual = expected = 0.0
     for column, weight in zip(columns, weights, strict=True):
         observed = {i for i, label in enumerate(column) if label != -1}
         n = len(observed)
@@ -20,6 +20,6 @@ def straddling(
                 if not A:
                     continue
                 both = len(A & C)
-                found += weight * both * min(1 - both / len(A), 1 - both / len(C)) / n
+                actual += weight * both * min(1 - both / len(A), 1 - both / len(C)) / n
                 expected += weight * len(A) * len(C) / n * min(1 - len(C) / n, 1 - len(A) / n) / n
-    return found / expected if expected else 0.0
+    return actual / expected if expected else 0.0

@@ -161,15 +161,17 @@ def locally_weighted(members, weights, k0, certainty):
                 U[i] = (a[i] * U[i] + g @ votes) / (a[i] + g.sum())
                 a[i] += g.sum()
     every = [_mean_of_members(member, U, a > 0) for member in members]
-    found = np.zeros((n, k0))
+    actual = np.zeros((n, k0))
     for i in range(n):
         gs = [
             w * m[i] * c * (v.sum(axis=1) > 0)
             for w, m, c, v in zip(weights, members, certainty, every, strict=True)
         ]
         if sum(g.sum() for g in gs) > 0:
-            found[i] = sum(g @ v for g, v in zip(gs, every, strict=True)) / sum(g.sum() for g in gs)
-    return found
+            actual[i] = sum(g @ v for g, v in zip(gs, every, strict=True)) / sum(
+                g.sum() for g in gs
+            )
+    return actual
 
 
 def _mean_of_members(member, U, known):

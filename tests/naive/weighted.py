@@ -81,12 +81,12 @@ def expected_distance(labels, Y, pattern=None):
         both &= pattern
         return _over_pairs(both, same, Y @ Y.T)
     observed = np.flatnonzero(labels != -1)
-    found = []
+    values = []
     for order in itertools.permutations(observed):
         shuffled = labels.copy()
         shuffled[observed] = labels[list(order)]
-        found.append(distance(shuffled, Y))
-    return np.mean(found)
+        values.append(distance(shuffled, Y))
+    return np.mean(values)
 
 
 def _over_pairs(both, same, A):

@@ -64,13 +64,13 @@ def hull_members(S):
 def resampled(labels, consensus_of, draws, size, judges="apart", alpha=1.0):
     """Select by the agreement with the consensus of each of some draws of columns."""
     m = labels.shape[1]
-    found = [consensus_of(labels[:, sorted(drawn)]) for drawn in draws]
+    actual = [consensus_of(labels[:, sorted(drawn)]) for drawn in draws]
     score = np.zeros(m)
     for u in range(m):
         heard = [b for b, drawn in enumerate(draws) if judges == "all" or u not in drawn]
         score[u] = np.mean(
             [
-                normalized_mutual_info_score(labels[:, u], found[b], average_method="geometric")
+                normalized_mutual_info_score(labels[:, u], actual[b], average_method="geometric")
                 for b in heard or range(len(draws))
             ]
         )
@@ -96,8 +96,8 @@ def stabilities(labels, reruns, measure):
     for u in range(labels.shape[1]):
         for c in range(labels[:, u].max() + 1):
             values, weights = [], []
-            for objects, again in reruns:
-                before, after = labels[objects, u], again[:, u]
+            for objects, repeated in reruns:
+                before, after = labels[objects, u], repeated[:, u]
                 own = {i for i in range(len(objects)) if before[i] == c and after[i] != -1}
                 if measure == "jaccard":
                     if not own:

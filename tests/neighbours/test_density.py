@@ -8,7 +8,7 @@ from conclust.neighbours.density import core_squares, cut_ties, density_forest
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_clusters_are_those_of_the_definition(seed):
+def test_clusters_match_their_definition(seed):
     rng = np.random.default_rng(seed)
     distinct = rng.normal(size=(40, 2)) + 4 * rng.integers(0, 2, (40, 1)) * (seed % 2)
     objects = np.concatenate([np.arange(40), rng.integers(0, 40, 30 * (seed % 3))])
@@ -25,7 +25,7 @@ def test_the_clusters_are_those_of_the_definition(seed):
             assert count == expected.max() + 1
 
 
-def test_the_core_of_a_heap_is_zero():
+def test_the_core_distance_of_duplicates_is_zero():
     neighbours = find_neighbours([[0.0]] * 4 + [[1.0], [3.0]], 2)
     assert core_squares(neighbours, 3).tolist() == [0.0, 1.0, 9.0]
     assert core_squares(neighbours, 4).tolist() == [1.0, 1.0, 9.0]

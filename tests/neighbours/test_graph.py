@@ -8,11 +8,11 @@ from conclust.neighbours import neighbour_graph
 
 @pytest.mark.parametrize("weights", ["uniform", "jaccard"])
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (12, 3), (80, 7), (80, 200)])
-def test_the_graph_is_that_of_its_definition(n, k, weights):
+def test_the_graph_matches_its_definition(n, k, weights):
     points = np.random.default_rng(n).normal(size=(n, 3))
     graph = neighbour_graph(points, k, weights=weights)
-    found, _ = naive.nearest(points, min(k, n - 1))
-    expected = naive.graph(found, k, weights == "jaccard")
+    actual, _ = naive.nearest(points, min(k, n - 1))
+    expected = naive.graph(actual, k, weights == "jaccard")
     assert np.array_equal(graph.to_scipy().toarray(), expected)
     assert (np.diff(graph.ends) > 0).sum() >= len(graph.ends) - n
     assert np.array_equal(graph.sources, np.nonzero(expected)[0])
@@ -26,6 +26,6 @@ def test_equal_points_are_one_node():
     assert graph.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     with pytest.raises(ParameterError, match="'weights' parameter"):
         neighbour_graph([[0.0], [1.0]], 1, weights="heat")

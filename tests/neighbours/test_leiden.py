@@ -47,7 +47,7 @@ def small_graphs():
 
 @pytest.mark.parametrize("quality", ["modularity", "cpm"])
 @pytest.mark.parametrize("number", range(5))
-def test_no_move_of_a_single_node_gains_and_communities_are_connected(number, quality):
+def test_no_single_move_gains_and_communities_are_connected(number, quality):
     weights = list(small_graphs())[number]
     n = len(weights)
     graph = graph_of(weights, quality)
@@ -69,7 +69,7 @@ def test_no_move_of_a_single_node_gains_and_communities_are_connected(number, qu
                     assert naive.quality(weights, moved, graph.loads, rate) <= best + 1e-9
 
 
-def test_what_is_maximised_is_modularity():
+def test_the_objective_is_modularity():
     weights = planted(np.random.default_rng(1), [12, 20, 9], 0.5, 0.08)[0]
     graph = graph_of(weights)
     labels, _ = graph.communities(1.5, 0)
@@ -81,7 +81,7 @@ def test_what_is_maximised_is_modularity():
 
 
 @pytest.mark.parametrize("quality", ["modularity", "cpm"])
-def test_small_graphs_are_solved(quality):
+def test_small_graphs_are_solved_optimally(quality):
     for count, size in ((4, 5), (9, 6), (20, 4)):
         weights, of = ring_of_cliques(count, size)
         for seed in range(5):
@@ -93,7 +93,7 @@ def test_small_graphs_are_solved(quality):
         assert np.array_equal(graph_of(weights, quality).communities(1.0, seed)[0], of)
 
 
-def test_all_partitions_of_seven_nodes():
+def test_seven_nodes_reach_the_best_of_all_partitions():
     """The best of all where there are two groups, and never far from it where there are none."""
     rng = np.random.default_rng(3)
     every = [np.array(each) for each in all_partitions(7)]
@@ -108,7 +108,7 @@ def test_all_partitions_of_seven_nodes():
         assert (1.0 - 1e-12 if groups else 0.9) * best <= max(found) <= best + 1e-12
 
 
-def test_separated_blobs_and_moons():
+def test_separated_blobs_and_moons_are_found():
     points, kind = make_blobs(600, 5, centers=5, cluster_std=0.4, random_state=0)
     made = neighbour_graph(points, 12, weights="jaccard")
     graph = CommunityGraph.of(made.starts, made.ends, made.weights, made.rows.masses, "modularity")
@@ -123,7 +123,7 @@ def test_separated_blobs_and_moons():
     assert len({*zip(labels.tolist(), kind.tolist(), strict=True)}) == 2
 
 
-def test_the_number_that_is_wanted_is_met_within_a_twentieth():
+def test_the_requested_number_is_met_within_a_twentieth():
     points = np.random.default_rng(4).normal(size=(900, 4))
     made = neighbour_graph(points, 15, weights="jaccard")
     for quality in ("modularity", "cpm"):
@@ -134,7 +134,7 @@ def test_the_number_that_is_wanted_is_met_within_a_twentieth():
             assert abs(count - wanted) <= max(1, 0.1 * wanted)
 
 
-def test_the_seed_alone_decides():
+def test_results_depend_on_the_seed_only():
     points = np.random.default_rng(5).normal(size=(500, 3))
     made = neighbour_graph(points, 10, weights="jaccard")
     graph = CommunityGraph.of(made.starts, made.ends, made.weights, np.ones(500), "modularity")
@@ -143,7 +143,7 @@ def test_the_seed_alone_decides():
     assert len({labels.tobytes() for labels in first}) > 1
 
 
-def test_a_node_of_many_objects_weighs_as_many():
+def test_a_node_weighs_as_many_objects_as_it_holds():
     """Equal masses change nothing, and the degree of a node grows with its mass."""
     weights, _ = planted(np.random.default_rng(6), [20, 20], 0.4, 0.05)
     once, thrice = graph_of(weights), graph_of(weights, masses=np.full(40, 3.0))
@@ -151,7 +151,7 @@ def test_a_node_of_many_objects_weighs_as_many():
     assert np.array_equal(once.communities(1.0, 0)[0], thrice.communities(1.0, 0)[0])
 
 
-def test_graphs_without_ties_fall_apart():
+def test_graphs_without_edges_give_singletons():
     labels, count = graph_of(np.zeros((4, 4))).communities(1.0, 0)
     assert count == 4
     assert labels.tolist() == [0, 1, 2, 3]

@@ -52,7 +52,7 @@ def test_the_unit_of_the_points_does_not_matter(scale):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_neighbours_are_those_of_scikit_learn(metric):
+def test_neighbours_match_scikit_learn(metric):
     points = np.random.default_rng(1).normal(size=(1200, 8))
     neighbours = find_neighbours(points, 12, metric=metric)
     brute = NearestNeighbors(n_neighbors=12, metric=metric, algorithm="brute").fit(points)
@@ -62,7 +62,7 @@ def test_neighbours_are_those_of_scikit_learn(metric):
     np.testing.assert_allclose(ours, distances, atol=1e-9)
 
 
-def test_equal_rows_are_one_point():
+def test_equal_rows_count_as_one_point():
     rng = np.random.default_rng(2)
     distinct = rng.normal(size=(40, 2))
     objects = np.concatenate([np.arange(40), rng.integers(0, 40, 200)])
@@ -112,7 +112,7 @@ def test_cells_lose_few_neighbours(kind):
         assert np.array_equal(cells.nearest(queries[i : i + 1], 15)[0][0], together[i])
 
 
-def test_more_neighbours_than_a_cell_has_points():
+def test_more_neighbours_than_points_in_a_cell_are_found():
     points = np.random.default_rng(5).normal(size=(130, 2))
     for k in (1, 60, 129):
         found, _ = PointIndex(points, 100).neighbours(k)
@@ -121,13 +121,13 @@ def test_more_neighbours_than_a_cell_has_points():
     assert np.array_equal(found, PointIndex(points).neighbours(129)[0])
 
 
-def test_few_points():
+def test_few_points_are_searched():
     assert find_neighbours([[1.0, 2.0]], 3).found.shape == (1, 0)
     assert find_neighbours(np.ones((5, 2)), 3).found.shape == (1, 0)
     assert find_neighbours([[0.0], [1.0]], 3).found.tolist() == [[1], [0]]
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     with pytest.raises(InputError, match="3 of 4 points have none"):
         find_neighbours([[0.0, 0.0]] * 3 + [[1.0, 0.0]], 1, metric="cosine")
     for wrong in ([[np.nan]], [1.0, 2.0], np.empty((3, 0))):

@@ -44,7 +44,7 @@ def random_runs(seed, n, count=7):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_weights_at_the_end_are_those_of_the_naive_twin(kind, seed):
+def test_final_weights_match_the_naive_twin(kind, seed):
     edges, n = random_edges(seed)
     runs = random_runs(seed, n)
     model = GraphConsensus(kind, threshold=0.6, random_state=0)
@@ -57,7 +57,7 @@ def test_the_weights_at_the_end_are_those_of_the_naive_twin(kind, seed):
 
 
 @pytest.mark.parametrize("quality", ["modularity", "cpm"])
-def test_few_nodes_get_the_best_of_all_partitions(quality):
+def test_few_nodes_reach_the_best_of_all_partitions(quality):
     rng = np.random.default_rng(3)
     for _ in range(12):
         every = [(a, b) for a in range(7) for b in range(a + 1, 7)]
@@ -72,7 +72,7 @@ def test_few_nodes_get_the_best_of_all_partitions(quality):
         assert value(edges, model.labels_.tolist(), 0.8) >= 0.95 * best - 1e-9
 
 
-def test_the_ways_to_give_a_graph_agree():
+def test_all_forms_of_a_graph_agree():
     edges, n = random_edges(1)
     A = matrix_of(edges, n)
     G = nx.Graph()
@@ -93,7 +93,7 @@ def test_the_ways_to_give_a_graph_agree():
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_frame_of_edges_is_a_list_of_edges(library):
+def test_a_frame_of_edges_equals_a_list_of_edges(library):
     frames = pytest.importorskip(library)
     edges, _ = random_edges(1)
     rows = [(f"v{a}", f"v{b}", w) for (a, b), w in edges.items()]
@@ -108,26 +108,26 @@ def test_a_frame_of_edges_is_a_list_of_edges(library):
         GraphConsensus().fit(frame[["source"]])
 
 
-def test_edges_twice_add_up_and_loops_are_left_out():
+def test_repeated_edges_add_up_and_loops_are_ignored():
     model = GraphConsensus(n_runs=1, recluster=False, random_state=0)
     model.fit([(0, 1), (1, 0), (2, 2), (1, 2, 0.5)], ensemble=np.zeros((3, 1), dtype=int))
     np.testing.assert_array_equal(model.weights_.toarray(), [[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]])
 
 
-def test_communities_of_networkx_come_back():
+def test_communities_are_returned_to_networkx():
     G = nx.relabel_nodes(nx.karate_club_graph(), lambda v: f"member {v}")
     model = GraphConsensus(random_state=0).fit(G)
-    found = model.to_communities()
-    assert nx.community.is_partition(G, found)
-    assert [len(c) for c in found] == np.bincount(model.labels_).tolist()
-    for k, community in enumerate(found):
+    actual = model.to_communities()
+    assert nx.community.is_partition(G, actual)
+    assert [len(c) for c in actual] == np.bincount(model.labels_).tolist()
+    for k, community in enumerate(actual):
         assert {
             node for node, label in zip(G, model.labels_, strict=True) if label == k
         } == community
-    assert nx.community.modularity(G, found) > 0.37  # the best there is: .4198 without weights
+    assert nx.community.modularity(G, actual) > 0.37  # the best there is: .4198 without weights
 
 
-def test_runs_of_others():
+def test_given_runs_are_combined():
     G = nx.karate_club_graph()
     runs = [nx.community.louvain_communities(G, seed=seed) for seed in range(10)]
     ensemble = Ensemble.from_communities(runs, nodes=G)
@@ -163,7 +163,7 @@ def test_a_ring_of_cliques_is_not_merged(number):
         assert runs.n_clusters_ < number / 2
 
 
-def test_an_lfr_network():
+def test_communities_of_an_lfr_network_are_found():
     G = nx.LFR_benchmark_graph(
         1000, 3, 1.5, 0.3, average_degree=10, max_degree=50, min_community=20, seed=2
     )
@@ -187,10 +187,10 @@ def test_same_bits_for_any_number_of_threads_and_after_copying(kind):
     A = matrix_of(edges, n)
     model = GraphConsensus(kind, random_state=7, n_jobs=1).fit(A)
     for other in (clone(model).set_params(n_jobs=4), pickle.loads(pickle.dumps(model))):
-        again = other.fit(A)
-        np.testing.assert_array_equal(again.labels_, model.labels_)
-        np.testing.assert_array_equal(again.ensemble_.labels, model.ensemble_.labels)
-        np.testing.assert_array_equal(again.weights_.data, model.weights_.data)
+        refitted = other.fit(A)
+        np.testing.assert_array_equal(refitted.labels_, model.labels_)
+        np.testing.assert_array_equal(refitted.ensemble_.labels, model.ensemble_.labels)
+        np.testing.assert_array_equal(refitted.weights_.data, model.weights_.data)
 
 
 def test_runs_differ_by_seed():
@@ -198,7 +198,7 @@ def test_runs_differ_by_seed():
     assert len({column.tobytes() for column in model.ensemble_.labels.T}) > 1
 
 
-def test_nodes_without_edges_are_alone():
+def test_nodes_without_edges_are_singletons():
     G = nx.Graph([("a", "b")])
     G.add_node("c")
     assert GraphConsensus(random_state=0).fit(G).labels_.tolist() == [0, 0, 1]
@@ -241,7 +241,7 @@ def test_graphs_that_are_not_undirected_are_refused(graph, words):
         ({"random_state": -1}, "'random_state'"),
     ],
 )
-def test_wrong_parameters_are_refused(parameters, words):
+def test_invalid_parameters_are_refused(parameters, words):
     with pytest.raises(ParameterError, match=words):
         GraphConsensus(**parameters).fit([(0, 1)])
 
@@ -251,7 +251,7 @@ def test_an_ensemble_of_other_nodes_is_refused():
         GraphConsensus().fit([(0, 1)], ensemble=[[0], [0], [1]])
 
 
-def test_labels_as_communities():
+def test_labels_convert_to_communities():
     assert to_communities([1, 0, -1, 1]) == [{1}, {0, 3}]
     with pytest.raises(InputError, match="2 labels and 3 nodes"):
         to_communities([0, 1], "abc")

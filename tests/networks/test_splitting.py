@@ -29,7 +29,7 @@ def pieces_of(labels, parts, group):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_a_split_saves_is_that_of_the_naive_twin(seed):
+def test_the_gain_of_a_split_matches_the_naive_twin(seed):
     rng = np.random.default_rng(seed)
     labels = np.repeat([0, 1, 2], [9, 6, 5])
     parts = np.concatenate([rng.integers(0, 3, 9), 3 + rng.integers(0, 2, 6), np.full(5, 5)])
@@ -52,7 +52,7 @@ def test_what_a_split_saves_is_that_of_the_naive_twin(seed):
         assert split.cut[group] == pytest.approx(crossing / len(edges))
 
 
-def test_weights_count_by_their_certainty_and_their_unit_does_not_matter():
+def test_certainty_counts_and_the_unit_of_weights_does_not():
     A, labels = planted(2, 40, 10, 1, 0)
     rng = np.random.default_rng(0)
     whole = np.zeros(80, dtype=np.int64)
@@ -82,25 +82,25 @@ def test_a_ring_of_cliques_is_not_merged_by_default(number):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_many_small_groups_are_found(seed):
     A, truth = planted(200, 50, 8, 4, seed)
-    found = GraphConsensus(random_state=0).fit(A)
+    model = GraphConsensus(random_state=0).fit(A)
     merged = GraphConsensus(random_state=0, split=False).fit(A)
     assert adjusted_rand_index(truth, merged.labels_) < 0.9
-    assert adjusted_rand_index(truth, found.labels_) > 0.96
+    assert adjusted_rand_index(truth, model.labels_) > 0.96
     # It only splits.
-    for part in np.unique(found.labels_):
-        assert len(np.unique(merged.labels_[found.labels_ == part])) == 1
+    for part in np.unique(model.labels_):
+        assert len(np.unique(merged.labels_[model.labels_ == part])) == 1
 
 
-def test_what_is_one_group_stays_whole():
+def test_one_group_is_not_split():
     A, _ = planted(8, 100, 10, 2, 0)
-    found = GraphConsensus(random_state=0).fit(A)
+    model = GraphConsensus(random_state=0).fit(A)
     merged = GraphConsensus(random_state=0, split=False).fit(A)
-    np.testing.assert_array_equal(found.labels_, merged.labels_)
+    np.testing.assert_array_equal(model.labels_, merged.labels_)
     karate = nx.karate_club_graph()
     assert GraphConsensus(random_state=0).fit(karate).n_clusters_ == 4
 
 
-def test_nearest_neighbours_of_points_are_not_cut_into_scraps():
+def test_graphs_of_points_are_not_split_into_fragments():
     from sklearn.datasets import make_blobs
     from sklearn.neighbors import kneighbors_graph
 
@@ -108,12 +108,12 @@ def test_nearest_neighbours_of_points_are_not_cut_into_scraps():
     A = sp.csr_array(kneighbors_graph(X, 10))
     A = sp.csr_array(A + A.T)
     A.data[:] = 1.0
-    found = GraphConsensus(random_state=0).fit(A)
+    model = GraphConsensus(random_state=0).fit(A)
     merged = GraphConsensus(random_state=0, split=False).fit(A)
-    assert found.n_clusters_ <= 1.2 * merged.n_clusters_
+    assert model.n_clusters_ <= 1.2 * merged.n_clusters_
 
 
-def test_what_splits_by_default():
+def test_the_default_of_split_depends_on_other_arguments():
     G = nx.ring_of_cliques(300, 5)
     runs = GraphConsensus(random_state=0, split=False).fit(G).ensemble_
     assert GraphConsensus(random_state=0).fit(G).n_clusters_ == 300

@@ -26,7 +26,7 @@ def test_blocks_are_the_clusters(draws):
         P.similarity_blocks(draws, None)
 
 
-def test_a_ball_beside_its_bounds(draws):
+def test_a_ball_is_drawn_with_its_bounds(draws):
     ball = credible_ball(draws, BayesEstimate(random_state=0).fit(draws).labels_)
     ax = P.ball_columns(ball)
     assert len(ax.images) == 4

@@ -77,7 +77,7 @@ PICTURES = pictures()
 
 @pytest.mark.parametrize("width", [None, "column", "page"])
 @pytest.mark.parametrize("name", PICTURES)
-def test_pictures_fit_on_their_paper(name, width):
+def test_figures_fit_their_page(name, width):
     ax = PICTURES[name](None if width is None else P.paper_axes(width))
     figure = ax.figure
     renderer = painted(ax)
@@ -103,7 +103,7 @@ def test_pictures_fit_on_their_paper(name, width):
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_pictures_take_axes_and_leave_the_settings_alone(name):
+def test_plots_accept_axes_and_do_not_change_settings(name):
     before = dict(matplotlib.rcParams)
     figure = Figure()
     ax = figure.add_subplot()
@@ -112,7 +112,7 @@ def test_pictures_take_axes_and_leave_the_settings_alone(name):
     assert dict(matplotlib.rcParams) == before
 
 
-def test_no_figure_is_kept():
+def test_figures_are_not_kept_alive():
     from matplotlib import pyplot
 
     pyplot.close("all")
@@ -125,7 +125,7 @@ def test_no_figure_is_kept():
     assert kept[-1]() is None
 
 
-def test_letters_are_those_of_the_axes_that_are_given():
+def test_fonts_follow_the_given_axes():
     with matplotlib.rc_context({"axes.titlesize": 20, "axes.labelsize": 15}):
         ax = P.membership_bars(np.eye(3), ax=Figure().add_subplot())
         assert (ax.title.get_fontsize(), ax.xaxis.label.get_fontsize()) == (20, 15)
@@ -136,7 +136,7 @@ def test_letters_are_those_of_the_axes_that_are_given():
 
 
 @pytest.mark.parametrize("given", [{"width": "x"}, {"width": 0}, {"height": -1}])
-def test_paper_has_a_size(given):
+def test_invalid_sizes_of_axes_are_refused(given):
     with pytest.raises(ParameterError, match="paper_axes"):
         P.paper_axes(**given)
 
@@ -177,7 +177,7 @@ def lab(colours):
 
 
 @pytest.mark.parametrize("eye", SEEN)
-def test_the_colours_of_eight_clusters_are_safe_for_the_colour_blind(eye):
+def test_colours_of_eight_clusters_suit_colour_blind_readers(eye):
     rgb = style.cluster_colours(8)
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     seen = lab(np.clip(linear @ np.array(SEEN[eye]).T, 0, 1))
@@ -185,7 +185,7 @@ def test_the_colours_of_eight_clusters_are_safe_for_the_colour_blind(eye):
     assert apart.min() > 12, apart.min()
 
 
-def test_neighbouring_clusters_differ_in_grey_print():
+def test_adjacent_clusters_differ_in_greyscale():
     rgb = style.cluster_colours(8)
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     lightness = lab(linear)[:, 0]
@@ -195,7 +195,7 @@ def test_neighbouring_clusters_differ_in_grey_print():
     assert (np.diff(scale) < 0).all()
 
 
-def test_a_model_of_points_is_drawn_as_its_consensus():
+def test_a_pipeline_is_drawn_like_its_consensus():
     X = np.random.default_rng(0).normal(size=(40, 3)) + 6 * np.repeat([[0], [1]], 20, axis=0)
     model = ConsensusClustering("eac", n_clusters=2, random_state=0).fit(X)
     consensus, ensemble = model.consensus_, model.ensemble_
@@ -219,7 +219,7 @@ def test_a_model_of_points_is_drawn_as_its_consensus():
         assert (pixels(of_model) != pixels(of_others)).any()
 
 
-def test_names_of_users_are_no_formulas():
+def test_user_names_are_not_parsed_as_formulas():
     z, ensemble = members(n=30, K=3)
     names = np.array(["$x$", "a_$y$b", r"$\frac{1$"])[z % 3]
     ax = P.coassociation_heatmap(ensemble, labels={r"$\nonsense{$": names})

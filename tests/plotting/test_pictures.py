@@ -60,13 +60,13 @@ def test_distribution_functions_of_matrices_count_pairs():
     np.testing.assert_allclose(first.get_xdata(), [0, 0, 1, 1])
 
 
-def test_growth_is_relative_to_the_largest_area_so_far():
+def test_growth_is_relative_to_the_largest_previous_area():
     curve = P.curve_of({2: 0.4, 3: 0.6, 4: 0.5, 5: 0.9}, "delta")
     np.testing.assert_allclose(curve.values, [0.4, 0.5, 0.0, 0.5])
     np.testing.assert_allclose(P.area_curve({2: 0.4, 3: 0.6}).lines[0].get_ydata(), [0.4, 0.5])
 
 
-def test_pac_and_rcsi_beside_their_references():
+def test_pac_and_rcsi_are_drawn_with_their_references():
     rng = np.random.default_rng(0)
     null = rng.uniform(0.2, 0.8, (19, 3))
     pac = {4: 0.3, 2: 0.1, 3: 0.0}
@@ -81,9 +81,9 @@ def test_pac_and_rcsi_beside_their_references():
     band = ax.collections[0].get_paths()[0].vertices
     low, high = np.quantile(null, (0.05, 0.95), axis=0)
     for k, a, b in zip((2, 3, 4), low, high, strict=True):
-        found = band[band[:, 0] == k, 1]
-        assert found.min() == pytest.approx(a)
-        assert found.max() == pytest.approx(b)
+        actual = band[band[:, 0] == k, 1]
+        assert actual.min() == pytest.approx(a)
+        assert actual.max() == pytest.approx(b)
     assert "p = 0.05 (19 references)" in ax.get_legend().get_title().get_text()
     assert max(ax.get_yticks()) <= 1
     ax = P.rcsi_curve(pac, null=null, p_value=0.05, chosen=2)
@@ -114,7 +114,7 @@ class Chosen:
         return np.array([0.0, 1.0]), np.array([1 / k, 1.0])
 
 
-def test_a_selection_brings_all_with_it():
+def test_a_selection_supplies_all_curves():
     chosen = Chosen()
     curve = P.curve_of(chosen)
     assert (curve.chosen, curve.p_value) == (3, 0.01)
@@ -168,55 +168,55 @@ def test_a_sequential_test_names_the_references_of_its_p_value():
     assert f"({selection.n_references} references)" in title
 
 
-def test_colours_go_on_in_the_clusters_that_share_most():
+def test_colours_continue_in_the_clusters_that_share_most():
     partitions = {2: [0, 0, 0, 1, 1, 1], 3: [2, 2, 0, 1, 1, 1], 4: [0, 0, 3, 1, 2, -1]}
-    found = P.tracking_of(partitions)
-    np.testing.assert_array_equal(found.k, [2, 3, 4])
-    np.testing.assert_array_equal(found.colours[0], [0, 0, 0, 1, 1, 1])
-    np.testing.assert_array_equal(found.colours[1], [0, 0, 2, 1, 1, 1])
-    np.testing.assert_array_equal(found.colours[2], [0, 0, 2, 1, 3, -1])
+    actual = P.tracking_of(partitions)
+    np.testing.assert_array_equal(actual.k, [2, 3, 4])
+    np.testing.assert_array_equal(actual.colours[0], [0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(actual.colours[1], [0, 0, 2, 1, 1, 1])
+    np.testing.assert_array_equal(actual.colours[2], [0, 0, 2, 1, 3, -1])
     image = P.tracking_plot(partitions).images[0].get_array()
-    expected = style.cluster_colours(4)[found.colours[:, found.order][:2]]
+    expected = style.cluster_colours(4)[actual.colours[:, actual.order][:2]]
     np.testing.assert_allclose(image[:2], expected)
-    np.testing.assert_allclose(image[2, 0], to_rgb(style.NO_CLUSTER)) if found.order[
+    np.testing.assert_allclose(image[2, 0], to_rgb(style.NO_CLUSTER)) if actual.order[
         0
     ] == 5 else None
 
 
-def test_every_row_of_the_tracking_is_the_partition():
+def test_rows_of_the_tracking_plot_are_the_partitions():
     rng = np.random.default_rng(1)
     partitions = {k: rng.integers(0, k, 50) for k in (2, 3, 5)}
-    found = P.tracking_of(partitions)
-    for row, k in zip(found.colours, (2, 3, 5), strict=True):
+    actual = P.tracking_of(partitions)
+    for row, k in zip(actual.colours, (2, 3, 5), strict=True):
         pairs = set(zip(row, partitions[k], strict=True))
         assert len(pairs) == k == len(set(row))
-    assert (np.diff(found.colours[0][found.order]) >= 0).all()
+    assert (np.diff(actual.colours[0][actual.order]) >= 0).all()
     many = {k: np.arange(9000) * k // 9000 for k in (2, 3)}
     assert P.tracking_plot(many).images[0].get_array().shape == (2, 4000, 3)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_flow_counts_objects_that_clusters_share(seed):
+def test_flows_count_shared_objects(seed):
     rng = np.random.default_rng(seed)
     partitions = {k: rng.integers(0, k, 60) for k in (2, 3, 5)}
-    found, tracking = P.flow_of(partitions), P.tracking_of(partitions)
+    actual, tracking = P.flow_of(partitions), P.tracking_of(partitions)
     rows = {k: tracking.colours[i] for i, k in enumerate((2, 3, 5))}
-    for k, colour, size in zip(found.k, found.colour, found.size, strict=True):
+    for k, colour, size in zip(actual.k, actual.colour, actual.size, strict=True):
         assert size == np.count_nonzero(rows[k] == colour)
     flows = {}
-    for (a, b), count, share in zip(found.edges, found.count, found.share, strict=True):
-        own = rows[found.k[a]] == found.colour[a]
-        other = rows[found.k[b]] == found.colour[b]
+    for (a, b), count, share in zip(actual.edges, actual.count, actual.share, strict=True):
+        own = rows[actual.k[a]] == actual.colour[a]
+        other = rows[actual.k[b]] == actual.colour[b]
         assert count == np.count_nonzero(own & other)
         assert share == pytest.approx(count / np.count_nonzero(other))
         flows[b] = flows.get(b, 0) + share
     np.testing.assert_allclose(list(flows.values()), 1)
-    assert (found.x >= 0).all()
-    assert (found.x <= 1).all()
+    assert (actual.x >= 0).all()
+    assert (actual.x <= 1).all()
     ax = P.flow_diagram(partitions)
     (edges,) = lines_of(ax)
-    assert len(edges.get_segments()) == np.count_nonzero(found.share >= 0.05)
-    assert len(ax.texts) == len(found.k)
+    assert len(edges.get_segments()) == np.count_nonzero(actual.share >= 0.05)
+    assert len(ax.texts) == len(actual.k)
 
 
 def test_clusters_that_split_stand_below_their_origin():
@@ -234,12 +234,12 @@ def test_clusters_that_split_stand_below_their_origin():
 def test_bars_are_the_memberships_in_order_and_fill_the_height():
     rng = np.random.default_rng(0)
     Y = rng.dirichlet([0.3, 0.3, 0.3], 30)
-    found = P.bars_of(Y)
-    np.testing.assert_allclose(found.values, Y[found.order])
-    np.testing.assert_array_equal(found.clusters, Y.argmax(axis=1)[found.order])
-    own = found.values.max(axis=1)
+    actual = P.bars_of(Y)
+    np.testing.assert_allclose(actual.values, Y[actual.order])
+    np.testing.assert_array_equal(actual.clusters, Y.argmax(axis=1)[actual.order])
+    own = actual.values.max(axis=1)
     for k in range(3):
-        assert (np.diff(own[found.clusters == k]) <= 0).all()
+        assert (np.diff(own[actual.clusters == k]) <= 0).all()
     ax = P.membership_bars(Y)
     total = np.zeros(30)
     for k, area in enumerate(ax.collections[:3]):
@@ -248,8 +248,8 @@ def test_bars_are_the_memberships_in_order_and_fill_the_height():
             inside = vertices[(vertices[:, 0] > i - 1e-9) & (vertices[:, 0] < i + 1 + 1e-9)]
             # Both edges of a bar have its two heights.
             here = np.unique(inside[:, 1].round(12))
-            assert any(abs(b - a - found.values[i, k]) < 1e-9 for a in here for b in here)
-        total += found.values[:, k]
+            assert any(abs(b - a - actual.values[i, k]) < 1e-9 for a in here for b in here)
+        total += actual.values[:, k]
     np.testing.assert_allclose(total, 1)
 
 
@@ -263,18 +263,18 @@ def test_bars_of_many_objects_are_means_within_clusters():
         P.membership_bars(Y, max_bars=0)
 
 
-def test_silhouettes_are_scikit_learns_in_order():
+def test_silhouettes_equal_those_of_scikit_learn_in_order():
     z, ensemble = members()
     apart = 1 - coassociation(ensemble, normalize=True)
     np.fill_diagonal(apart, 0)
     expected = silhouette_samples(apart, z, metric="precomputed")
-    found = P.silhouettes_of(z, ensemble)
-    np.testing.assert_allclose(found.values, expected[found.order], atol=1e-12)
-    np.testing.assert_array_equal(found.clusters, np.sort(z))
+    actual = P.silhouettes_of(z, ensemble)
+    np.testing.assert_allclose(actual.values, expected[actual.order], atol=1e-12)
+    np.testing.assert_array_equal(actual.clusters, np.sort(z))
     ax = P.silhouette_bars(z, ensemble)
     assert f"mean {expected.mean():.2f}" in ax.get_title()
     drawn = np.concatenate([area.get_paths()[0].vertices[:, 0] for area in ax.collections])
-    assert {*found.values.round(9)} <= {*drawn.round(9)}
+    assert {*actual.values.round(9)} <= {*drawn.round(9)}
     gone = np.where(np.arange(40) == 7, -1, z)
     assert len(P.silhouettes_of(gone, ensemble).order) == 39
 
@@ -297,28 +297,28 @@ def test_silhouettes_of_many_objects_are_averaged(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_dendrogram_has_the_merges_of_scipy(seed):
+def test_the_dendrogram_draws_the_merges_of_scipy(seed):
     tree = linkage(np.random.default_rng(seed).normal(size=(20, 3)), "average")
-    found = P.tree_of(tree, 4)
+    actual = P.tree_of(tree, 4)
     theirs = scipy_dendrogram(tree, no_plot=True)
-    assert sorted(map(tuple, np.sort(found.y[:, :2], axis=1).round(9))) == sorted(
+    assert sorted(map(tuple, np.sort(actual.y[:, :2], axis=1).round(9))) == sorted(
         (round(min(d[0], d[3]), 9), round(max(d[0], d[3]), 9)) for d in theirs["dcoord"]
     )
-    np.testing.assert_allclose(np.sort(found.y[:, 2]), np.sort([d[1] for d in theirs["dcoord"]]))
+    np.testing.assert_allclose(np.sort(actual.y[:, 2]), np.sort([d[1] for d in theirs["dcoord"]]))
     # Every merge spans its own leaves, and no other, in their order; so it does in scipy's order.
     below = {i: {i} for i in range(20)}
-    place = np.argsort(found.order)
+    place = np.argsort(actual.order)
     for row, (a, b) in enumerate(tree[:, :2].astype(int)):
         below[20 + row] = below[a] | below[b]
         seats = sorted(place[list(below[20 + row])])
         assert seats[-1] - seats[0] == len(seats) - 1
-    low, high = found.lifetime
+    low, high = actual.lifetime
     assert (low, high) == (tree[15, 2], tree[16, 2])
-    assert np.count_nonzero(found.cluster < 0) == 3
-    np.testing.assert_array_equal(np.sort(np.diff(found.ends)).sum(), 20)
+    assert np.count_nonzero(actual.cluster < 0) == 3
+    np.testing.assert_array_equal(np.sort(np.diff(actual.ends)).sum(), 20)
 
 
-def test_the_upper_part_of_a_tree_hangs_over_its_leaves():
+def test_a_truncated_tree_is_drawn_above_its_leaves():
     tree = linkage(np.random.default_rng(0).normal(size=(60, 2)), "average")
     whole, part = P.tree_of(tree, 3), P.tree_of(tree, 3, max_merges=10)
     assert part.x.shape == (10, 2)
@@ -327,23 +327,25 @@ def test_the_upper_part_of_a_tree_hangs_over_its_leaves():
     np.testing.assert_array_equal(part.cluster, whole.cluster[-10:])
 
 
-def test_the_lifetime_is_shaded_and_clusters_have_their_colours():
+def test_the_lifetime_is_shaded_and_clusters_are_coloured():
     _, ensemble = members()
     model = EAC(4).fit(ensemble)
-    found = P.tree_of(model)
+    actual = P.tree_of(model)
     ax = P.dendrogram(model)
     band = ax.patches[0]
     corners = band.get_patch_transform().transform_path(band.get_path()).get_extents()
-    assert (corners.y0, corners.y1) == pytest.approx(found.lifetime)
-    assert model.lifetimes_[2] == pytest.approx(found.lifetime[1] - found.lifetime[0])
+    assert (corners.y0, corners.y1) == pytest.approx(actual.lifetime)
+    assert model.lifetimes_[2] == pytest.approx(actual.lifetime[1] - actual.lifetime[0])
     (brackets,) = lines_of(ax)
-    np.testing.assert_allclose([s[1, 1] for s in brackets.get_segments()], found.y[:, 2])
-    np.testing.assert_array_equal(np.sort(np.diff(found.ends)), np.sort(np.bincount(model.labels_)))
+    np.testing.assert_allclose([s[1, 1] for s in brackets.get_segments()], actual.y[:, 2])
+    np.testing.assert_array_equal(
+        np.sort(np.diff(actual.ends)), np.sort(np.bincount(model.labels_))
+    )
     for k in (1, 40):
         painted(P.dendrogram(model, k))
 
 
-def test_a_tree_of_very_many_objects():
+def test_very_large_trees_are_truncated():
     n = 200_000
     tree = np.column_stack(
         [
@@ -360,7 +362,7 @@ def test_a_tree_of_very_many_objects():
 # -- partitions
 
 
-def test_the_map_of_partitions_is_their_mutual_information_in_order():
+def test_the_map_shows_the_ordered_mutual_information():
     _, ensemble = members(m=9)
     picture = P.partition_map_of(ensemble)
     L = ensemble.labels[:, picture.order]
@@ -378,7 +380,7 @@ def test_the_map_of_partitions_is_their_mutual_information_in_order():
     assert P.partition_map(mixed[:, :1]).get_title() == "Agreement of 1 partitions"
 
 
-def test_weights_are_shares_the_heaviest_first():
+def test_weights_are_shares_in_descending_order():
     _, ensemble = members()
     model = WeightedPCC(4, random_state=0).fit(ensemble)
     np.testing.assert_allclose(P.weights_of(model), model.weights_)
@@ -400,19 +402,19 @@ def test_weights_are_shares_the_heaviest_first():
 def test_the_graph_has_sizes_and_overlaps():
     rng = np.random.default_rng(0)
     Y = rng.dirichlet([0.3] * 4, 50)
-    found = P.cluster_graph_of(Y)
-    np.testing.assert_array_equal(found.sizes, np.bincount(Y.argmax(axis=1), minlength=4))
+    actual = P.cluster_graph_of(Y)
+    np.testing.assert_array_equal(actual.sizes, np.bincount(Y.argmax(axis=1), minlength=4))
     for a in range(4):
         for b in range(4):
             expected = sum(y[a] * y[b] for y in Y) / sum(y[a] for y in Y)
-            assert found.overlap[a, b] == pytest.approx(expected)
+            assert actual.overlap[a, b] == pytest.approx(expected)
     ax = P.cluster_graph(Y, least=0.0)
     assert len(ax.lines) == 6
-    said = [text.get_text() for text in ax.texts]
-    assert f"{found.overlap[0, 1]:.2f}"[1:] in said
+    texts = [text.get_text() for text in ax.texts]
+    assert f"{actual.overlap[0, 1]:.2f}"[1:] in texts
     assert len(P.cluster_graph(Y, least=1.0).lines) == 0
     areas = ax.collections[0].get_sizes()
-    np.testing.assert_allclose(areas / areas.max(), found.sizes / found.sizes.max())
+    np.testing.assert_allclose(areas / areas.max(), actual.sizes / actual.sizes.max())
     for K in (1, 2, 3, 30):
         painted(P.cluster_graph(np.eye(K)[np.arange(40) % K]))
     # A cluster that is nobody's most probable one is not drawn.
@@ -443,17 +445,17 @@ def neighbours(K, n, share, largest=1.0):
     ],
     ids=["3", "7", "12", "24", "40", "star"],
 )
-def test_nothing_in_the_graph_lies_over_anything_else(Y, numbered):
+def test_elements_of_the_graph_do_not_overlap(Y, numbered):
     ax = P.cluster_graph(Y)
     renderer = painted(ax)
     boxes = [text.get_window_extent(renderer) for text in ax.texts]
     for one, other in itertools.combinations(boxes, 2):
         assert not one.overlaps(other)
-    said = [text.get_text() for text in ax.texts]
-    numbers = [box for text, box in zip(said, boxes, strict=True) if text.startswith(".")]
+    texts = [text.get_text() for text in ax.texts]
+    numbers = [box for text, box in zip(texts, boxes, strict=True) if text.startswith(".")]
     assert len(numbers) >= numbered
     # All clusters are named, of very many nearly all.
-    assert min(Y.shape[1], 36) <= len(said) - len(numbers) <= Y.shape[1]
+    assert min(Y.shape[1], 36) <= len(texts) - len(numbers) <= Y.shape[1]
     (circles,) = [c for c in ax.collections if len(c.get_offsets()) == Y.shape[1]]
     middles = ax.transData.transform(circles.get_offsets())
     radii = np.sqrt(circles.get_sizes()) / 2 * ax.figure.dpi / 72
@@ -462,7 +464,7 @@ def test_nothing_in_the_graph_lies_over_anything_else(Y, numbered):
         assert (np.linalg.norm(nearest - middles, axis=1) >= radii).all()
 
 
-def test_traces_are_the_models():
+def test_traces_match_the_models():
     _, ensemble = members()
     pcc = PCC(4, random_state=0).fit(ensemble)
     np.testing.assert_array_equal(P.trace_of(pcc), pcc.trace_)
@@ -478,7 +480,7 @@ def test_traces_are_the_models():
 
 
 @pytest.mark.parametrize("shape", [(30, 5), (200, 120), (60, 400)])
-def test_places_are_the_principal_components(shape):
+def test_coordinates_are_principal_components(shape):
     X = np.random.default_rng(0).normal(size=shape) * np.linspace(3, 1, shape[1])
     embedding = P.embedding_of(X, np.zeros(shape[0], int))
     pca = PCA(2, svd_solver="full").fit(X)
@@ -488,21 +490,21 @@ def test_places_are_the_principal_components(shape):
     np.testing.assert_allclose(embedding.shares, pca.explained_variance_ratio_)
 
 
-def test_places_of_an_ensemble_keep_apart_what_partitions_do():
+def test_the_embedding_of_an_ensemble_separates_its_clusters():
     z, ensemble = members(n=120, m=30)
     embedding = P.embedding_of(ensemble, z)
     expected = PCA(2, svd_solver="full").fit_transform(ensemble.indicator.toarray() / np.sqrt(30))
     np.testing.assert_allclose(np.abs(embedding.places), np.abs(expected), atol=1e-8)
 
 
-def test_unsure_objects_are_faded():
+def test_uncertain_objects_are_faded():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
-    found = P.embedding_of(X, [0, 0, 1, -1], [1.0, 0.5, np.nan, 0.25])
-    np.testing.assert_array_equal(found.places, X)
-    np.testing.assert_array_equal(found.confidence, [1, 0.5, 0, 0.25])
+    actual = P.embedding_of(X, [0, 0, 1, -1], [1.0, 0.5, np.nan, 0.25])
+    np.testing.assert_array_equal(actual.places, X)
+    np.testing.assert_array_equal(actual.confidence, [1, 0.5, 0, 0.25])
     ax = P.embedding(X, [0, 0, 1, -1], [1.0, 0.5, np.nan, 0.25])
     shown = np.concatenate([c.get_facecolors() for c in ax.collections])
-    np.testing.assert_allclose(np.sort(shown[:, 3]), np.sort(0.12 + 0.88 * found.confidence))
+    np.testing.assert_allclose(np.sort(shown[:, 3]), np.sort(0.12 + 0.88 * actual.confidence))
     offsets = np.concatenate([c.get_offsets() for c in ax.collections])
     assert {*map(tuple, offsets)} == {*map(tuple, X)}
     model = AutoConsensus(2, random_state=0).fit(np.repeat([[0] * 6, [1] * 6], 4, axis=0))
@@ -537,6 +539,6 @@ def test_unsure_objects_are_faded():
         (lambda: P.embedding(Ensemble(np.eye(3, dtype=int)), [0, 1]), "of the 2 objects"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(call, sentence):
+def test_invalid_input_is_refused(call, sentence):
     with pytest.raises(InputError, match=sentence):
         call()

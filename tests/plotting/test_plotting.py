@@ -29,7 +29,7 @@ def shuffled_blocks(seed=0, sizes=(5, 9, 6)):
 
 
 @pytest.mark.parametrize("order", ["vat", "dendrogram"])
-def test_clusters_stand_side_by_side(order):
+def test_clusters_are_contiguous(order):
     _, ensemble = shuffled_blocks()
     shares = picture(coassociation_heatmap(ensemble, order=order))
     assert set(np.unique(shares)) == {0.0, 1.0}
@@ -39,7 +39,7 @@ def test_clusters_stand_side_by_side(order):
     assert borders == 2  # three blocks along the diagonal
 
 
-def test_given_order_shows_the_shares_themselves():
+def test_the_given_order_keeps_the_shares():
     L = np.array([[0, 0, 1], [0, 1, -1], [1, 1, 1], [-1, -1, 0]])
     shares = picture(coassociation_heatmap(Ensemble(L), order=None))
     np.testing.assert_allclose(shares[0, :3], [1, 1 / 2, 1 / 3])
@@ -47,7 +47,7 @@ def test_given_order_shows_the_shares_themselves():
     assert not shares.mask[0, 3]
 
 
-def test_matrix_and_ensemble_give_the_same_picture():
+def test_a_matrix_and_an_ensemble_give_the_same_plot():
     _, ensemble = shuffled_blocks()
     B = ensemble.indicator.toarray()
     by_matrix = coassociation_heatmap(B @ B.T / 2)
@@ -55,7 +55,7 @@ def test_matrix_and_ensemble_give_the_same_picture():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_dendrogram_order_has_every_cluster_of_the_tree_in_one_run(seed):
+def test_the_dendrogram_order_keeps_clusters_contiguous(seed):
     points = np.random.default_rng(seed).normal(size=(25, 3))
     apart = cdist(points, points) / 20
     order = dendrogram_order(apart)
@@ -71,7 +71,7 @@ def test_the_dendrogram_order_has_every_cluster_of_the_tree_in_one_run(seed):
     assert steps[0] < steps[1]
 
 
-def test_an_order_of_the_users_own():
+def test_a_given_order_is_used():
     _, ensemble = shuffled_blocks()
     shares = coassociation(ensemble, normalize=True)
     order = np.random.default_rng(1).permutation(20)
@@ -81,11 +81,11 @@ def test_an_order_of_the_users_own():
 
 
 @pytest.mark.parametrize("order", ["vat", "dendrogram"])
-def test_memberships_by_their_likeness(order):
+def test_memberships_can_order_the_objects(order):
     rows = np.repeat([[1.0, 0.0, 0.0], [0.0, 0.6, 0.4], [0.1, 0.0, 0.9]], 4, axis=0)
     shuffled = rows[np.random.default_rng(0).permutation(12)]
-    found = picture(membership_heatmap(shuffled, order=order))
-    assert np.count_nonzero(np.abs(np.diff(found, axis=0)).sum(axis=1)) == 2
+    actual = picture(membership_heatmap(shuffled, order=order))
+    assert np.count_nonzero(np.abs(np.diff(actual, axis=0)).sum(axis=1)) == 2
 
 
 def test_many_objects_are_averaged_in_blocks():
@@ -107,7 +107,7 @@ def test_averages_leave_out_pairs_without_evidence():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_all_of_very_many_objects_are_averaged_without_pairs(monkeypatch, missing):
+def test_very_many_objects_are_averaged_without_the_matrix(monkeypatch, missing):
     rng = np.random.default_rng(0)
     L = rng.integers(0, 3, (90, 6))
     L[rng.random(L.shape) < missing] = -1
@@ -131,7 +131,7 @@ def test_all_of_very_many_objects_are_averaged_without_pairs(monkeypatch, missin
     assert picture(whole).shape == (9, 9)
 
 
-def test_very_many_objects_are_drawn_from(monkeypatch):
+def test_very_many_objects_are_sampled(monkeypatch):
     monkeypatch.setattr(heatmaps, "_MAX_OBJECTS", 30)
     rng = np.random.default_rng(0)
     ensemble = Ensemble(rng.integers(0, 3, size=(1000, 5)))
@@ -160,7 +160,7 @@ def test_very_many_objects_are_drawn_from(monkeypatch):
 # -- what can be drawn
 
 
-def test_labels_evidence_shares_and_counts_give_the_same_picture():
+def test_labels_evidence_shares_and_counts_give_the_same_plot():
     rng = np.random.default_rng(2)
     labels = rng.integers(0, 3, (30, 8))
     expected = picture(coassociation_heatmap(Ensemble(labels)))
@@ -177,7 +177,7 @@ def test_models_are_shown_with_their_clusters():
     ax = coassociation_heatmap(whole, order="cluster")
     expected = coassociation_heatmap(whole.ensemble_, order="cluster", labels=whole.labels_)
     np.testing.assert_allclose(picture(ax), picture(expected))
-    assert [len(strips_of(found)) for found in (ax, expected)] == [2, 2]
+    assert [len(strips_of(actual)) for actual in (ax, expected)] == [2, 2]
 
     soft = PCC(2, random_state=0).fit(whole.ensemble_)
     shown = coassociation_heatmap(soft, order=None)
@@ -190,7 +190,7 @@ def strips_of(ax):
     return [child for child in ax.child_axes if child.get_label() == "clusters"]
 
 
-def test_strips_have_a_colour_for_each_cluster_in_the_order_of_the_picture():
+def test_strips_show_the_clusters_in_the_plotted_order():
     z, ensemble = shuffled_blocks()
     ax = coassociation_heatmap(ensemble, labels=z)
     ax.figure.canvas.draw()
@@ -207,7 +207,7 @@ def test_strips_have_a_colour_for_each_cluster_in_the_order_of_the_picture():
     assert len(np.unique(only.images[0].get_array().reshape(-1, 3), axis=0)) == 3
 
 
-def test_like_clusters_have_like_colours_and_no_cluster_is_grey():
+def test_matching_clusters_share_colours_and_none_is_grey():
     z, ensemble = shuffled_blocks()
     names = np.array(["red", "green", "blue"], dtype=object)[z]
     names[:2] = None
@@ -220,17 +220,17 @@ def test_like_clusters_have_like_colours_and_no_cluster_is_grey():
     assert (second[:2] != first[:2]).any(axis=1).all()
     np.testing.assert_array_equal(third[z != 1], first[z != 1])
     np.testing.assert_array_equal(third[z == 1], np.tile(second[0], ((z == 1).sum(), 1)))
-    said = {text.get_text() for strip in strips_of(ax) for text in strip.texts}
-    assert {"EAC", "class", "number"} <= said
+    texts = {text.get_text() for strip in strips_of(ax) for text in strip.texts}
+    assert {"EAC", "class", "number"} <= texts
 
 
-def test_very_many_clusters_have_colours():
+def test_very_many_clusters_are_coloured():
     ax = coassociation_heatmap(np.eye(60), labels=np.arange(60))
     colours = strips_of(ax)[0].images[0].get_array().reshape(-1, 3)
     assert len(np.unique(colours, axis=0)) == 60
 
 
-def test_membership_is_sorted_by_cluster_the_surest_first():
+def test_membership_is_sorted_by_cluster_and_confidence():
     Y = np.array([[0.2, 0.8], [0.6, 0.4], [0.1, 0.9], [1.0, 0.0]])
     np.testing.assert_allclose(picture(membership_heatmap(Y)), Y[[3, 1, 2, 0]])
     np.testing.assert_allclose(picture(membership_heatmap(Y, order=None)), Y)
@@ -246,13 +246,13 @@ def test_membership_of_many_objects_is_averaged():
 
 
 @pytest.mark.parametrize("k", [1, 2, 40])
-def test_any_number_of_clusters(k):
+def test_any_number_of_clusters_is_drawn(k):
     ax = membership_heatmap(np.full((5, k), 1 / k))
     ax.figure.canvas.draw()
     assert ax.get_xlabel() == "cluster"
 
 
-def test_pictures_are_labelled_and_can_be_saved(tmp_path):
+def test_plots_are_labelled_and_can_be_saved(tmp_path):
     _, ensemble = shuffled_blocks()
     for ax in (coassociation_heatmap(ensemble), membership_heatmap(np.eye(4))):
         assert ax.get_xlabel()
@@ -264,7 +264,7 @@ def test_pictures_are_labelled_and_can_be_saved(tmp_path):
         assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_drawing_into_given_axes():
+def test_plots_are_drawn_into_given_axes():
     figure = Figure()
     ax = figure.add_subplot()
     assert membership_heatmap(np.eye(2), ax=ax) is ax
@@ -304,19 +304,19 @@ def test_drawing_into_given_axes():
         (lambda: membership_heatmap(np.eye(2), max_pixels=1.5), ParameterError, "'max_pixels'"),
     ],
 )
-def test_bad_input(call, error, sentence):
+def test_invalid_input_is_refused(call, error, sentence):
     with pytest.raises(error) as caught:
         call()
     assert sentence in str(caught.value)
 
 
-def test_absent_matplotlib_gives_the_pip_command(monkeypatch):
+def test_missing_matplotlib_prints_the_pip_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
         membership_heatmap(np.eye(2))
 
 
-def test_pyplot_is_not_touched():
+def test_pyplot_is_not_imported():
     code = (
         "import sys, numpy as np; from conclust.plotting import membership_heatmap\n"
         "assert 'matplotlib' not in sys.modules\n"
@@ -326,7 +326,7 @@ def test_pyplot_is_not_touched():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-def test_pyplot_knows_the_figure_where_it_shows_figures(monkeypatch):
+def test_pyplot_registers_the_figure_in_interactive_use(monkeypatch):
     import matplotlib
     from matplotlib import pyplot
 
@@ -343,7 +343,7 @@ def test_pyplot_knows_the_figure_where_it_shows_figures(monkeypatch):
     assert pyplot.get_fignums() == before
 
 
-def test_a_script_saves_the_picture_by_pyplot(tmp_path):
+def test_a_script_can_save_the_plot_by_pyplot(tmp_path):
     from matplotlib import pyplot
 
     pyplot.close("all")
@@ -356,7 +356,7 @@ def test_a_script_saves_the_picture_by_pyplot(tmp_path):
     pyplot.close("all")
 
 
-def test_many_pictures_of_a_script_are_held_one_at_a_time(tmp_path, recwarn):
+def test_scripts_hold_one_figure_at_a_time(tmp_path, recwarn):
     from matplotlib import pyplot
 
     pyplot.close("all")
@@ -373,7 +373,7 @@ def test_many_pictures_of_a_script_are_held_one_at_a_time(tmp_path, recwarn):
     pyplot.close("all")
 
 
-def test_a_report_leaves_pyplot_alone():
+def test_a_report_does_not_use_pyplot():
     from matplotlib import pyplot
 
     pyplot.close("all")

@@ -49,43 +49,43 @@ def naive_evidence(found, labels):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("n_borders", [1, 5, 20])
-def test_evidence_is_the_sum_over_borders_and_joined_islands(seed, n_borders):
-    found = borders(seed, n_borders=n_borders)
+def test_the_evidence_sums_borders_and_joined_islands(seed, n_borders):
+    actual = borders(seed, n_borders=n_borders)
     rng = np.random.default_rng(seed + 100)
-    home = rng.integers(4, size=found.n_pieces)
-    labels = home[found.pieces]
+    home = rng.integers(4, size=actual.n_pieces)
+    labels = home[actual.pieces]
     moved = rng.permutation(len(labels))[:5]
     labels[moved] = rng.integers(4, size=5)
-    assert found.evidence(labels) == pytest.approx(naive_evidence(found, labels), abs=1e-9)
+    assert actual.evidence(labels) == pytest.approx(naive_evidence(actual, labels), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_merging_stops_where_every_pooled_valley_is_deep(seed):
-    found = borders(seed)
-    groups = found.merged(0.5)
+    actual = borders(seed)
+    groups = actual.merged(0.5)
     for a in set(groups):
         for b in set(groups) - {a}:
             between = [
-                i for i, (p, q) in enumerate(found.pairs) if {groups[p], groups[q]} == {a, b}
+                i for i, (p, q) in enumerate(actual.pairs) if {groups[p], groups[q]} == {a, b}
             ]
             if between:
-                ratio = (found.valley[between].sum() + 3) / (found.peak[between].sum() + 3)
+                ratio = (actual.valley[between].sum() + 3) / (actual.peak[between].sum() + 3)
                 assert ratio < 0.5
     # Pieces are merged only along borders.
-    island = islands_of(found)
+    island = islands_of(actual)
     assert all(q in island[p] for p in range(9) for q in range(9) if groups[p] == groups[q])
 
 
-def test_borders_are_the_pieces_with_ties_between_them():
+def test_borders_are_pairs_of_connected_pieces():
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.uniform(size=(300, 2)), rng.uniform(50, 51, size=(100, 2))])
     pieces = np.concatenate([np.minimum((3 * X[:300, 0]).astype(int), 2), np.full(100, 3)])
-    found = find_borders(X, pieces, neighbour_graph(X, 10), 0)
-    assert found.pairs.tolist() == [[0, 1], [1, 2]]
-    assert (found.ratios > 0.5).all()
-    again = find_borders(X, pieces, neighbour_graph(X, 10), 0, n_jobs=3)
-    assert np.array_equal(found.valley, again.valley)
-    assert np.array_equal(found.peak, again.peak)
+    actual = find_borders(X, pieces, neighbour_graph(X, 10), 0)
+    assert actual.pairs.tolist() == [[0, 1], [1, 2]]
+    assert (actual.ratios > 0.5).all()
+    repeated = find_borders(X, pieces, neighbour_graph(X, 10), 0, n_jobs=3)
+    assert np.array_equal(actual.valley, repeated.valley)
+    assert np.array_equal(actual.peak, repeated.peak)
 
 
 def test_rounded_columns_are_spread_over_their_grid():

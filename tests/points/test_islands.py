@@ -59,7 +59,7 @@ def naive_choice(borders, islands, cuts, K):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_choice_is_the_best_of_all_ways(seed):
+def test_the_choice_matches_brute_force(seed):
     rng = np.random.default_rng([seed, 5])
     borders, islands = random_borders(rng)
     cuts = random_cuts(rng, borders)
@@ -74,7 +74,7 @@ def test_the_choice_is_the_best_of_all_ways(seed):
     assert changed or borders.n_islands == 1 or seed
 
 
-def test_one_island_leaves_the_cuts():
+def test_a_single_island_keeps_the_cuts():
     borders = Borders(
         np.repeat(np.arange(3), 20),
         np.array([[0, 1], [1, 2]]),
@@ -86,7 +86,7 @@ def test_one_island_leaves_the_cuts():
     assert all(chosen[K][0] is cuts[K] for K in cuts)
 
 
-def test_pieces_with_a_tie_across_an_empty_valley_are_islands():
+def test_pieces_across_an_empty_valley_are_islands():
     pieces = np.repeat(np.arange(3), [200, 25, 25])
     pairs = np.array([[0, 1], [1, 2]])
     peak = np.array([9.0, 9.0])
@@ -117,7 +117,7 @@ def uneven():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("number", [6, None])
-def test_small_islands_are_not_joined_while_a_large_one_is_split(uneven, number, seed):
+def test_small_islands_are_kept_while_a_large_one_is_split(uneven, number, seed):
     X, y = uneven
     model = ConsensusClustering(n_clusters=number, random_state=seed).fit(X)
     assert model.n_clusters_ == 6
@@ -125,7 +125,7 @@ def test_small_islands_are_not_joined_while_a_large_one_is_split(uneven, number,
     assert np.array_equal(model.predict(X), model.labels_)
 
 
-def test_the_votes_of_a_fit_place_the_same_objects(uneven):
+def test_votes_of_a_fit_place_its_objects(uneven):
     X, _ = uneven
     model = ConsensusClustering(n_clusters=6, random_state=0).fit(X)
     consensus = model.consensus_

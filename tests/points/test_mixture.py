@@ -30,7 +30,7 @@ def stretched(seed=0, n=600):
 
 
 @pytest.mark.parametrize("shape", ["spherical", "tied"])
-def test_the_fixed_point_is_that_of_scikit_learn(shape):
+def test_the_fixed_point_matches_scikit_learn(shape):
     X, y = stretched()
     ours = fit_mixture(X, y, 3, shape, 1e-10)
     if shape == "tied":
@@ -67,7 +67,7 @@ def test_ellipsoids_of_each_component_are_shrunk_towards_the_pooled_one():
         np.testing.assert_allclose(mixture.covariances[k], shrunk, atol=1e-5)
 
 
-def test_numbers_of_parameters():
+def test_numbers_of_parameters_match_hand_counts():
     assert [n_parameters(shape, 4, 3) for shape in ("spherical", "tied", "full")] == [
         1 + 12 + 3,
         6 + 12 + 3,
@@ -75,7 +75,7 @@ def test_numbers_of_parameters():
     ]
 
 
-def test_discriminants_place_points_as_the_densities_do():
+def test_discriminants_and_densities_place_points_alike():
     X, y = stretched()
     for shape in ("spherical", "tied", "full"):
         mixture = fit_mixture(X, y, 3, shape)
@@ -86,7 +86,7 @@ def test_discriminants_place_points_as_the_densities_do():
         assert np.array_equal(nearest, mixture.labels(X))
 
 
-def test_the_misfit_of_points_on_a_line_is_that_of_kolmogorov_and_smirnov():
+def test_the_misfit_in_one_dimension_matches_kolmogorov_smirnov():
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(size=120), rng.normal(4, 1, 80)])
     mixture = Mixture(
@@ -96,14 +96,14 @@ def test_the_misfit_of_points_on_a_line_is_that_of_kolmogorov_and_smirnov():
     assert misfit(x[:, np.newaxis], mixture) == pytest.approx(expected * np.sqrt(200))
 
 
-def test_what_a_mixture_was_drawn_from_fits_and_other_shapes_do_not():
+def test_samples_of_a_mixture_fit_and_other_shapes_do_not():
     X, y = stretched()
     assert misfit(X, best_mixture(X, [y], 3)) < 0.85
     rings, inner = make_circles(600, noise=0.05, factor=0.5, random_state=0)
     assert misfit(rings, best_mixture(rings, [inner], 2)) > 0.85
 
 
-def test_a_component_that_loses_its_points_gives_no_mixture():
+def test_a_mixture_with_an_empty_component_is_rejected():
     X = np.concatenate([np.zeros((20, 2)), np.ones((20, 2))])
     X += np.random.default_rng(0).normal(size=X.shape) * 1e-3
     labels = np.zeros(40, dtype=np.int64)
@@ -126,20 +126,20 @@ def test_refinement_by_a_mixture_separates_stretched_clusters():
     assert refinement.offsets is not None
     assert adjusted_rand_index(y, refinement.labels(X)) > 0.9
     order = np.array([2, 0, 1])
-    again = refinement.renumbered(order)
-    assert np.array_equal(order[again.labels(X)], refinement.labels(X))
+    repeated = refinement.renumbered(order)
+    assert np.array_equal(order[repeated.labels(X)], refinement.labels(X))
 
 
 @pytest.mark.parametrize("shape", ["spherical", "tied", "full"])
-def test_a_refinement_is_read_as_it_was_written(tmp_path, shape):
+def test_a_refinement_is_read_back_unchanged(tmp_path, shape):
     X, y = stretched()
     centers, whitening, offsets = fit_mixture(X, y, 3, shape).discriminants()
     refinement = Refinement(centers, np.ones((5, 3)), whitening, offsets)
     Placing(None, refinement, refinement.votes).save(tmp_path / "placing.npz")
-    again = Placing.load(tmp_path / "placing.npz", 2, 5, 3).refinement
-    assert np.array_equal(again.labels(X), refinement.labels(X))
-    assert np.array_equal(again.offsets, offsets)
-    assert np.array_equal(again.whitening, whitening)
+    restored = Placing.load(tmp_path / "placing.npz", 2, 5, 3).refinement
+    assert np.array_equal(restored.labels(X), refinement.labels(X))
+    assert np.array_equal(restored.offsets, offsets)
+    assert np.array_equal(restored.whitening, whitening)
 
 
 def test_overlapping_blobs_are_counted():

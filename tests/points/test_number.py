@@ -26,14 +26,14 @@ def test_separated_blobs_are_found(seed):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "normal", "exponential", "laplace"])
-def test_one_cloud_is_one_cluster(kind):
+def test_one_cloud_gives_one_cluster(kind):
     X = getattr(np.random.default_rng(5), kind)(size=(400, 3))
     model = fitted(X)
     assert model.n_clusters_ == 1
     assert model.reason_.startswith("One cluster: ")
 
 
-def test_moons_are_two_clusters():
+def test_moons_give_two_clusters():
     X, y = make_moons(600, noise=0.05, random_state=4)
     model = fitted(X)
     assert model.n_clusters_ == 2
@@ -48,14 +48,14 @@ def test_min_clusters_excludes_one_cluster():
     assert "have a valley" in model.reason_ or "has a valley" in model.reason_
 
 
-def test_some_valleys_are_not_denied():
+def test_reasons_do_not_deny_existing_valleys():
     X, _ = make_blobs(300, centers=3, random_state=2)
     noise = np.random.default_rng(2).uniform(-12, 12, size=(60, 2))
     model = fitted(np.concatenate([X, noise]))
     assert model.n_clusters_ > 1 or "at no number of clusters does every border" in model.reason_
 
 
-def test_few_points_leave_the_number_to_the_partitions():
+def test_with_few_points_the_partitions_determine_the_number():
     X, _ = make_blobs(40, centers=3, center_box=(-20, 20), random_state=1)
     generator = EnsembleGenerator("kmeans", n_partitions=30)
     model = fitted(X, generator=generator)
@@ -64,7 +64,7 @@ def test_few_points_leave_the_number_to_the_partitions():
     assert "40 points are too few" in model.reason_
 
 
-def test_the_number_of_the_partitions_stands_beside_it():
+def test_the_number_of_the_partitions_is_reported():
     X = np.random.default_rng(2).uniform(size=(300, 2))
     model = fitted(X)
     alone = AutoConsensus(random_state=0).fit(model.ensemble_)
@@ -88,7 +88,7 @@ def test_threads_change_no_bit():
     assert one.reason_ == three.reason_
 
 
-def test_rounded_columns_make_no_borders():
+def test_rounded_columns_create_no_borders():
     rng = np.random.default_rng(8)
     X = np.clip(np.round(rng.normal(5, 1.5, size=(500, 3))), 1, 10)
     assert fitted(X).n_clusters_ == 1

@@ -29,7 +29,7 @@ def overlapping(seed=0, n=300, d=8, distance=3.0):
     return X, y
 
 
-def test_overlapping_gaussians_go_to_their_centres():
+def test_overlapping_gaussians_are_refined_to_their_centres():
     X, y = overlapping()
     rough = y.copy()
     rough[np.random.default_rng(1).permutation(600)[:150]] ^= 1
@@ -41,14 +41,14 @@ def test_overlapping_gaussians_go_to_their_centres():
 
 
 @pytest.mark.parametrize("make", [make_moons, make_circles])
-def test_other_shapes_are_left_as_they_are(make):
+def test_other_shapes_are_not_refined(make):
     X, y = make(
         500, noise=0.04, random_state=0, **({"factor": 0.5} if make is make_circles else {})
     )
     assert refine_by_centers(X, y, 2, no_votes) is None
 
 
-def test_the_same_partition_is_no_refinement():
+def test_an_unchanged_partition_is_not_a_refinement():
     X, y = overlapping(distance=40.0)
     assert refine_by_centers(X, y, 2, no_votes) is None
 
@@ -59,7 +59,7 @@ def test_a_cluster_that_becomes_empty_keeps_the_consensus():
     assert refine_by_centers(X, labels, 3, no_votes) is None or len(np.unique(labels)) == 3
 
 
-def test_objects_are_drawn_where_there_are_many():
+def test_many_objects_are_sampled():
     labels = np.where(np.arange(12_000) % 5 == 0, -1, 0)
     drawn = objects_to_refine(labels, 3)
     assert len(drawn) == 5_000
@@ -86,8 +86,8 @@ def test_predict_follows_the_refinement(model):
     assert np.array_equal(model.predict_proba(X), model.membership_)
     assert np.array_equal(model.membership_.argmax(axis=1), model.labels_)
     new = overlapping(3)[0]
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.predict(new), model.predict(new))
+    restored = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(restored.predict(new), model.predict(new))
 
 
 def test_the_refinement_can_be_turned_off_and_on(model):
@@ -103,7 +103,7 @@ def test_the_refinement_can_be_turned_off_and_on(model):
     assert on.refinement_ is not None
 
 
-def test_memberships_are_the_votes_of_the_members(model):
+def test_memberships_are_votes_of_the_members(model):
     """Against a loop over pairs: the mean similarity with each cluster, by the certainty of the members' clusters."""
     ensemble, labels = model.ensemble_, model.labels_
     weighted, certainty = certain_clusters(ensemble)
@@ -122,7 +122,7 @@ def test_memberships_are_the_votes_of_the_members(model):
         np.testing.assert_allclose(model.membership_[i], shares, atol=1e-9)
 
 
-def test_where_members_and_centres_differ_both_clusters_are_as_likely():
+def test_members_and_centres_that_differ_give_equal_probabilities():
     votes = np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
     refinement = Refinement(np.zeros((3, 1)), votes)
     indicator = sp.csr_array(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
@@ -140,7 +140,7 @@ def test_labels_are_numbered_by_first_appearance():
     assert refined.predict(X[::-1])[0] == 0
 
 
-def test_refine_is_a_bool():
+def test_refine_must_be_a_bool():
     with pytest.raises(ParameterError, match="must be a bool or 'auto'"):
         ConsensusClustering(refine=None).fit(np.zeros((60, 2)))
     with pytest.raises(ParameterError, match="'min_clusters' parameter of ConsensusClustering"):
@@ -178,7 +178,7 @@ def test_more_features_than_half_of_the_points_are_not_whitened():
     assert refinement is None or refinement.whitening is None
 
 
-def test_the_stability_of_a_refined_result_is_that_of_its_consensus(model):
+def test_the_stability_of_a_refined_result_equals_that_of_its_consensus(model):
     of_model = other_members(model, n_draws=5, random_state=0)
     of_consensus = other_members(model.consensus_, model.ensemble_, n_draws=5, random_state=0)
     assert model.refinement_ is not None

@@ -52,7 +52,7 @@ def cells(table, name):
     return [row[at] for row in table["rows"]]
 
 
-def test_iris():
+def test_the_account_of_iris_is_complete():
     iris = load_iris(as_frame=True).data
     generator = EnsembleGenerator("kmeans", init="random")
     content = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
@@ -81,7 +81,7 @@ def test_iris():
     assert first["inside"] == f"{setosa.mean():.4g}"
 
 
-def test_iris_with_a_p_value():
+def test_the_account_of_iris_has_a_p_value():
     iris = load_iris().data
     content = account(choose(iris, scale="standard", random_state=0))
     assert content["decision"] == {
@@ -141,17 +141,17 @@ def assert_alike(found, golden, where="account"):
         assert found == golden, where
 
 
-def test_iris_number_for_number(tmp_path):
+def test_the_numbers_of_iris_are_unchanged(tmp_path):
     # Where a change of numbers is meant, the file that is left here takes the place of iris.json.
-    found = account(choose(load_iris().data, scale="standard", random_state=0), max_objects=10)
-    found = json.loads(json.dumps(numbers_of(found), allow_nan=False))
+    actual = account(choose(load_iris().data, scale="standard", random_state=0), max_objects=10)
+    actual = json.loads(json.dumps(numbers_of(actual), allow_nan=False))
     left = tmp_path / "iris.json"
-    left.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    left.write_text(json.dumps(actual, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     golden = json.loads((Path(__file__).parent / "iris.json").read_text(encoding="utf-8"))
-    assert_alike(found, golden, f"{left}: account")
+    assert_alike(actual, golden, f"{left}: account")
 
 
-def test_numbers_are_those_of_confidence(model, blobs):
+def test_numbers_match_the_confidence_module(model, blobs):
     content = account(model, X=blobs)
     (clusters,) = tables(content, "clusters")
     sure = confidence.cluster_confidence(model)
@@ -178,11 +178,11 @@ def test_numbers_are_those_of_confidence(model, blobs):
 
 
 def test_every_number_says_how_it_was_made(model, chosen, blobs):
-    for found in (account(model, X=blobs), account(chosen, X=blobs), account(chosen)):
-        assert all(fact["how"].endswith(".") for fact in found["facts"])
+    for actual in (account(model, X=blobs), account(chosen, X=blobs), account(chosen)):
+        assert all(fact["how"].endswith(".") for fact in actual["facts"])
         columns = [
             column
-            for part in found["sections"]
+            for part in actual["sections"]
             for block in part["blocks"]
             for column in block.get("columns", ())
         ]
@@ -227,7 +227,7 @@ def test_ensembles_without_points_have_no_p_value(chosen):
     assert "There are no points here" in section(content, "features")["blocks"][0]["text"]
 
 
-def test_one_cluster_has_a_page_of_its_own():
+def test_one_cluster_has_a_separate_page():
     cloud = np.random.default_rng(2).normal(size=(60, 3))
     chosen = choose(cloud, range(2, 5), n_resamples=12, n_references=19, random_state=0)
     assert chosen.n_clusters == 1
@@ -307,7 +307,7 @@ def test_any_method_is_reported_with_its_ensemble(method, said, model):
     assert any(type(method).__name__ in line and method.method.citation in line for line in cite)
 
 
-def test_labels_and_clusterers_of_others_are_reported_with_an_ensemble(blobs, model):
+def test_other_labels_and_clusterers_are_reported_with_an_ensemble(blobs, model):
     kmeans = KMeans(3, n_init=3, random_state=5).fit(blobs)
     by_model = account(kmeans, ensemble=model.ensemble_, X=blobs)
     by_labels = account(kmeans.labels_, ensemble=model.ensemble_, X=blobs)
@@ -317,7 +317,7 @@ def test_labels_and_clusterers_of_others_are_reported_with_an_ensemble(blobs, mo
     assert cells(tables(by_labels, "clusters")[0], "size") == sizes.tolist()
 
 
-def test_a_selection_of_another_number_is_a_doubt(model, chosen, blobs):
+def test_a_selection_of_another_number_raises_a_doubt(model, chosen, blobs):
     two = ConsensusClustering(n_clusters=2, random_state=0).fit(blobs)
     content = account(two, X=blobs, selection=chosen)
     assert "the number requested; of one cluster p = 0.05" in content["decision"]["sentence"]
@@ -329,7 +329,7 @@ def test_a_selection_of_another_number_is_a_doubt(model, chosen, blobs):
     assert same["decision"]["doubts"] == list(chosen.doubts)
 
 
-def test_names_come_from_frames(model, blobs):
+def test_names_are_taken_from_frames(model, blobs):
     frame = pd.DataFrame(blobs, index=[f"plant {i}" for i in range(90)], columns=list("abcd"))
     content = account(model, X=frame)
     (objects,) = tables(content, "objects")
@@ -340,7 +340,7 @@ def test_names_come_from_frames(model, blobs):
     assert set(cells(tables(given, "objects")[0], "object")) == set(map(str, range(100, 190)))
 
 
-def test_of_many_objects_the_most_uncertain_are_listed(model):
+def test_the_most_uncertain_objects_are_listed(model):
     content = account(model, max_objects=7)
     (objects,) = tables(content, "objects")
     assert len(objects["rows"]) == 7
@@ -349,7 +349,7 @@ def test_of_many_objects_the_most_uncertain_are_listed(model):
     assert "the 7 most uncertain of 90 objects" in section(content, "objects")["blocks"][0]["text"]
 
 
-def test_points_are_looked_at_in_the_scale_of_the_clustering():
+def test_points_are_measured_in_the_scale_of_the_clustering():
     X, _ = make_blobs(120, centers=[[0, 0], [0, 9]], cluster_std=0.6, random_state=0)
     X[:, 0] *= 1000.0  # where nothing is to be seen
     generator = EnsembleGenerator("kmeans", scale="standard")
@@ -361,14 +361,14 @@ def test_points_are_looked_at_in_the_scale_of_the_clustering():
 def test_the_report_describes_how_members_were_made(blobs):
     generator = EnsembleGenerator("spectral", 6, n_graphs=2, feature_fraction=0.5, fit_on=50)
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(blobs)
-    said = (
+    description = (
         "spectral clustering on landmarks with random numbers of clusters (50 % of the features each, each "
         "fitted on 50 objects at most, on 2 graphs of landmarks)"
     )
-    assert said in str(account(model, X=blobs))
+    assert description in str(account(model, X=blobs))
 
 
-def test_gaps_in_the_points_are_no_obstacle(model, blobs):
+def test_points_may_have_gaps(model, blobs):
     X = blobs.copy()
     X[3, 1] = np.nan
     content = account(model, X=X)
@@ -403,7 +403,7 @@ def test_objects_in_no_cluster_are_counted():
         (lambda m, X: report.account("nowhere", ensemble=m.ensemble_), "brings its own ensemble"),
     ],
 )
-def test_what_cannot_be_reported_is_refused(given, said, model, blobs):
+def test_invalid_input_is_refused(given, said, model, blobs):
     with pytest.raises(ValueError, match=said):
         given(model, blobs)
 
@@ -459,21 +459,21 @@ def test_the_printed_call_gives_the_same_selection(blobs, given):
     import conclust
 
     first = choose(blobs, [2, 3], **{"n_resamples": 6, "n_references": 19, **given})
-    for found, names in (
+    for actual, names in (
         (first, {"X": blobs}),
         (choose_from(first.ensembles, max_dense=50, n_pairs=1000), {"ensembles": first.ensembles}),
         (choose_from(first.ensembles[2], [2, 4]), {"ensemble": first.ensembles[2]}),
     ):
-        blocks = section(account(found), "repeat")["blocks"]
+        blocks = section(account(actual), "repeat")["blocks"]
         (code,) = [block["text"] for block in blocks if block["kind"] == "code"]
-        again = eval(code, {"conclust": conclust, "numpy": np, "KMeans": KMeans} | names)
-        assert again.reason == found.reason
-        assert again.null.tobytes() == found.null.tobytes()
-        for name, column in found.table.items():
-            assert again.table[name].tobytes() == column.tobytes(), name
+        repeated = eval(code, {"conclust": conclust, "numpy": np, "KMeans": KMeans} | names)
+        assert repeated.reason == actual.reason
+        assert repeated.null.tobytes() == actual.null.tobytes()
+        for name, column in actual.table.items():
+            assert repeated.table[name].tobytes() == column.tobytes(), name
 
 
-def test_seeds_drawn_by_the_machine_are_printed_in_full(blobs):
+def test_random_seeds_are_printed_in_full(blobs):
     # A browser reads whole numbers of JSON up to 2**53 only.
     selection = choose(blobs, [2, 3], n_resamples=5, n_references=19)
     seed = selection.settings["random_state"]
@@ -483,7 +483,7 @@ def test_seeds_drawn_by_the_machine_are_printed_in_full(blobs):
     assert settings["selection"]["random_state"] == str(seed)
 
 
-def test_clusterings_that_disagree_in_two_ways():
+def test_clusterings_that_support_two_partitions_are_reported():
     rng = np.random.default_rng(0)
     first = np.repeat([0, 1, 2, 3], 25)
     second = np.where(rng.random(100) < 0.4, rng.integers(0, 4, 100), first)

@@ -59,7 +59,7 @@ def blocks(found, name):
     return next(part["blocks"] for part in found["sections"] if part["id"] == name)
 
 
-def test_a_folder_of_cluster(results):
+def test_a_folder_of_cluster_is_reported(results):
     content = report.account(results / "cluster", pictures=False)
     assert content["decision"]["clusters"] == 3
     assert content["decision"]["by"] == "borders"
@@ -85,7 +85,7 @@ def test_a_folder_of_cluster(results):
     assert any("accuracy H = 1.000" in block.get("text", "") for block in blocks(content, "run"))
 
 
-def test_a_number_that_resamples_chose_is_tested(results, tmp_path):
+def test_a_number_chosen_by_resampling_is_tested(results, tmp_path):
     out = tmp_path / "auto"
     more = ["--label-column", "kind", "--partitions", "20", "-k", "auto", "-q", "--out", str(out)]
     assert main(["cluster", str(results / "points.csv"), *more]) == 0
@@ -100,14 +100,14 @@ def test_a_number_that_resamples_chose_is_tested(results, tmp_path):
     assert settings["settings"]["selection"]["null"] == "rotation"
 
 
-def test_memberships_come_back_as_they_were(results):
+def test_memberships_are_read_back_unchanged(results):
     reported = read_result(results / "cluster")
     assert reported.judged.membership.shape == (60, 3)
     np.testing.assert_allclose(reported.judged.membership.sum(axis=1), 1.0, rtol=1e-12)
     assert (reported.judged.membership.argmax(axis=1) == reported.labels).all()
 
 
-def test_a_folder_of_select(results):
+def test_a_folder_of_select_is_reported(results):
     content = report.account(results / "select", pictures=False)
     assert content["decision"]["sentence"] == (
         "3 clusters in 60 objects: one Gaussian cloud is rejected (p = 0.05, 19 rotations); 3 of 3 borders hold (p < .05, Holm)."
@@ -120,7 +120,7 @@ def test_a_folder_of_select(results):
     assert blocks(content, "features")[1]["of"] == 3
 
 
-def test_a_folder_of_combine_has_no_points(results):
+def test_a_folder_of_combine_is_reported_without_points(results):
     content = report.account(results / "combine", pictures=False)
     assert content["decision"]["sentence"].startswith(
         "3 clusters in 60 objects, the number requested"
@@ -129,14 +129,14 @@ def test_a_folder_of_combine_has_no_points(results):
     assert any("HBGF" in item for item in blocks(content, "cite")[1]["items"])
 
 
-def test_a_folder_of_one_cluster(results):
+def test_a_folder_of_one_cluster_is_reported(results):
     content = report.account(results / "one", pictures=False)
     assert content["decision"]["clusters"] == 1
     assert "clusters" not in [part["id"] for part in content["sections"]]
     assert not (results / "one" / "ensemble.npz").exists()
 
 
-def test_left_out_objects_are_in_no_cluster(tmp_path):
+def test_excluded_objects_are_in_no_cluster(tmp_path):
     X, _ = make_blobs(60, centers=3, n_features=3, cluster_std=0.5, random_state=1)
     rows = [f"{a:.3f},{c},{'' if i == 5 else f'{b:.3f}'}" for i, (a, b, c) in enumerate(X)]
     path = tmp_path / "gaps.csv"
@@ -150,7 +150,7 @@ def test_left_out_objects_are_in_no_cluster(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["cluster", "select", "combine"])
-def test_every_file_that_is_needed_is_missed(name, copied):
+def test_every_missing_file_is_an_error(name, copied):
     whole = copied(name)
     needed = {
         "cluster": ["labels.csv", "memberships.csv", "ensemble.npz", "result.json"],
@@ -174,7 +174,7 @@ def respelled(folder, change):
     return folder
 
 
-def test_another_version_is_one_clear_sentence(copied):
+def test_another_version_is_refused_in_one_sentence(copied):
     folder = respelled(copied("cluster"), lambda content: content.update(format=1))
     with pytest.raises(InputError, match=r"has format 1, written by conclust 0\..*reads format 2"):
         report.account(folder)
@@ -205,7 +205,7 @@ def refusal(folder, content):
 
 
 @pytest.mark.parametrize("name", ["cluster", "select"])
-def test_a_record_with_nonsense_is_read_or_refused_in_a_sentence(name, copied):
+def test_an_invalid_record_is_read_or_refused_in_one_sentence(name, copied):
     folder = copied(name)
     content = json.loads((folder / "result.json").read_text())
     spoiled = [{k: v for k, v in content.items() if k != key} for key in content]
@@ -265,7 +265,7 @@ def test_sections_on_points_describe_the_points(results):
         np.testing.assert_array_equal(reported.gaps.p_value, gaps.p_value)
 
 
-def test_features_come_back_in_their_order(results):
+def test_features_are_read_back_in_order(results):
     with (results / "cluster" / "features.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     found = read_result(results / "cluster").features

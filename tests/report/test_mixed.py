@@ -106,7 +106,7 @@ def test_the_page_counts_categories_and_filled_cells_apart(folder):
     assert sorted(made) == sorted(["features"] * 20 + ["plan", "region"])
 
 
-def test_shares_stand_beside_features_on_the_page(customers, folder):
+def test_the_page_shows_shares_with_features(customers, folder):
     content = report.account(folder, pictures=False)
     text, features, table = blocks(content, "features")
     assert "15 were empty and were filled by the median" in text["text"]
@@ -126,7 +126,7 @@ def test_shares_stand_beside_features_on_the_page(customers, folder):
         np.testing.assert_allclose(rows[("plan", "region")[j], name], expected, atol=1e-6)
 
 
-def test_the_terminal_counts_them_apart(customers, tmp_path, capsys):
+def test_the_terminal_counts_categories_and_filled_cells_apart(customers, tmp_path, capsys):
     words = ["--categories", "all", "--impute", "mean", "--partitions", "10", "-k", "3"]
     assert main(["cluster", str(customers[1]), *words, "--out", str(tmp_path / "out")]) == 0
     output = capsys.readouterr()
@@ -205,7 +205,7 @@ def test_a_pipeline_is_reported_by_its_last_step(customers):
         (float("nan"), "nan"),
     ],
 )
-def test_numbers_are_written_as_people_write_them(value, said):
+def test_numbers_are_formatted_for_readers(value, said):
     from conclust.report.differences import brief
 
     assert brief(value) == said

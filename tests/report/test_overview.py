@@ -40,7 +40,7 @@ def found(customers):
     return account(model, X=customers, pictures=False)
 
 
-def test_the_groups_come_first_with_what_distinguishes_them(found, customers):
+def test_groups_come_first_with_their_distinguishing_features(found, customers):
     assert found["sections"][0]["id"] == "overview"
     text, table, heat = overview(found)
     columns = [column["name"] for column in table["columns"]]
@@ -55,7 +55,7 @@ def test_the_groups_come_first_with_what_distinguishes_them(found, customers):
     assert heat["rows"][0][0] in {"age", "income", "plan = premium", "plan = basic"}
 
 
-def test_the_heatmap_has_the_means_and_differences(found, customers):
+def test_the_heatmap_shows_means_and_differences(found, customers):
     heat = overview(found)[2]
     assert [column["kind"] for column in heat["columns"]] == ["name", *["heat"] * 3]
     (age,) = [row for row in heat["rows"] if row[0] == "age"]
@@ -79,7 +79,7 @@ def test_without_points_there_are_sizes_and_separations():
     assert len(blocks) == 2
 
 
-def test_separations_in_words():
+def test_separations_are_described_in_words():
     overlap = np.array([[0.9, 0.1, 0.0], [0.2, 0.78, 0.02], [0.01, 0.0, 0.99]])
     assert separations(overlap) == [
         "overlaps with 2 (10 %)",
@@ -113,7 +113,7 @@ def test_clusters_count_from_1_and_labels_from_0(found):
     ]
 
 
-def test_clusters_have_the_names_that_are_given(customers):
+def test_clusters_have_the_given_names(customers):
     model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
     names = [" pensioners", "premium", "<b>basic</b>\u202e"]
     content = account(model, X=customers, cluster_names=names)
@@ -136,7 +136,7 @@ def test_clusters_have_the_names_that_are_given(customers):
 
 
 @pytest.mark.parametrize("names", [["a", "b"], ["a", "b", "b"], ["a", " ", "c"], "abc", 3])
-def test_names_that_do_not_fit_the_clusters_are_refused(customers, names):
+def test_names_for_other_clusters_are_refused(customers, names):
     model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
     with pytest.raises(InputError, match=r"must be 3 different names, one for each cluster\. Got"):
         account(model, cluster_names=names, pictures=False)

@@ -70,9 +70,9 @@ class Parsed(HTMLParser):
 
 
 def scripts(parsed):
-    found = [(attributes, data) for name, attributes, data in parsed.texts if name == "script"]
-    assert len(found) == 2
-    return found
+    values = [(attributes, data) for name, attributes, data in parsed.texts if name == "script"]
+    assert len(values) == 2
+    return values
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def hostile():
     return report.account(model, ensemble=labels, X=X, names=names, feature_names=HOSTILE)
 
 
-def test_the_page_is_whole_and_loads_nothing(hostile):
+def test_the_page_is_self_contained(hostile):
     text = page(hostile)
     parsed = Parsed(text)
     assert parsed.inside == []
@@ -166,7 +166,7 @@ def test_the_data_is_strict_json_and_every_name_is_text(hostile):
     assert len(data) < 1_500_000  # names of ten thousand signs are cut
 
 
-def test_names_are_cut_and_show_invisible_characters():
+def test_names_are_truncated_and_show_invisible_characters():
     assert shown("x" * 10_000) == "x" * LONGEST + "… (10,000 characters)"
     assert shown("\u202egpj.exe") == "\\u202egpj.exe"
     assert shown("\ud800a\x00") == "\\ud800a\\x00"
@@ -177,9 +177,11 @@ def test_names_are_cut_and_show_invisible_characters():
 def test_without_scripts_the_decision_is_plain_text(hostile):
     account = {**hostile, "source": shown("</noscript><script>alert(1)</script>")}
     parsed = Parsed(page(account))
-    said = "".join(data for name, _, data in parsed.texts if name in ("h1", "p", "bdi", "noscript"))
-    assert hostile["decision"]["sentence"] in said
-    assert "</noscript><script>alert(1)</script>" in said
+    printed = "".join(
+        data for name, _, data in parsed.texts if name in ("h1", "p", "bdi", "noscript")
+    )
+    assert hostile["decision"]["sentence"] in printed
+    assert "</noscript><script>alert(1)</script>" in printed
     assert len(parsed.of("script")) == 2
 
 
@@ -188,7 +190,7 @@ def test_nan_is_null_in_the_account():
     assert text == '{"a":[null,null,null,1.5],"b":"\\u003c\\u2028\\u0026\\u003e"}'
 
 
-def test_pictures_are_data_and_say_how_they_are_read(hostile):
+def test_pictures_are_embedded_and_explained(hostile):
     pictures = [
         picture
         for part in hostile["sections"]
@@ -219,7 +221,7 @@ def test_pictures_are_data_and_say_how_they_are_read(hostile):
         assert picture["file"].endswith(kind[11:14])
 
 
-def test_a_picture_that_fails_leaves_its_reason(monkeypatch):
+def test_a_failed_picture_shows_its_reason(monkeypatch):
     def broken(*_, **__):
         raise ValueError("no <b>luck</b>")
 
@@ -261,7 +263,7 @@ def test_without_matplotlib_one_box_gives_the_reason(monkeypatch):
     ]
 
 
-def test_frames_with_names_that_are_not_text(tmp_path):
+def test_frames_may_have_names_other_than_text(tmp_path):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(12, 2)), columns=[3, ("a", "b")])
     labels = np.repeat([[0, 0, 1], [1, 1, 1]], 6, axis=0)
     written = report.write(

@@ -38,7 +38,7 @@ def pictures(found):
     return by_section
 
 
-def test_of_a_selection(chosen, blobs):
+def test_a_selection_has_its_pictures(chosen, blobs):
     assert pictures(report.account(chosen, X=blobs)) == {
         "why": ["rcsi", "pac", "cdf", "delta", "flow", "tracking", "tree"],
         "clusters": ["heatmap", "embedding", "graph"],
@@ -47,12 +47,12 @@ def test_of_a_selection(chosen, blobs):
     }
 
 
-def test_of_ensembles_without_references(chosen):
-    found = pictures(report.account(choose_from(chosen.ensembles)))
-    assert found["why"] == ["sharp", "pac", "cdf", "delta", "flow", "tracking", "tree"]
+def test_ensembles_without_references_have_their_pictures(chosen):
+    actual = pictures(report.account(choose_from(chosen.ensembles)))
+    assert actual["why"] == ["sharp", "pac", "cdf", "delta", "flow", "tracking", "tree"]
 
 
-def test_of_one_cluster():
+def test_one_cluster_has_its_pictures():
     cloud = np.random.default_rng(2).normal(size=(60, 3))
     one = choose(cloud, range(2, 5), **QUICK)
     assert one.n_clusters == 1
@@ -70,16 +70,16 @@ def test_of_one_cluster():
     "method",
     [EAC(3), PCC(5, random_state=0), HBGF(2, random_state=0), WeightedPCC(3, random_state=0)],
 )
-def test_of_methods(method, blobs):
+def test_methods_have_their_pictures(method, blobs):
     ensemble = ConsensusClustering(random_state=0).fit(blobs).ensemble_
     fitted = method.fit(ensemble)
-    found = pictures(report.account(fitted, ensemble=ensemble))
-    assert ("tree" in found.get("why", ())) == isinstance(method, EAC)
-    assert ("weights" in found["partitions"]) == isinstance(method, WeightedPCC)
-    assert ("trace" in found["partitions"]) == hasattr(fitted, "trace_")
+    actual = pictures(report.account(fitted, ensemble=ensemble))
+    assert ("tree" in actual.get("why", ())) == isinstance(method, EAC)
+    assert ("weights" in actual["partitions"]) == isinstance(method, WeightedPCC)
+    assert ("trace" in actual["partitions"]) == hasattr(fitted, "trace_")
 
 
-def test_of_the_numbers_that_clusterings_support(blobs):
+def test_supported_numbers_have_their_pictures(blobs):
     model = ConsensusClustering(generator=EnsembleGenerator("kmeans"), random_state=0).fit(blobs)
     assert len(model.consensus_.supports_) == 1  # nothing to compare
     assert pictures(report.account(model))["why"] == ["tree"]
@@ -89,7 +89,7 @@ def test_of_the_numbers_that_clusterings_support(blobs):
     assert "support" in pictures(report.account(model))["why"]
 
 
-def test_of_objects_in_no_cluster():
+def test_unclustered_objects_are_drawn():
     labels = np.repeat([[0, 0, 0], [1, 1, 1], [-1, -1, -1]], [8, 8, 2], axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -97,7 +97,7 @@ def test_of_objects_in_no_cluster():
     assert "bars" in pictures(report.account(model, ensemble=labels))["objects"]
 
 
-def test_of_folders(blobs, tmp_path):
+def test_folders_have_their_pictures(blobs, tmp_path):
     np.save(tmp_path / "points.npy", blobs)
     quick = ["--resamples", "10", "--references", "19", "-k", "2:4"]
     for command, more in (("select", quick), ("cluster", ["--partitions", "20"])):
@@ -116,7 +116,7 @@ def test_of_folders(blobs, tmp_path):
     ]
 
 
-def test_a_number_that_failed_leaves_the_others(blobs):
+def test_a_failed_number_leaves_the_others(blobs):
     chosen = choose(blobs, range(2, 9), n_resamples=12, n_references=19, random_state=0)
     table = {name: values.copy() for name, values in chosen.table.items()}
     for values in table.values():
@@ -159,7 +159,7 @@ def _ensembles():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", _ensembles())
-def test_of_odd_ensembles(name):
+def test_unusual_ensembles_have_pictures(name):
     ensemble = _ensembles()[name]
     content = report.account(AutoConsensus(random_state=0).fit(ensemble), ensemble=ensemble)
     assert "partitions" in pictures(content)
@@ -178,7 +178,7 @@ def test_every_method_is_reported(name, blobs):
     assert [row[1] for row in clusters[0]["rows"]] == np.bincount(model.labels_).tolist()
 
 
-def test_the_same_result_is_the_same_page(tmp_path):
+def test_the_same_result_gives_the_same_page(tmp_path):
     labels = np.repeat([[0, 0, 1], [1, 1, 1], [2, 1, 0]], 6, axis=0)
     model = EAC(3).fit(labels)
     first = report.write(model, tmp_path / "a.html", ensemble=labels)

@@ -23,7 +23,7 @@ def large(monkeypatch):
     return Reported(labels, Record(), read_consensus(labels, Ensemble(partitions), "report"))
 
 
-def test_a_sample_keeps_clusters_and_nearly_their_shares(large):
+def test_a_sample_keeps_all_clusters_and_approximate_shares(large):
     drawn = sample.sample_of(large)
     counts = np.bincount(drawn.labels + 1)
     # A third of each, but small clusters and the objects in none whole.
@@ -37,7 +37,7 @@ def test_a_small_result_is_not_sampled(large):
     assert sample.sample_of(some) is some
 
 
-def test_the_page_names_the_sample_and_counts_all_objects(large):
+def test_the_page_mentions_the_sample_and_counts_all_objects(large):
     account = contents(large, max_objects=10, gallery=Gallery(wanted=False))
     overview, clusters = account["sections"][:2]
     assert "a sample of 1,065 of the 3,000 objects" in overview["blocks"][0]["text"]
@@ -46,7 +46,7 @@ def test_the_page_names_the_sample_and_counts_all_objects(large):
     assert [row[sizes] for row in table["rows"]] == [2_000, 903, 7]
 
 
-def test_a_partition_keeps_an_object_that_it_observed(large):
+def test_every_partition_observes_an_object_of_the_sample(large):
     labels = large.judged.members.labels.copy()
     labels[:, 2] = -1
     labels[[1, 2], 2] = 0

@@ -34,7 +34,7 @@ def same(one, other):
 @pytest.mark.filterwarnings("ignore:Writing zarr v2")
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("method", ["PCC", "EAC"])
-def test_files_bring_everything_back(adata, tmp_path, form, method):
+def test_files_restore_all_results(adata, tmp_path, form, method):
     adata.uns["cell_type_colors"] = ["#111111", "#222222", "#333333", "#444444"]
     ccs.tl.consensus(
         adata,
@@ -65,7 +65,7 @@ def test_files_bring_everything_back(adata, tmp_path, form, method):
         same(third.uns["consensus"], back.uns["consensus"])
 
 
-def test_backed_data_are_not_read(adata, tmp_path):
+def test_backed_data_are_not_loaded(adata, tmp_path):
     path = tmp_path / "cells.h5ad"
     adata.write_h5ad(path)
     ccs.tl.consensus(adata, prefix="leiden_")
@@ -96,7 +96,7 @@ def test_data_in_dask_are_not_computed(adata):
         there.X.compute()
 
 
-def test_a_view_becomes_a_copy_as_anndata_has_it(adata):
+def test_a_view_becomes_a_copy_as_in_anndata(adata):
     view = adata[:120]
     with pytest.warns(anndata.ImplicitModificationWarning):
         ccs.tl.consensus(view, prefix="leiden_")
@@ -105,7 +105,7 @@ def test_a_view_becomes_a_copy_as_anndata_has_it(adata):
 
 
 @pytest.mark.filterwarnings("ignore:From 0.4:FutureWarning", "ignore:Cannot join columns")
-def test_mudata_takes_the_place(adata):
+def test_mudata_is_accepted(adata):
     import mudata
 
     mdata = mudata.MuData({"rna": adata, "adt": adata.copy()})
@@ -122,7 +122,7 @@ def test_mudata_takes_the_place(adata):
     assert "consensus" in model.obs
 
 
-def test_the_namespace_is_the_functions(adata):
+def test_the_namespace_lists_the_functions(adata):
     ccs.register()
     adata.conclust.consensus(prefix="leiden_")
     direct = ccs.tl.consensus(adata, prefix="leiden_", copy=True)
@@ -153,7 +153,7 @@ def test_memberships_have_the_colours_of_the_clusters(adata):
     assert drawn == {to_rgb(colour) for colour in colours}
 
 
-def test_texts_of_pictures_name_cells(adata):
+def test_texts_of_plots_mention_cells(adata):
     ccs.tl.consensus(adata, prefix="leiden_")
     ax = ccs.pl.resolutions(adata, prefix="leiden_")
     assert [t.get_text() for t in ax.get_yticklabels()][-1] == "leiden_10"
@@ -167,7 +167,7 @@ def test_texts_of_pictures_name_cells(adata):
     assert {"T", "B", "NK", "DC", "cell_type", "consensus"} <= texts
 
 
-def test_axes_may_be_given(adata):
+def test_axes_are_accepted(adata):
     from matplotlib.figure import Figure
 
     ccs.tl.consensus(adata, prefix="leiden_")
@@ -186,7 +186,7 @@ def test_axes_may_be_given(adata):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_scanpy_draws_what_is_written(adata):
+def test_scanpy_draws_the_results(adata):
     import matplotlib
     import scanpy as sc
 

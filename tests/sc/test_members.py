@@ -34,10 +34,10 @@ def test_members_are_columns_of_leiden(graphed):
         assert graphed.obs[name].nunique() == clusters
     coarse = graphed.obs["own_0"]
     assert adjusted_rand_index(graphed.obs["cell_type"], coarse) > 0.95
-    again = ccs.tl.members(
+    repeated = ccs.tl.members(
         graphed, 6, resolution=[1.0, 0.2, 0.5], key_added="own", n_jobs=3, copy=True
     )
-    pd.testing.assert_frame_equal(again.obs, graphed.obs)
+    pd.testing.assert_frame_equal(repeated.obs, graphed.obs)
 
 
 def test_drawn_resolutions_rise_and_follow_the_seed(graphed):
@@ -50,7 +50,7 @@ def test_drawn_resolutions_rise_and_follow_the_seed(graphed):
     assert not np.array_equal(a, b)
 
 
-def test_the_graph_of_a_key(graphed):
+def test_the_graph_of_a_key_is_used(graphed):
     graphed.obsp["mine"] = graphed.obsp.pop("connectivities")
     graphed.uns["near"] = {"connectivities_key": "mine"}
     ccs.tl.members(graphed, 2, neighbors_key="near")
@@ -67,12 +67,12 @@ def test_the_graph_of_a_key(graphed):
         ({"quality": "leiden"}, "'quality'"),
     ],
 )
-def test_wrong_parameters_are_refused(graphed, parameters, words):
+def test_invalid_parameters_are_refused(graphed, parameters, words):
     with pytest.raises(ParameterError, match=words):
         ccs.tl.members(graphed, **parameters)
 
 
-def test_inconsistency_by_groups(adata):
+def test_inconsistency_is_computed_by_group(adata):
     obs = pd.DataFrame(
         {
             "r_1_0": [0, 0, 1, 1, 2, 2],
@@ -117,7 +117,7 @@ def test_a_cluster_that_most_columns_split_is_reported(adata):
     assert (table.drop("lymphocyte")["parts"] == 1).all()
 
 
-def test_tables_come_back_from_files(graphed, tmp_path):
+def test_tables_are_restored_from_files(graphed, tmp_path):
     ccs.tl.members(graphed, 4, resolution=[0.2, 0.4])
     ccs.tl.consensus(graphed, [f"leiden_{u}" for u in range(4)])
     ccs.tl.inconsistency(graphed, [f"leiden_{u}" for u in range(4)])
@@ -149,7 +149,7 @@ def test_the_clustering_tree_has_the_values_of_its_circles(adata):
         ccs.pl.clustree(adata, prefix="leiden_", color="cell_type")
 
 
-def test_a_report_of_an_anndata(adata, tmp_path):
+def test_an_anndata_is_reported(adata, tmp_path):
     ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
     page = report.write(adata, tmp_path / "cells.html", key="consensus", pictures=False)
     text = page.read_text("utf-8")

@@ -36,7 +36,7 @@ def matrix(columns):
         (cc.QMI(3, random_state=5), cc.QMI(3, random_state=5)),
     ],
 )
-def test_the_consensus_is_that_of_the_estimator(adata, columns, method, estimator):
+def test_the_consensus_matches_the_estimator(adata, columns, method, estimator):
     adata.uns.clear()
     labels = matrix(columns)
     direct = estimator.set_params(n_clusters=4).fit(labels)
@@ -51,21 +51,21 @@ def test_the_consensus_is_that_of_the_estimator(adata, columns, method, estimato
         held = adata.obsm["consensus_membership"]
         assert held.dtype == np.float32
         np.testing.assert_allclose(held, direct.membership_, atol=1e-7)
-    told = adata.uns["consensus"]
-    assert told["n_clusters"] == direct.n_clusters_
-    clusters = told["clusters"]
+    record = adata.uns["consensus"]
+    assert record["n_clusters"] == direct.n_clusters_
+    clusters = record["clusters"]
     assert clusters.index.tolist() == written.cat.categories.tolist()
     np.testing.assert_array_equal(clusters["cells"], np.bincount(direct.labels_))
     sure = pd.Series(confidences(direct, labels)).groupby(direct.labels_).mean()
     np.testing.assert_allclose(clusters["confidence"], sure)
     compared = partition_confidence(direct, labels)
-    assert told["columns"].index.tolist() == list(columns)
-    np.testing.assert_array_equal(told["columns"]["agreement"], compared.nmi)
-    np.testing.assert_array_equal(told["columns"]["weight"], compared.weight)
-    assert ("objective" in told) == hasattr(direct, "objective_")
-    assert told["params"]["method"] == type(direct).__name__
-    assert told["params"]["keys"].tolist() == list(columns)
-    entries = json.loads(told["params"]["method_params"])
+    assert record["columns"].index.tolist() == list(columns)
+    np.testing.assert_array_equal(record["columns"]["agreement"], compared.nmi)
+    np.testing.assert_array_equal(record["columns"]["weight"], compared.weight)
+    assert ("objective" in record) == hasattr(direct, "objective_")
+    assert record["params"]["method"] == type(direct).__name__
+    assert record["params"]["keys"].tolist() == list(columns)
+    entries = json.loads(record["params"]["method_params"])
     assert entries == {
         k: v for k, v in direct.get_params().items() if k not in ("n_jobs", "verbose")
     }
@@ -90,7 +90,7 @@ def test_columns_come_in_natural_order(adata):
     ]
 
 
-def test_an_ensemble_is_that_of_the_table(adata, columns):
+def test_an_ensemble_matches_the_table(adata, columns):
     keys = list(columns)
     made = ccs.get.ensemble(adata, keys, weights=range(1, 7))
     frame = cc.Ensemble(adata.obs[keys], weights=range(1, 7))
@@ -112,18 +112,18 @@ def test_labels_of_any_type_are_read(missing):
         obs = pd.DataFrame(values, columns=["a", "b"], index=list("vwxyz"))
         if form == "category":
             obs = obs.astype("category")
-        found = ccs.get.ensemble(anndata.AnnData(obs=obs), ["a", "b"], missing=missing)
-        assert found == expected, form
-        assert found.names == (("0", "1"), ("1", "0")), form
+        actual = ccs.get.ensemble(anndata.AnnData(obs=obs), ["a", "b"], missing=missing)
+        assert actual == expected, form
+        assert actual.names == (("0", "1"), ("1", "0")), form
 
 
-def test_a_gap_is_missing_whatever_minus_one_means():
+def test_a_gap_is_missing_for_any_meaning_of_minus_one():
     obs = pd.DataFrame(
         {"a": [0.0, 0.0, np.nan, -1.0], "b": ["x", None, "y", "y"]}, index=list("wxyz")
     )
     for missing, label in (("unobserved", -1), ("noise", -2)):
-        found = ccs.get.ensemble(anndata.AnnData(obs=obs), ["a", "b"], missing=missing)
-        assert found.labels.tolist() == [[0, 0], [0, -1], [-1, 1], [label, 1]]
+        actual = ccs.get.ensemble(anndata.AnnData(obs=obs), ["a", "b"], missing=missing)
+        assert actual.labels.tolist() == [[0, 0], [0, -1], [-1, 1], [label, 1]]
 
 
 def test_a_cell_without_labels_has_no_cluster(adata, columns):
@@ -140,24 +140,24 @@ def test_a_cell_without_labels_has_no_cluster(adata, columns):
         ccs.tl.consensus(adata, keys, method="WeightedNMF", n_clusters=3)
 
 
-def test_weights_count(adata, columns):
+def test_weights_affect_the_consensus(adata, columns):
     ccs.tl.consensus(adata, list(columns), weights=[0, 0, 0, 0, 0, 1], method="EAC", n_clusters=40)
     assert adjusted_rand_score(columns["leiden_10"], adata.obs["consensus"]) == 1.0
     assert adata.uns["consensus"]["columns"]["weight"].tolist() == [0, 0, 0, 0, 0, 1]
 
 
-def test_a_copy_leaves_the_original(adata):
+def test_a_copy_does_not_modify_the_original(adata):
     before = adata.copy()
     model = ccs.tl.consensus(adata, prefix="leiden_", copy=True)
     assert "consensus" in model.obs
     assert adata.obs.columns.tolist() == before.obs.columns.tolist()
     assert not adata.uns
-    again = ccs.tl.stability(model, prefix="leiden_", groupby="cell_type", copy=True)
-    assert "cell_type_stability" in again.uns
+    repeated = ccs.tl.stability(model, prefix="leiden_", groupby="cell_type", copy=True)
+    assert "cell_type_stability" in repeated.uns
     assert "cell_type_stability" not in model.uns
 
 
-def test_a_second_consensus_leaves_nothing_of_the_first(adata):
+def test_a_second_consensus_replaces_the_first(adata):
     ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=6)
     assert "objective" in adata.uns["consensus"]
     with pytest.warns(EvidenceWarning, match="cluster 1 is split in two by 4 of 6 columns"):
@@ -192,21 +192,21 @@ def test_clusters_have_the_colours_of_their_types(adata):
     assert adata.uns["consensus_colors"] == ["#abcdef"] * 4
 
 
-def test_no_two_clusters_have_one_colour(adata):
+def test_no_two_clusters_share_a_colour(adata):
     adata.uns["cell_type_colors"] = PARENT
     ccs.tl.consensus(adata, ["leiden_10"], method="EAC", n_clusters=40, colors_from="cell_type")
-    found = adata.uns["consensus_colors"]
-    assert len(found) == len(set(found)) == 40
-    assert set(PARENT) <= set(found)
+    actual = adata.uns["consensus_colors"]
+    assert len(actual) == len(set(actual)) == 40
+    assert set(PARENT) <= set(actual)
     table = pd.crosstab(adata.obs["consensus"], adata.obs["cell_type"]).to_numpy()
     for k, colour in enumerate(PARENT):
-        owner = found.index(colour)
+        owner = actual.index(colour)
         assert table[owner].argmax() == k
         best = table.argmax(axis=1) == k
         assert table[owner, k] == table[best, k].max()
 
 
-def test_colours_need_a_parent_with_colours(adata):
+def test_colours_require_a_parent_with_colours(adata):
     for parent, lacking in (
         ("cell_type", "uns\\['cell_type_colors'\\]"),
         ("nowhere", "obs\\['nowhere'\\]"),
@@ -220,7 +220,7 @@ def test_colours_need_a_parent_with_colours(adata):
 
 
 @pytest.mark.parametrize("method", [None, "PCC", "EAC"])
-def test_old_cells_go_where_they_were(adata, method):
+def test_old_cells_keep_their_clusters(adata, method):
     ccs.tl.consensus(adata, prefix="leiden_", method=method, n_clusters=4)
     adata.uns["consensus_colors"] = PARENT
     new = adata[::3].copy()
@@ -260,7 +260,7 @@ def test_new_cells_are_placed_as_by_the_estimator(adata, columns):
     np.testing.assert_allclose(new.obsm["mine_membership"], rows, atol=1e-7)
 
 
-def test_clusters_may_be_named_before_new_cells_come(adata):
+def test_clusters_can_be_renamed_before_placing_new_cells(adata):
     ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
     names = (
         adata.obs["cell_type"]
@@ -294,32 +294,32 @@ def test_a_changed_reference_is_refused(adata):
 # ---------------------------------------------------------------------------------- stability
 
 
-def test_stability_is_that_of_the_clusters(adata, columns):
+def test_stability_is_written_per_cluster(adata, columns):
     ccs.tl.stability(adata, prefix="leiden_", groupby="cell_type")
-    found = adata.uns["cell_type_stability"]["table"]
-    assert found.index.tolist() == adata.obs["cell_type"].cat.categories.tolist()
+    actual = adata.uns["cell_type_stability"]["table"]
+    assert actual.index.tolist() == adata.obs["cell_type"].cat.categories.tolist()
     types = adata.obs["cell_type"].to_numpy().astype(object)
     direct = cluster_confidence(types, matrix(columns))
     order = list(dict.fromkeys(types))
     for name in ("consensus", "jaccard", "confidence"):
         expected = dict(zip(order, getattr(direct, name), strict=True))
-        assert found[name].to_dict() == expected
-    assert found["cells"].to_dict() == adata.obs["cell_type"].value_counts().to_dict()
+        assert actual[name].to_dict() == expected
+    assert actual["cells"].to_dict() == adata.obs["cell_type"].value_counts().to_dict()
     np.testing.assert_array_equal(
         adata.obs["cell_type_stability"], confidences(types, matrix(columns))
     )
 
 
-def test_a_resolution_is_judged_by_the_others(adata):
+def test_a_resolution_is_scored_against_the_others(adata):
     adata.obs["leiden_1"] = (
         adata.obs["leiden_1"].cat.add_categories("99").where(np.arange(240) != 5)
     )
     ccs.tl.stability(adata, prefix="leiden_", groupby="leiden_1", key_added="stable")
-    told = adata.uns["stable"]
-    assert "leiden_1" not in told["params"]["keys"]
-    assert told["table"].index.tolist() == ["0", "1", "2", "3"]
+    record = adata.uns["stable"]
+    assert "leiden_1" not in record["params"]["keys"]
+    assert record["table"].index.tolist() == ["0", "1", "2", "3"]
     assert np.isnan(adata.obs["stable"].iloc[5])
-    assert told["table"]["cells"].sum() == 239
+    assert record["table"]["cells"].sum() == 239
 
 
 # ----------------------------------------------------------------------------------- refusals
@@ -365,7 +365,7 @@ def test_a_resolution_is_judged_by_the_others(adata):
         (lambda a: ccs.pl.membership(a), InputError, "no 'consensus_membership'"),
     ],
 )
-def test_refusals_say_what_was_wrong(adata, call, error, said):
+def test_errors_describe_the_problem(adata, call, error, said):
     before = adata.obs.columns.tolist()
     with pytest.raises(error, match=said):
         call(adata)

@@ -9,7 +9,7 @@ from conclust.exceptions import SelectionWarning
 from conclust.selection import choose
 
 
-def test_a_square_is_one_cluster_and_its_quarters_apart_are_four():
+def test_a_square_is_one_cluster_and_separate_quarters_are_four():
     square = np.random.default_rng(0).random((300, 2))
     selection = choose(square, random_state=0)
     assert (selection.n_clusters, selection.alternatives, selection.doubts) == (1, (), ())
@@ -30,15 +30,15 @@ def test_a_square_is_one_cluster_and_its_quarters_apart_are_four():
     )
 
 
-def test_skewed_clouds_on_request():
+def test_skewed_reference_clouds_are_drawn_on_request():
     X = np.random.default_rng(5).exponential(size=(150, 5))
-    found = [
+    values = [
         choose(X, range(2, 5), n_references=19, random_state=seed, n_jobs=1) for seed in range(3)
     ]
-    assert {one.n_clusters for one in found} == {1}
+    assert {one.n_clusters for one in values} == {1}
 
 
-def test_overlapping_clusters_without_a_border_are_clusters_where_no_cloud_is_as_stable():
+def test_overlapping_clusters_count_if_no_cloud_is_as_stable():
     rng = np.random.default_rng(0)
     centres = np.zeros((3, 10))
     np.fill_diagonal(centres, 3.2 / np.sqrt(2))
@@ -53,7 +53,7 @@ def test_overlapping_clusters_without_a_border_are_clusters_where_no_cloud_is_as
     )
 
 
-def test_without_references_borders_only_doubt():
+def test_without_references_borders_only_raise_doubts():
     rng = np.random.default_rng(0)
     X = rng.random((120, 2))
     with pytest.warns(SelectionWarning, match="No border between the clusters holds"):

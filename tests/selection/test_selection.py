@@ -48,11 +48,11 @@ def test_well_separated_clusters_are_found(clusters):
 
 
 @QUIET
-def test_three_clusters_three_deviations_apart_are_seen_and_counted():
+def test_three_clusters_three_deviations_apart_are_counted():
     # 150 objects, 10 features; experiments/selection has more resamples, references and numbers.
-    found = [quick(three(seed, apart=3.0, d=10)) for seed in range(20)]
-    assert sum(one.p_value <= 0.05 for one in found) >= 17
-    assert sum(one.n_clusters == 3 for one in found) >= 17
+    values = [quick(three(seed, apart=3.0, d=10)) for seed in range(20)]
+    assert sum(one.p_value <= 0.05 for one in values) >= 17
+    assert sum(one.n_clusters == 3 for one in values) >= 17
 
 
 def test_one_cloud_is_one_cluster():
@@ -107,7 +107,7 @@ def test_a_selection_keeps_all_criteria():
 
 
 @QUIET
-def test_the_same_draws_serve_every_number():
+def test_all_numbers_use_the_same_draws():
     selection = quick(three())
     first = selection.ensembles[2].present
     assert all((selection.ensembles[k].present == first).all() for k in (3, 4, 5))
@@ -129,7 +129,7 @@ def test_no_bit_depends_on_threads_the_order_of_k_or_the_kind_of_seed():
 
 
 @QUIET
-def test_what_is_kept_of_the_seed_repeats_the_call():
+def test_the_stored_seed_repeats_the_call():
     X = three(2, n=60, apart=3.0)
     for given in (
         None,
@@ -141,10 +141,10 @@ def test_what_is_kept_of_the_seed_repeats_the_call():
     ):
         selection = quick(X, [2, 3], random_state=given)
         kept = selection.settings["random_state"]
-        again = quick(
+        repeated = quick(
             X, [2, 3], random_state=eval(kept, {"numpy": np}) if isinstance(kept, str) else kept
         )
-        assert again.null.tobytes() == selection.null.tobytes(), given
+        assert repeated.null.tobytes() == selection.null.tobytes(), given
         assert choose_from(selection.ensembles, random_state=5).settings["random_state"] == 5
     assert quick(X, [2, 3], random_state=5).settings["random_state"] == 5
 
@@ -163,7 +163,7 @@ def test_axes_units_and_constant_features_change_nothing():
 
 @QUIET
 @pytest.mark.parametrize("null", ["gaussian", "unimodal"])
-def test_other_nulls_see_clear_clusters_too(null):
+def test_other_nulls_detect_clear_clusters(null):
     selection = quick(three(), null=null)
     assert selection.n_clusters == 3
     assert selection.p_value == 0.05
@@ -190,7 +190,7 @@ def test_a_sequential_test_draws_few_references_of_one_cloud():
 
 
 @QUIET
-def test_a_clusterer_of_ones_own():
+def test_a_custom_clusterer_is_accepted():
     X = three(n=90)
     selection = quick(X, [2, 3, 4], clusterer=AgglomerativeClustering())
     assert selection.n_clusters == 3
@@ -233,7 +233,7 @@ class Counted(KMeans):
 
 
 @QUIET
-def test_resamples_and_references_of_ones_own_clusterer_are_kept(tmp_path):
+def test_resamples_and_references_of_a_custom_clusterer_are_cached(tmp_path):
     X = three(n=40)
     given = {
         "clusterer": Counted(n_init=1),
@@ -249,11 +249,11 @@ def test_resamples_and_references_of_ones_own_clusterer_are_kept(tmp_path):
     splits = 15  # of the points, for the borders
     assert made == 2 * 4 * (1 + 1 + 19) + splits  # kept, for the test, and of the references
     COUNTED.clear()
-    again = quick(X, [2, 3], **given)
+    repeated = quick(X, [2, 3], **given)
     # The points and their borders once more, beside references that are there.
     assert len(COUNTED) == 2 * 4 + splits
-    assert plain.null.tobytes() == first.null.tobytes() == again.null.tobytes()
-    assert all((again.labels[k] == plain.labels[k]).all() for k in (2, 3))
+    assert plain.null.tobytes() == first.null.tobytes() == repeated.null.tobytes()
+    assert all((repeated.labels[k] == plain.labels[k]).all() for k in (2, 3))
 
 
 @QUIET
@@ -268,7 +268,7 @@ def test_many_features_are_reduced_first_with_a_message():
 
 
 @QUIET
-def test_many_objects_are_tested_in_part_and_looked_at_in_pairs():
+def test_many_objects_are_tested_on_a_sample_and_compared_in_sampled_pairs():
     X = three(4, n=900)
     selection = quick(X, max_test=200, max_dense=300, n_pairs=5000)
     assert selection.n_clusters == 3
@@ -288,7 +288,7 @@ def test_many_objects_are_tested_in_part_and_looked_at_in_pairs():
 
 
 @QUIET
-def test_no_matrix_of_all_objects_is_made_of_many():
+def test_many_objects_need_no_matrix():
     X = np.random.default_rng(5).normal(size=(20_000, 3))
     tracemalloc.start()
     try:
@@ -300,7 +300,7 @@ def test_no_matrix_of_all_objects_is_made_of_many():
 
 
 @QUIET
-def test_references_are_kept_and_found_again(tmp_path, monkeypatch):
+def test_references_are_cached_and_reused(tmp_path, monkeypatch):
     X = three(6, n=60)
     folder = tmp_path / "kept"
     plain = quick(X, [2, 3])
@@ -316,9 +316,9 @@ def test_references_are_kept_and_found_again(tmp_path, monkeypatch):
         "logs",
         lambda self, points, threads: drawn.append(0) or logs(self, points, threads),
     )
-    again = quick(X, [2, 3], cache_dir=folder)
+    repeated = quick(X, [2, 3], cache_dir=folder)
     assert len(drawn) == 1  # the points
-    assert plain.null.tobytes() == first.null.tobytes() == again.null.tobytes()
+    assert plain.null.tobytes() == first.null.tobytes() == repeated.null.tobytes()
     files[0].write_text("{")
     files[1].unlink()
     drawn.clear()
@@ -330,7 +330,7 @@ def test_references_are_kept_and_found_again(tmp_path, monkeypatch):
 
 
 @QUIET
-def test_an_interrupt_leaves_and_keeps_what_is_finished(tmp_path, monkeypatch):
+def test_an_interrupt_keeps_finished_work(tmp_path, monkeypatch):
     from conclust.selection.resampled import testing
 
     X = three(6, n=60)
@@ -351,7 +351,7 @@ def test_an_interrupt_leaves_and_keeps_what_is_finished(tmp_path, monkeypatch):
     assert quick(X, [2, 3], cache_dir=tmp_path).null.tobytes() == quick(X, [2, 3]).null.tobytes()
 
 
-def test_principal_scores_of_a_clusterer_bring_no_warning_of_spread():
+def test_principal_scores_give_no_warning_about_spread():
     X = np.random.default_rng(0).normal(size=(40, 2)) * [1, 15] @ [[0.8, 0.6], [-0.6, 0.8]]
     X = np.column_stack([X, X[:, 0] + 0.01 * np.random.default_rng(1).normal(size=40)])
     with warnings.catch_warnings():
@@ -387,7 +387,7 @@ def test_columns_of_different_spread_are_scaled():
 
 
 @QUIET
-def test_a_number_not_tried_and_a_matrix_too_large_are_refused():
+def test_untried_numbers_and_oversized_matrices_are_refused():
     selection = quick(three(n=60), [2, 3])
     with pytest.raises(ParameterError, match=r"one of the numbers tried, \[2, 3\]. Got 7 instead"):
         selection.consensus_matrix(7)
@@ -439,7 +439,7 @@ POINTS = np.random.default_rng(9).normal(size=(30, 3))
         ({"verbose": -1}, "verbose"),
     ],
 )
-def test_bad_parameters_are_refused_in_one_voice(changes, sentence):
+def test_invalid_parameters_are_refused_in_one_form(changes, sentence):
     given = {"k": [2, 3], "random_state": 0} | changes
     with pytest.raises(ParameterError, match=sentence):
         choose(POINTS, **given)
@@ -464,7 +464,7 @@ def test_points_that_cannot_be_judged_are_refused(X, sentence):
         choose(X, [2], random_state=0)
 
 
-def test_a_constant_feature_is_no_hindrance():
+def test_constant_features_are_ignored():
     X = np.column_stack([POINTS, np.zeros(30)])
     assert quick(X, [2]).p_value == quick(POINTS, [2]).p_value
 
@@ -473,7 +473,7 @@ def test_a_constant_feature_is_no_hindrance():
 
 
 @QUIET
-def test_resamples_of_each_number_are_judged_as_those_of_points():
+def test_resamples_per_number_are_judged_like_those_of_points():
     made = quick(three(apart=4.0))
     selection = choose_from(made.ensembles)
     assert selection.n_clusters == 3
@@ -482,12 +482,12 @@ def test_resamples_of_each_number_are_judged_as_those_of_points():
     for name in ("pac", "pac_se", "sharp", "mean_ari", "cophenetic", "concordance", "delta"):
         np.testing.assert_array_equal(selection.table[name], made.table[name])
     assert all((selection.labels[k] == made.labels[k]).all() for k in (2, 3, 4, 5))
-    again = choose_from({k: made.ensembles[k].labels for k in (5, 2, 4, 3)}, n_jobs=2)
-    np.testing.assert_array_equal(again.table["sharp"], selection.table["sharp"])
+    repeated = choose_from({k: made.ensembles[k].labels for k in (5, 2, 4, 3)}, n_jobs=2)
+    np.testing.assert_array_equal(repeated.table["sharp"], selection.table["sharp"])
 
 
 @QUIET
-def test_numbers_may_have_few_resamples_and_not_equally_many():
+def test_numbers_may_have_few_and_unequal_resamples():
     rng = np.random.default_rng(0)
     truth = np.arange(30) % 3
     labels = np.where(rng.random((30, 20)) < 0.1, rng.integers(0, 3, (30, 20)), truth[:, None])
@@ -516,7 +516,7 @@ def test_one_ensemble_is_cut_at_each_number():
 
 
 @QUIET
-def test_labels_that_agree_everywhere_show_their_number():
+def test_identical_partitions_reveal_their_number():
     truth = np.repeat(np.arange(3), 10)
     selection = choose_from(np.tile(truth[:, None], (1, 8)), range(2, 6))
     assert selection.n_clusters == 3
@@ -532,7 +532,7 @@ def test_labels_that_agree_everywhere_show_their_number():
         {2: np.zeros((12, 4), dtype=int), 3: np.zeros((12, 4), dtype=int)},
     ],
 )
-def test_where_no_pair_differs_from_others_there_is_one_cluster(given):
+def test_uniform_pairs_give_one_cluster(given):
     selection = choose_from(given)
     assert selection.n_clusters == 1
     assert selection.reason.startswith("1 cluster: at no number are objects of a cluster together")
@@ -540,7 +540,7 @@ def test_where_no_pair_differs_from_others_there_is_one_cluster(given):
 
 
 @QUIET
-def test_a_number_that_the_points_are_too_few_for_is_not_chosen():
+def test_a_number_too_large_for_the_points_is_not_chosen():
     X = np.repeat([[0.0], [1.0]], 30, axis=0)
     selection = quick(X, k=range(2, 6))
     assert selection.n_clusters == 2
@@ -551,7 +551,7 @@ def test_a_number_that_the_points_are_too_few_for_is_not_chosen():
 
 
 @QUIET
-def test_where_no_number_is_given_it_is_2_to_10_as_far_as_there_are_objects():
+def test_the_default_numbers_are_2_to_10_up_to_the_objects():
     X = three(n=40)
     assert quick(X, None).k.tolist() == list(range(2, 11))
     assert quick(X[:8], None).k.tolist() == list(range(2, 7))
@@ -566,7 +566,7 @@ def test_the_report_names_the_numbers_that_were_tried():
 
 
 @QUIET
-def test_many_objects_at_hand_are_looked_at_in_pairs():
+def test_many_objects_of_an_ensemble_are_compared_in_sampled_pairs():
     made = quick(three(n=600), null=None)
     selection = choose_from(
         made.ensembles, max_dense=200, n_pairs=5000, random_state=0, criteria="all"
@@ -599,7 +599,7 @@ def test_ensembles_that_cannot_be_judged_are_refused(given, error, sentence):
         choose_from(given)
 
 
-def test_soft_members_and_numbers_beside_a_dict_are_refused():
+def test_soft_members_and_numbers_with_a_dict_are_refused():
     soft = Ensemble.from_memberships([np.full((4, 2), 0.5)] * 2)
     with pytest.raises(UnsupportedEnsembleError, match="soft members"):
         choose_from(soft)

@@ -47,11 +47,11 @@ def test_a_reference_keeps_every_column_and_no_dependence():
         np.testing.assert_allclose(np.sort(drawn[:, j]), np.sort(points[:, j]))
     np.testing.assert_array_equal(points[:, 2], points[:, 4])
     assert abs(np.corrcoef(drawn[:, 2], drawn[:, 4])[0, 1]) < 0.6
-    again = permuting(rotation, widths)(points, np.random.default_rng(2))
-    np.testing.assert_array_equal(drawn, again)
+    repeated = permuting(rotation, widths)(points, np.random.default_rng(2))
+    np.testing.assert_array_equal(drawn, repeated)
 
 
-def test_independent_categories_are_no_clusters():
+def test_independent_categories_give_one_cluster():
     p_values = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -67,7 +67,7 @@ def test_independent_categories_are_no_clusters():
     assert np.mean(p_values) > 0.25
 
 
-def test_categories_that_go_together_are_clusters():
+def test_associated_categories_give_clusters():
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, 90)
     words = np.column_stack([np.array(list("abc"))[group]] * 3)
@@ -80,18 +80,18 @@ def test_categories_that_go_together_are_clusters():
     assert alone.n_clusters == 1
     assert selection.settings["n_categories"] == 3
     assert "n_categories" not in alone.settings
-    again = choose(X, [2, 3, 4, 5], categories=words.tolist(), n_jobs=2, **how)
-    np.testing.assert_array_equal(again.labels_, selection.labels_)
-    np.testing.assert_array_equal(again.null, selection.null)
+    repeated = choose(X, [2, 3, 4, 5], categories=words.tolist(), n_jobs=2, **how)
+    np.testing.assert_array_equal(repeated.labels_, selection.labels_)
+    np.testing.assert_array_equal(repeated.null, selection.null)
 
 
-def test_references_in_a_cache_are_of_these_categories(tmp_path):
+def test_cached_references_depend_on_the_categories(tmp_path):
     rng = np.random.default_rng(3)
     X, words = rng.normal(size=(40, 2)), rng.choice(list("ab"), (40, 1))
     how = {"n_resamples": 5, "n_references": 19, "random_state": 0, "cache_dir": tmp_path}
     first = choose(X, [2, 3], categories=words, **how)
-    again = choose(X, [2, 3], categories=words, **how)
-    np.testing.assert_array_equal(first.null, again.null)
+    repeated = choose(X, [2, 3], categories=words, **how)
+    np.testing.assert_array_equal(first.null, repeated.null)
     other = choose(X, [2, 3], **how)
     assert not np.array_equal(first.null, other.null)
 
@@ -113,6 +113,6 @@ def test_invalid_columns_of_categories_are_refused(categories, said):
         choose(np.random.default_rng(0).normal(size=(10, 2)), categories=categories)
 
 
-def test_the_weight_is_above_zero():
+def test_the_weight_must_be_above_zero():
     with pytest.raises(ParameterError, match="'category_weight' parameter of choose must be"):
         choose(np.eye(10), categories=[["a"], ["b"]] * 5, category_weight=0)

@@ -43,24 +43,24 @@ def resamples(seed, n=30, m=12, k=3, missing=0.25, noise=0.0):
     return labels
 
 
-def test_four_objects_by_hand():
+def test_four_objects_match_hand_calculation():
     ensemble = Ensemble(E1)
     counts = count_all(ensemble, 1)
     assert counts.n_pairs == 6
     assert counts.pac(WINDOW) == 0.5
     assert counts.area == pytest.approx(11 / 18, abs=1e-15)
     assert counts.apac == pytest.approx(1 / 3, abs=1e-15)
-    found = sharp_counts(ensemble, np.array([0, 0, 1, 1]))
-    x_w, n_w = found.together_within.sum(), found.observed_within.sum()
-    x_b, n_b = found.together.sum() - x_w, found.observed.sum() - n_w
+    actual = sharp_counts(ensemble, np.array([0, 0, 1, 1]))
+    x_w, n_w = actual.together_within.sum(), actual.observed_within.sum()
+    x_b, n_b = actual.together.sum() - x_w, actual.observed.sum() - n_w
     assert (x_w, n_w, x_b, n_b) == (5, 6, 2, 12)
-    sharp = sharp_score(found)
+    sharp = sharp_score(actual)
     assert sharp == pytest.approx(2 / 3 / np.sqrt(77 / 324 * 0.25), abs=1e-12)
     assert sharp == pytest.approx(2.735, abs=5e-4)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_pairs_are_those_of_the_twin(seed):
+def test_pairs_match_the_naive_twin(seed):
     labels = resamples(seed, noise=0.1 * (seed % 2))
     counts = count_all(Ensemble(labels), 2)
     assert counts.n_pairs == len(naive.known(labels))
@@ -80,7 +80,7 @@ def test_pairs_are_those_of_the_twin(seed):
     np.testing.assert_allclose(values, [float(v) for v in expected])
 
 
-def test_a_share_at_the_end_of_a_window_is_counted_in_whole_numbers():
+def test_a_share_at_the_end_of_a_window_is_compared_exactly():
     # 5 of 50 is not above 0.1 and 45 of 50 not above 0.9, though neither is a binary fraction.
     labels = np.zeros((3, 50), dtype=int)
     labels[1, 5:] = 1
@@ -101,7 +101,7 @@ def test_an_invalid_window_is_refused(bad):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_sharp_is_that_of_the_twin(seed):
+def test_sharp_matches_the_naive_twin(seed):
     labels = resamples(seed, noise=0.1 * (seed % 2), k=2 + seed)
     consensus = EAC(2 + seed).fit(labels).labels_
     counts = sharp_counts(Ensemble(labels), consensus)
@@ -111,34 +111,34 @@ def test_sharp_is_that_of_the_twin(seed):
     assert sharp_score(counts, kept) == pytest.approx(some, rel=1e-12)
 
 
-def test_sharp_of_one_cluster_is_of_nothing():
+def test_sharp_of_one_cluster_is_undefined():
     assert np.isnan(sharp_score(sharp_counts(Ensemble(E1), np.zeros(4, dtype=int))))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_matrix_criteria_are_scipys_and_scikit_learns(seed):
+def test_matrix_criteria_match_scipy_and_scikit_learn(seed):
     labels = resamples(seed, missing=0.1)
     ensemble = Ensemble(labels)
     model = EAC(3).fit(labels)
-    found = matrix_criteria(Matrices.of(ensemble, model.labels_, model.linkage_matrix_, 1))
+    actual = matrix_criteria(Matrices.of(ensemble, model.labels_, model.linkage_matrix_, 1))
     M = naive.consensus_matrix(labels)
     apart = 1 - M
     np.fill_diagonal(apart, 0.0)
     assert np.isfinite(apart).all()
     expected = silhouette_score(apart, model.labels_, metric="precomputed")
-    assert found["silhouette_consensus"] == pytest.approx(expected, abs=1e-12)
+    assert actual["silhouette_consensus"] == pytest.approx(expected, abs=1e-12)
     correlation, _ = cophenet(model.linkage_matrix_, squareform(apart))
-    assert found["cophenetic"] == pytest.approx(correlation, abs=1e-12)
+    assert actual["cophenetic"] == pytest.approx(correlation, abs=1e-12)
     within = naive.cluster_consensus(labels, model.labels_)
     np.testing.assert_allclose(consensus_within(M, model.labels_), within)
-    assert found["min_cluster_consensus"] == pytest.approx(min(within), abs=1e-12)
+    assert actual["min_cluster_consensus"] == pytest.approx(min(within), abs=1e-12)
 
 
 def consensus_within(M, labels):
     return cluster_consensus(*cluster_sums(M, labels), labels)
 
 
-def test_pairs_that_no_resample_drew_together_take_no_part():
+def test_pairs_never_drawn_together_are_ignored():
     labels = np.array([[0, -1], [0, 0], [0, 0], [-1, 1], [-1, 1], [1, 1]])
     consensus = np.array([0, 0, 0, 1, 1, 1])
     M = naive.consensus_matrix(labels)
@@ -148,16 +148,16 @@ def test_pairs_that_no_resample_drew_together_take_no_part():
     assert count_all(Ensemble(labels), 1).n_pairs == len(naive.known(labels)) == 13
 
 
-def test_mean_ari_and_concordance_are_over_what_was_drawn():
+def test_mean_ari_and_concordance_use_drawn_objects():
     labels = resamples(3)
     ensemble = Ensemble(labels)
-    found = mean_of(upper(mean_ari(ensemble, None)))
+    actual = mean_of(upper(mean_ari(ensemble, None)))
     scores = []
     for u in range(12):
         for v in range(u):
             both = (labels[:, u] >= 0) & (labels[:, v] >= 0)
             scores.append(adjusted_rand_score(labels[both, u], labels[both, v]))
-    assert found == pytest.approx(np.mean(scores), abs=1e-12)
+    assert actual == pytest.approx(np.mean(scores), abs=1e-12)
     consensus = EAC(3).fit(labels).labels_
     own = mean_ari(ensemble, consensus)
     agreed = concordance(ensemble, consensus)
@@ -172,7 +172,7 @@ def test_mean_ari_and_concordance_are_over_what_was_drawn():
         assert agreed[u] == pytest.approx(best / drawn.sum())
 
 
-def test_prediction_strength_is_that_of_the_twin():
+def test_prediction_strength_matches_the_naive_twin():
     rng = np.random.default_rng(0)
     for _ in range(5):
         labels, predicted = rng.integers(0, 4, 30), rng.integers(0, 3, 30)
@@ -181,22 +181,22 @@ def test_prediction_strength_is_that_of_the_twin():
     assert kept_together(np.array([0, 1]), np.array([0, 0])) == 1.0
 
 
-def test_standard_errors_are_those_of_a_jackknife_done_by_hand():
+def test_standard_errors_match_a_manual_jackknife():
     labels = resamples(5, n=40, m=20)
     ensemble = Ensemble(labels)
     design = whole(40)
-    found = measure(ensemble, 3, design)
+    actual = measure(ensemble, 3, design)
     values = []
     for g in range(10):
         kept = np.setdiff1d(np.arange(20), [g, g + 10])
         values.append(naive.pac(labels[:, kept]))
     spread = np.sqrt(9 / 10 * np.sum((np.array(values) - np.mean(values)) ** 2))
-    assert found.errors["pac"] == pytest.approx(spread, rel=1e-12)
+    assert actual.errors["pac"] == pytest.approx(spread, rel=1e-12)
     sharp = [
-        naive.sharp(labels[:, np.setdiff1d(np.arange(20), [g, g + 10])], found.labels)
+        naive.sharp(labels[:, np.setdiff1d(np.arange(20), [g, g + 10])], actual.labels)
         for g in range(10)
     ]
-    assert found.errors["sharp"] == pytest.approx(jackknife(np.array(sharp)), rel=1e-9)
+    assert actual.errors["sharp"] == pytest.approx(jackknife(np.array(sharp)), rel=1e-9)
 
 
 def whole(n, **changes):
@@ -205,7 +205,7 @@ def whole(n, **changes):
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 1000])
-def test_sampled_pairs_are_pairs_and_different(n):
+def test_sampled_pairs_are_distinct(n):
     size = min(500, n * (n - 1) // 2)
     i, j = sample_of_pairs(n, 500, np.random.default_rng(0))
     assert len(i) == size
@@ -213,21 +213,21 @@ def test_sampled_pairs_are_pairs_and_different(n):
     assert len(set(zip(i.tolist(), j.tolist(), strict=True))) == size
 
 
-def test_all_pairs_sampled_are_all_pairs():
+def test_sampling_all_pairs_gives_all_pairs():
     labels = resamples(1)
     ensemble = Ensemble(labels)
     pairs = sample_of_pairs(30, 10**6, np.random.default_rng(0))
     assert (count_some(ensemble, pairs, 1).table == count_all(ensemble, 1).table).all()
 
 
-def test_objects_beyond_the_tree_go_where_they_fall_together_most():
+def test_objects_outside_the_tree_join_their_most_frequent_cluster():
     labels = resamples(2, n=300, m=20, missing=0.2)
     ensemble = Ensemble(labels)
     part = consensus_of(ensemble, whole(300, max_dense=60))
     assert len(part.rows) == 60
-    found = part.cut(3)
-    assert adjusted_rand_score(np.arange(300) % 3, found) == 1.0
-    assert (found >= 0).all()
+    actual = part.cut(3)
+    assert adjusted_rand_score(np.arange(300) % 3, actual) == 1.0
+    assert (actual >= 0).all()
 
 
 def test_many_objects_are_measured_without_their_matrix():

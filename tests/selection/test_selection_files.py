@@ -54,22 +54,22 @@ def alike(one, other):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_saved_selection_is_read_back_unchanged(kind, tmp_path):
-    found = KINDS[kind]()
-    found.save(tmp_path / "s.npz")
-    again = Selection.load(tmp_path / "s.npz")
+    actual = KINDS[kind]()
+    actual.save(tmp_path / "s.npz")
+    restored = Selection.load(tmp_path / "s.npz")
     for each in fields(Selection):
-        assert alike(getattr(found, each.name), getattr(again, each.name)), each.name
-    shared = len({id(one) for one in found.ensembles.values()})
-    assert len({id(one) for one in again.ensembles.values()}) == shared
-    np.testing.assert_array_equal(again.labels_, found.labels_)
-    np.testing.assert_array_equal(again.consensus_matrix(2), found.consensus_matrix(2))
-    again.save(tmp_path / "again.npz")
+        assert alike(getattr(actual, each.name), getattr(restored, each.name)), each.name
+    shared = len({id(one) for one in actual.ensembles.values()})
+    assert len({id(one) for one in restored.ensembles.values()}) == shared
+    np.testing.assert_array_equal(restored.labels_, actual.labels_)
+    np.testing.assert_array_equal(restored.consensus_matrix(2), actual.consensus_matrix(2))
+    restored.save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "s.npz").read_bytes()
     given = {"pictures": False, "max_objects": 5}
-    assert repr(report.account(again, **given)) == repr(report.account(found, **given))
+    assert repr(report.account(restored, **given)) == repr(report.account(actual, **given))
 
 
-def test_names_that_no_file_has_are_refused(tmp_path):
+def test_unknown_entries_are_refused(tmp_path):
     names = np.empty((3, 2), dtype=object)
     names[:, 0] = ["a", "a", "b"]
     names[:, 1] = ["a", "b", "half of a pair: \ud800"]
@@ -153,7 +153,7 @@ def saved(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_damage_is_refused_in_a_sentence(name, saved, tmp_path):
+def test_damaged_files_are_refused_in_one_sentence(name, saved, tmp_path):
     path = tmp_path / "s.npz"
     path.write_bytes(saved)
     Selection.load(path)
@@ -162,7 +162,7 @@ def test_damage_is_refused_in_a_sentence(name, saved, tmp_path):
         Selection.load(path)
 
 
-def test_a_file_cut_off_and_one_that_is_another_are_refused(saved, tmp_path):
+def test_truncated_and_foreign_files_are_refused(saved, tmp_path):
     path = tmp_path / "s.npz"
     path.write_bytes(saved[: len(saved) // 2])
     with pytest.raises(FileFormatError, match="cut off"):

@@ -58,14 +58,14 @@ def test_ctrl_c_ends_every_stage_and_the_cache_resumes(tmp_path, monkeypatch, wo
         words
     ]
     assert least <= len(kept) <= most
-    again = choose(X, **given, cache_dir=tmp_path)
-    assert again.null.tobytes() == plain.null.tobytes()
-    assert again.p_value == plain.p_value
+    repeated = choose(X, **given, cache_dir=tmp_path)
+    assert repeated.null.tobytes() == plain.null.tobytes()
+    assert repeated.p_value == plain.p_value
     assert all(path.stat().st_mtime_ns == at for path, at in kept.items())  # not made again
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["int", "term"])
-def test_the_shell_says_how_it_was_ended_and_goes_on(tmp_path, number):
+def test_the_shell_reports_the_signal_and_resumes(tmp_path, number):
     X = np.random.default_rng(0).normal(size=(150, 3))
     np.save(tmp_path / "x.npy", X)
     main = (
@@ -86,13 +86,13 @@ def test_the_shell_says_how_it_was_ended_and_goes_on(tmp_path, number):
             assert time.monotonic() < until
             time.sleep(0.05)
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        _, printed = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 128 + number, said
-    assert "nothing was written" in said
-    assert str(tmp_path / "kept") in said
-    assert "Traceback" not in said
+    assert process.returncode == 128 + number, printed
+    assert "nothing was written" in printed
+    assert str(tmp_path / "kept") in printed
+    assert "Traceback" not in printed
     assert not (tmp_path / "out").exists()
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").rglob("reference-*")}
     assert 5 <= len(before) < 4999

@@ -31,18 +31,18 @@ def test_pac_of_sampled_pairs_is_within_four_standard_errors():
         ensemble = resamples(seed)
         exact = count_all(ensemble, 1).pac(WINDOW)
         pairs = sample_of_pairs(3000, 200_000, np.random.default_rng([seed, 1]))
-        found = count_some(ensemble, pairs, 1)
-        assert found.sampled
-        assert 199_000 < found.n_pairs <= 200_000  # hardly any was in no draw together
+        actual = count_some(ensemble, pairs, 1)
+        assert actual.sampled
+        assert 199_000 < actual.n_pairs <= 200_000  # hardly any was in no draw together
         assert 0.001 < exact < 0.9
         error = np.sqrt(exact * (1 - exact) / 200_000)
-        within.append(abs(found.pac(WINDOW) - exact) / error)
+        within.append(abs(actual.pac(WINDOW) - exact) / error)
     assert max(within) <= 4
     assert np.mean(within) > 0.3  # some of the pairs, not all of them
 
 
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
-def test_of_a_hundred_thousand_objects_no_matrix_is_made():
+def test_a_hundred_thousand_objects_need_no_matrix():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(100_000, 10)) + 8.0 * rng.normal(size=(4, 10))[np.arange(100_000) % 4]
     tracemalloc.start()

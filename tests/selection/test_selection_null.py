@@ -72,12 +72,12 @@ def test_single_gaussians_of_four_covariances_have_uniform_p_values():
         lambda: rng.normal(size=(150, 10)) * np.array([3.0] + [1.0] * 9),
         lambda: rng.normal(size=(150, 400)) * np.arange(1, 401) ** -0.35,
     )
-    found = np.array(
+    actual = np.array(
         [p_of(ways[seed % 4](), seed, ks=(2, 3, 4), n_resamples=20) for seed in range(100)]
     )
-    assert np.count_nonzero(found <= 0.05) <= 10
+    assert np.count_nonzero(actual <= 0.05) <= 10
     # Multiples of 1 / 20, less half a step: uniform but for the steps.
-    assert scipy.stats.kstest(found - 0.5 / 20, "uniform").statistic < 0.16
+    assert scipy.stats.kstest(actual - 0.5 / 20, "uniform").statistic < 0.16
 
 
 def test_the_null_of_m3c_rejects_too_seldom():
@@ -119,10 +119,10 @@ def test_the_order_of_the_draws_changes_nothing():
         other = replace(
             made, drawn=made.drawn[order], seeds={k: s[order] for k, s in made.seeds.items()}
         )
-        found = one_cluster_test(X, 5, ks=(2, 3, 4), resamples=other).verdict(sequential=False)
-        assert found.p_value == plain.p_value
-        assert found.logs.tobytes() == plain.logs.tobytes()
-        assert found.real.tobytes() == plain.real.tobytes()
+        actual = one_cluster_test(X, 5, ks=(2, 3, 4), resamples=other).verdict(sequential=False)
+        assert actual.p_value == plain.p_value
+        assert actual.logs.tobytes() == plain.logs.tobytes()
+        assert actual.real.tobytes() == plain.real.tobytes()
 
 
 @pytest.mark.parametrize(("n", "p"), [(40, 3), (20, 50), (30, 30), (12, 11)])
@@ -146,7 +146,7 @@ def test_rotations_are_uniform():
     assert scipy.stats.kstest(scaled[:, 0, 0] ** 2 * 15 / 14, "beta", (0.5, 6.5)).pvalue > 1e-4
 
 
-def test_scores_keep_distances_and_forget_axes_units_and_constants():
+def test_scores_keep_distances_and_drop_axes_units_and_constants():
     X = rng_of(3).normal(size=(25, 4)) * [1, 2, 5, 0.1]
     Z = scores_of(X, None)
     gaps = np.linalg.norm(X[:, None] - X[None], axis=2)
@@ -155,14 +155,14 @@ def test_scores_keep_distances_and_forget_axes_units_and_constants():
     np.testing.assert_allclose(gaps, own * ratio, atol=1e-12)
     Q, _ = np.linalg.qr(rng_of(4).normal(size=(4, 4)))
     for changed in (X @ Q, np.column_stack([X, np.full(25, 7.0)]), 1e200 * X, 1e-200 * X):
-        again = scores_of(changed, None)
-        assert again.shape == Z.shape
-        apart = np.linalg.norm(again[:, None] - again[None], axis=2)
+        repeated = scores_of(changed, None)
+        assert repeated.shape == Z.shape
+        apart = np.linalg.norm(repeated[:, None] - repeated[None], axis=2)
         np.testing.assert_allclose(apart / apart[0, 1], own / own[0, 1], rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize(("n", "p"), [(40, 200), (200, 40)])
-def test_leading_scores_are_those_of_the_singular_values(n, p):
+def test_leading_scores_match_the_singular_values(n, p):
     X = rng_of(5).normal(size=(n, p)) * np.arange(1, p + 1)[::-1]
     some, whole = scores_of(X, 7), scores_of(X, None)[:, :7]
     np.testing.assert_allclose(
@@ -170,7 +170,7 @@ def test_leading_scores_are_those_of_the_singular_values(n, p):
     )
 
 
-def test_the_real_set_among_copies_of_itself_is_not_remarkable():
+def test_data_among_copies_of_itself_are_not_significant():
     real = np.log([0.5, 0.3, 0.4])
     assert fixed_test(real, np.tile(real, (19, 1))).p_value == 1.0
 
@@ -179,7 +179,7 @@ def test_the_p_value_is_the_rank_of_the_largest_studentised_gap():
     rng = rng_of(6)
     for _ in range(20):
         real, references = rng.normal(size=3), rng.normal(size=(9, 3))
-        found = fixed_test(real, references).p_value
+        actual = fixed_test(real, references).p_value
         logs = [real, *references]
         columns = list(zip(*logs, strict=True))
         T = [
@@ -189,13 +189,13 @@ def test_the_p_value_is_the_rank_of_the_largest_studentised_gap():
             )
             for row in logs
         ]
-        assert found == sum(t >= T[0] for t in T) / 10
+        assert actual == sum(t >= T[0] for t in T) / 10
 
 
 def test_a_p_value_of_exchangeable_sets_is_uniform():
     rng = rng_of(7)
-    found = [fixed_test(x[0], x[1:]).p_value for x in rng.normal(size=(4000, 20, 4))]
-    counts = np.bincount(np.rint(np.array(found) * 20).astype(int), minlength=21)
+    values = [fixed_test(x[0], x[1:]).p_value for x in rng.normal(size=(4000, 20, 4))]
+    counts = np.bincount(np.rint(np.array(values) * 20).astype(int), minlength=21)
     assert counts[0] == 0
     assert scipy.stats.chisquare(counts[1:]).pvalue > 1e-4
 
@@ -204,16 +204,16 @@ def test_a_p_value_of_exchangeable_sets_is_uniform():
 def test_sequential_p_values_keep_their_level(most):
     # Statistics replaced by uniform numbers, 10,000 runs.
     rng = rng_of(8)
-    found, used = [], []
+    actual, used = [], []
     for _ in range(10_000):
         own, others = rng.random(), rng.random(most)
         p, drawn = sequential_p_value(
             lambda r, own=own, others=others: bool(others[r] >= own), most
         )
-        found.append(p)
+        actual.append(p)
         used.append(drawn)
     for level in (0.01, 0.05, 0.2):
-        share = np.mean(np.array(found) <= level)
+        share = np.mean(np.array(actual) <= level)
         assert share <= level + 3 * np.sqrt(level * (1 - level) / 10_000)
     assert np.mean(used) < 1.2 * 10 * (1 + np.log(most / 10))
 
@@ -231,9 +231,9 @@ def test_a_sequential_test_stops_early_and_does_not_depend_on_its_batches():
     assert plain.p_value > 0.1
     assert max(asked) < 150
     for batch in (1, 50, 199):
-        again = sequential_test(np.zeros(3), logs, 199, batch)
-        assert (again.p_value, again.n_references) == (plain.p_value, plain.n_references)
-        assert (again.logs == plain.logs).all()
+        repeated = sequential_test(np.zeros(3), logs, 199, batch)
+        assert (repeated.p_value, repeated.n_references) == (plain.p_value, plain.n_references)
+        assert (repeated.logs == plain.logs).all()
     clear = sequential_test(np.full(3, -20.0), logs, 199, 8)
     assert clear.p_value == 1 / 200
     assert clear.n_references == 199
@@ -258,7 +258,7 @@ def test_the_unimodal_null_has_one_mode_and_the_variance_of_the_points():
 
 
 @pytest.mark.parametrize(("draw", "kurtosis", "skewness"), [(flat, -1.2, 0.0), (skewed, 6.0, 2.0)])
-def test_other_clouds_have_the_products_of_the_points_and_their_shape(draw, kurtosis, skewness):
+def test_other_clouds_keep_second_moments_and_have_their_shape(draw, kurtosis, skewness):
     rng = np.random.default_rng(0)
     Z = np.linalg.qr(rng.normal(size=(20_000, 3)) - 0)[0]
     Z = (Z - Z.mean(axis=0)) * [300, 200, 50]
@@ -274,7 +274,7 @@ def test_other_clouds_have_the_products_of_the_points_and_their_shape(draw, kurt
     assert not np.array_equal(made, draw(Z, rng))
 
 
-def test_other_clouds_of_fewer_objects_than_features():
+def test_other_clouds_allow_fewer_objects_than_features():
     Z = scores_of(np.random.default_rng(0).normal(size=(10, 40)), None)
     for draw in (flat, skewed):
         made = draw(Z, np.random.default_rng(1))

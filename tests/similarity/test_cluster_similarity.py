@@ -53,14 +53,14 @@ def sample(missing, noise, weighted, n=14, m=5):
         (E2, [0.685714, 0.777143, 0.8], {(0, 1): 0.933333, (0, 3): 0.754286, (3, 5): 0.925714}),
     ],
 )
-def test_connected_triples_of_worked_examples(labels, within, between):
+def test_connected_triples_match_the_worked_examples(labels, within, between):
     W = connected_triples(labels)
     np.testing.assert_allclose([W[0, 1], W[2, 3], W[4, 5]], within, atol=1e-6)
     for (i, j), value in between.items():
         assert pairs(W, labels)[i, j] == pytest.approx(value, abs=1e-6)
 
 
-def test_triple_quality_of_a_worked_example():
+def test_triple_quality_matches_a_worked_example():
     W = triple_quality(E1)
     assert W[0, 1] == pytest.approx(0.381818, abs=1e-6)
     assert pairs(W, E1)[0, 2] == pytest.approx(0.587879, abs=1e-6)
@@ -81,12 +81,12 @@ def test_triple_quality_of_a_worked_example():
         ),
     ],
 )
-def test_trajectories_of_worked_examples(labels, R, between):
-    found = trajectory_similarity(labels)
+def test_trajectories_match_the_worked_examples(labels, R, between):
+    actual = trajectory_similarity(labels)
     for (k, x), value in R.items():
-        assert found[k, x] == pytest.approx(value, abs=1e-6)
+        assert actual[k, x] == pytest.approx(value, abs=1e-6)
     own = Ensemble(labels).column_partitions
-    S = pairs(np.where(own[:, None] == own, found, 0.0), labels)
+    S = pairs(np.where(own[:, None] == own, actual, 0.0), labels)
     for (i, j), value in between.items():
         assert S[i, j] == pytest.approx(value, abs=1e-6)
 
@@ -99,7 +99,7 @@ def test_trajectories_of_worked_examples(labels, R, between):
         (E2, 5, {(0, 1): 0.364319, (1, 2): 0.420067, (3, 4): 0.454074, (0, 5): 0.237894}),
     ],
 )
-def test_simrank_of_worked_examples(labels, n_iter, between):
+def test_simrank_matches_the_worked_examples(labels, n_iter, between):
     S = 0.8 * pairs(simrank(labels, n_iter=n_iter), labels) / 3
     for (i, j), value in between.items():
         assert S[i, j] == pytest.approx(value, abs=1e-6)
@@ -112,7 +112,7 @@ def test_simrank_of_worked_examples(labels, n_iter, between):
         (E2, {(0, 1): 0.554321, (1, 3): 0.563580}),
     ],
 )
-def test_approximate_simrank_of_worked_examples(labels, between):
+def test_approximate_simrank_matches_the_worked_examples(labels, between):
     S = pairs(approximate_simrank(labels), labels) / 3
     for (i, j), value in between.items():
         assert S[i, j] == pytest.approx(value, abs=1e-6)
@@ -122,10 +122,10 @@ def test_approximate_simrank_of_worked_examples(labels, between):
 
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
-def test_twins(missing, noise, weighted):
+def test_similarities_match_their_naive_twins(missing, noise, weighted):
     labels, weights = sample(missing, noise, weighted)
     e = Ensemble(labels, weights=weights)
-    for found, expected in (
+    for actual, expected in (
         (connected_triples(e, decay=0.7), naive.triples(labels, weights, 0.7)),
         (triple_quality(e, decay=0.7), naive.triples(labels, weights, 0.7, quality=True)),
         (approximate_simrank(e, decay=0.7), naive.approximate_simrank(labels, weights, 0.7)),
@@ -138,28 +138,28 @@ def test_twins(missing, noise, weighted):
             naive.trajectories(labels, 4, weights, lazy=True),
         ),
     ):
-        np.testing.assert_allclose(dense(found), expected, atol=1e-11)
+        np.testing.assert_allclose(dense(actual), expected, atol=1e-11)
 
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
 @pytest.mark.parametrize("n_iter", [2, 3, 4, 5, 6])
-def test_simrank_twin(missing, noise, weighted, n_iter):
+def test_simrank_matches_the_naive_twin(missing, noise, weighted, n_iter):
     labels, weights = sample(missing, noise, weighted, n=9, m=4)
     e = Ensemble(labels, weights=weights)
     S, C = naive.simrank(labels, n_iter, weights, 0.7)
-    found = simrank(e, decay=0.7, n_iter=n_iter)
-    np.testing.assert_allclose(found, C, atol=1e-13)
+    actual = simrank(e, decay=0.7, n_iter=n_iter)
+    np.testing.assert_allclose(actual, C, atol=1e-13)
     V = averaging_indicator(e).toarray()
-    seen = 0.7 * V @ found @ V.T
+    seen = 0.7 * V @ actual @ V.T
     np.fill_diagonal(seen, 1.0)
     np.testing.assert_allclose(seen, S, atol=1e-13)
 
 
 @pytest.mark.parametrize("n_steps", [1, 2, 3, 5, 16, 20, 33])
-def test_all_steps_at_once_are_their_sum(n_steps):
+def test_all_steps_at_once_equal_their_sum(n_steps):
     labels = random_labels(np.random.default_rng(3), 40, 8, k=6)
-    found = trajectory_similarity(labels, n_steps=n_steps)
-    np.testing.assert_allclose(found, naive.trajectories(labels, n_steps), atol=1e-12)
+    actual = trajectory_similarity(labels, n_steps=n_steps)
+    np.testing.assert_allclose(actual, naive.trajectories(labels, n_steps), atol=1e-12)
 
 
 def test_repeated_objects_change_nothing_of_simrank():
@@ -167,7 +167,7 @@ def test_repeated_objects_change_nothing_of_simrank():
     np.testing.assert_allclose(simrank(labels), naive.simrank(labels, 5)[1], atol=1e-13)
 
 
-def test_soft_members_that_are_hard_are_hard_ones():
+def test_memberships_of_0_and_1_equal_labels():
     labels = random_labels(np.random.default_rng(6), 20, 4)
     hard = Ensemble(labels)
     soft = Ensemble.from_memberships(
@@ -199,29 +199,29 @@ def test_similarities_are_symmetric_shares(function):
 
 
 @pytest.mark.parametrize("function", [connected_triples, triple_quality, approximate_simrank])
-def test_without_decay_clusters_are_alike_to_themselves(function):
+def test_without_decay_clusters_resemble_only_themselves(function):
     np.testing.assert_array_equal(dense(function(E2, decay=0.0)), np.eye(6))
 
 
-def test_two_iterations_of_simrank_are_evidence_accumulation():
+def test_two_iterations_of_simrank_give_evidence_accumulation():
     np.testing.assert_array_equal(simrank(E2, n_iter=2), np.eye(6))
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_one_partition_has_clusters_that_are_apart(function):
+def test_clusters_of_one_partition_are_dissimilar(function):
     labels = np.array([[0], [0], [1], [2], [2]])
     np.testing.assert_array_equal(dense(function(labels)), np.eye(3))
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_partitions_that_agree_have_clusters_that_are_apart(function):
+def test_clusters_of_equal_partitions_are_dissimilar(function):
     W, own = dense(function(E3)), Ensemble(E3).column_partitions
     within = (own[:, None] == own) & ~np.eye(9, dtype=bool)
     assert (W[within] == 0).all()
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_noise_only_has_no_cluster(function):
+def test_noise_has_no_cluster(function):
     assert dense(function(np.full((4, 2), -2))).shape == (0, 0)
 
 
@@ -244,8 +244,8 @@ def test_partitions_of_weight_0_are_left_out():
     weighted = Ensemble(other, weights=np.insert(np.ones(6), 2, 0.0))
     kept = weighted.column_weights > 0
     for function in ALL:
-        found = dense(function(weighted))[np.ix_(kept, kept)]
-        np.testing.assert_allclose(found, dense(function(labels)), atol=1e-12)
+        actual = dense(function(weighted))[np.ix_(kept, kept)]
+        np.testing.assert_allclose(actual, dense(function(labels)), atol=1e-12)
 
 
 def test_a_large_cluster_of_weight_0_does_not_set_the_scale():
@@ -254,21 +254,21 @@ def test_a_large_cluster_of_weight_0_does_not_set_the_scale():
     with_one = Ensemble(np.column_stack([labels, np.zeros(40, int)]), weights=[1, 1, 1, 1, 0])
     for function in [*ALL, common_neighbours]:
         T = len(with_one.column_weights) - 1
-        found = dense(function(with_one))[:T, :T]
-        np.testing.assert_allclose(found, dense(function(labels)), atol=1e-12)
+        actual = dense(function(with_one))[:T, :T]
+        np.testing.assert_allclose(actual, dense(function(labels)), atol=1e-12)
 
 
-def test_weights_of_triples_are_repetitions():
+def test_weights_of_triples_act_as_repetitions():
     labels = random_labels(np.random.default_rng(10), 30, 4)
     e = Ensemble(labels, weights=[1.0, 2.0, 1.0, 3.0])
     repeated = Ensemble(np.repeat(labels, [1, 2, 1, 3], axis=1))
     places = zip(repeated.offsets[[0, 1, 3, 4]], e.cluster_counts, strict=True)
     first = np.concatenate([begin + np.arange(k) for begin, k in places])
-    found = dense(connected_triples(repeated))[np.ix_(first, first)]
-    np.testing.assert_allclose(dense(connected_triples(e)), found, atol=1e-12)
+    actual = dense(connected_triples(repeated))[np.ix_(first, first)]
+    np.testing.assert_allclose(dense(connected_triples(e)), actual, atol=1e-12)
 
 
-def test_quadratic_forms_by_blocks(monkeypatch):
+def test_quadratic_forms_by_blocks_are_exact(monkeypatch):
     V = averaging_indicator(Ensemble(random_labels(np.random.default_rng(1), 23, 4)))
     W = np.random.default_rng(2).random((V.shape[1], V.shape[1]))
     monkeypatch.setattr("conclust.similarity.mutual._BLOCK_ENTRIES", 5 * V.shape[1])
@@ -291,7 +291,7 @@ def test_quadratic_forms_by_blocks(monkeypatch):
         (trajectory_similarity, {"lazy": 1}),
     ],
 )
-def test_parameters(function, given):
+def test_invalid_parameters_are_refused(function, given):
     with pytest.raises(
         ParameterError, match=rf"{next(iter(given))!r} parameter of {function.__name__}"
     ):
@@ -305,7 +305,7 @@ def test_too_many_clusters_are_refused(function, monkeypatch):
         function(E1)
 
 
-def test_too_large_blocks_are_refused(monkeypatch):
+def test_oversized_blocks_are_refused(monkeypatch):
     labels = np.arange(12)[:, None] % [12, 1]
     monkeypatch.setattr("conclust.ensemble.products._MOST", 80)
     for function in (connected_triples, triple_quality):
@@ -313,15 +313,15 @@ def test_too_large_blocks_are_refused(monkeypatch):
             function(labels)
 
 
-def test_triple_quality_of_partitions_that_hardly_overlap():
+def test_triple_quality_handles_partitions_with_little_overlap():
     # Each cluster has a third of each of the other partition in common, a Jaccard coefficient of 1/5: degrees below 1.
     labels = np.column_stack([np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)])
-    found = triple_quality(labels, decay=0.7).toarray()
-    np.testing.assert_allclose(found, naive.triples(labels, None, 0.7, quality=True), atol=1e-12)
-    assert (found[0, 1:3] > 0).all()
+    actual = triple_quality(labels, decay=0.7).toarray()
+    np.testing.assert_allclose(actual, naive.triples(labels, None, 0.7, quality=True), atol=1e-12)
+    assert (actual[0, 1:3] > 0).all()
 
 
-def test_jaccard_in_blocks_is_that_of_the_whole(monkeypatch):
+def test_jaccard_in_blocks_equals_the_full_matrix(monkeypatch):
     labels = random_labels(np.random.default_rng(5), 40, 6, missing=0.2, noise=0.1)
     whole = cluster_jaccard(Ensemble(labels)).toarray()
     monkeypatch.setattr("conclust.spectra.gram._ENTRIES", 1)

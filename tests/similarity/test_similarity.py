@@ -26,13 +26,13 @@ from conclust.weighting import certainty_weights
         ),
     ],
 )
-def test_worked_examples(labels, H, eci):
+def test_the_worked_examples_are_reproduced(labels, H, eci):
     # Huang, Wang and Lai 2018, theta = 0.4. E2's second partition begins with its cluster 0.
     np.testing.assert_allclose(3 * cluster_uncertainty(labels), H, atol=1e-6)
     np.testing.assert_allclose(cluster_certainty(labels), eci, atol=1e-6)
 
 
-def test_worked_examples_normalized():
+def test_the_normalized_worked_examples_are_reproduced():
     certainty = cluster_certainty(E1, 0.08, normalized=True)
     np.testing.assert_allclose(certainty, [1, 0.015504, 1, 0.015504, 0.000475, 1], atol=1e-6)
     certainty = cluster_certainty(E2, 0.08, normalized=True)
@@ -50,7 +50,7 @@ CASES = [
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("block", [1 << 24, 40])
-def test_twin(monkeypatch, missing, noise, weighted, normalized, block):
+def test_certainty_matches_the_naive_twin(monkeypatch, missing, noise, weighted, normalized, block):
     monkeypatch.setattr(gram, "_ENTRIES", block)
     monkeypatch.setattr(gram, "_BLOCK", block)
     rng = np.random.default_rng(7)
@@ -60,8 +60,8 @@ def test_twin(monkeypatch, missing, noise, weighted, normalized, block):
     H, eci = naive.certainty(labels, 0.3, weights, normalized)
     total = 6 if weights is None else weights.sum()
     np.testing.assert_allclose(total * cluster_uncertainty(ensemble), H, atol=1e-12)
-    found = cluster_certainty(ensemble, 0.3, normalized=normalized)
-    np.testing.assert_allclose(found, eci, rtol=1e-11)
+    actual = cluster_certainty(ensemble, 0.3, normalized=normalized)
+    np.testing.assert_allclose(actual, eci, rtol=1e-11)
     sizes = [len(c) for part in naive.blocks(labels) for c in part]
     owner = np.repeat(np.arange(6), ensemble.cluster_counts)
     if not normalized:
@@ -74,7 +74,7 @@ def test_twin(monkeypatch, missing, noise, weighted, normalized, block):
             assert mean == pytest.approx(expected, rel=1e-11)
 
 
-def test_soft_members():
+def test_soft_members_match_the_naive_twin():
     rng = np.random.default_rng(3)
     members = [rng.dirichlet(np.ones(k), 12) for k in (2, 3, 4)]
     ensemble = Ensemble.from_memberships(members)
@@ -92,7 +92,7 @@ def test_soft_members():
     np.testing.assert_allclose(certainty, expected, rtol=1e-12)
 
 
-def test_hard_members_given_as_soft_ones():
+def test_memberships_of_0_and_1_equal_labels():
     labels, _ = planted(n=40, m=5)
     hard = Ensemble(labels)
     soft = Ensemble.from_memberships([np.eye(3)[column] for column in hard.labels.T])
@@ -128,7 +128,7 @@ def test_noise_alone_is_certain():
     ]
 
 
-def test_bad_partitions_weigh_little():
+def test_poor_partitions_have_low_weight():
     labels, _ = planted(n=300, m=6, k=4)
     rng = np.random.default_rng(0)
     lump = np.where(np.arange(300) == 7, 1, 0)
@@ -137,7 +137,7 @@ def test_bad_partitions_weigh_little():
 
 
 @pytest.mark.parametrize("theta", [0, -1.0, np.nan, "0.4", np.inf])
-def test_theta_is_above_0(theta):
+def test_theta_must_be_above_0(theta):
     for function in (cluster_certainty, certainty_weights):
         with pytest.raises(ParameterError, match="'theta' parameter"):
             function(E1, theta)

@@ -111,7 +111,7 @@ def test_objects_that_most_members_call_noise_are_noise():
     assert strict.labels_.tolist() == [0] * 20 + [-1] * 20
 
 
-def test_all_noise_is_no_topic():
+def test_noise_everywhere_gives_no_topic():
     X = np.random.default_rng(0).random((40, 6))
     model = TopicConsensus(clusterer=DBSCAN(eps=1e-9), n_members=3, random_state=0).fit(X)
     assert model.n_clusters_ == 0
@@ -119,15 +119,15 @@ def test_all_noise_is_no_topic():
     assert (model.predict(X[:3]) == -1).all()
 
 
-def test_same_seed_same_topics_for_any_number_of_threads_and_after_copying():
+def test_the_same_seed_gives_the_same_topics_with_any_threads_and_after_copying():
     X, _ = embeddings(2, n=200)
     model = TopicConsensus(
         GaussianRandomProjection(5), KMeans(6, n_init=1), n_members=6, random_state=3, n_jobs=1
     ).fit(X)
     for other in (clone(model).set_params(n_jobs=3), pickle.loads(pickle.dumps(model))):
-        again = other.fit(X)
-        np.testing.assert_array_equal(again.ensemble_.labels, model.ensemble_.labels)
-        np.testing.assert_array_equal(again.labels_, model.labels_)
+        refitted = other.fit(X)
+        np.testing.assert_array_equal(refitted.ensemble_.labels, model.ensemble_.labels)
+        np.testing.assert_array_equal(refitted.labels_, model.labels_)
     assert len({c.tobytes() for c in model.ensemble_.labels.T}) == 6
 
 
@@ -142,7 +142,7 @@ def test_same_seed_same_topics_for_any_number_of_threads_and_after_copying():
         ({"clusterer": KMeans}, None),
     ],
 )
-def test_wrong_parameters_are_refused(parameters, words):
+def test_invalid_parameters_are_refused(parameters, words):
     if words is None:
         with pytest.raises((ParameterError, TypeError)):
             TopicConsensus(**parameters).fit(np.eye(20))
@@ -151,7 +151,7 @@ def test_wrong_parameters_are_refused(parameters, words):
         TopicConsensus(**parameters).fit(np.eye(20))
 
 
-def test_the_warning_filters_of_the_process_remain():
+def test_the_warning_filters_of_the_process_are_restored():
     X, _ = embeddings(2, n=200)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)  # scikit-learn warns where its filters are lost
@@ -161,7 +161,7 @@ def test_the_warning_filters_of_the_process_remain():
             assert warnings.filters == before
 
 
-def test_a_lazy_frame_is_refused_as_everywhere():
+def test_a_lazy_frame_is_refused():
     polars = pytest.importorskip("polars")
     frame = polars.LazyFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 7})
     with pytest.raises(InputError, match="A lazy frame has no rows yet"):

@@ -59,7 +59,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("name", USUAL)
-def test_a_row_is_what_the_method_alone_gives(name):
+def test_a_row_matches_the_method_run_alone(name):
     z, labels = members()
     (trial,) = cc.compare(labels, [name], n_clusters=4, truth=z, random_state=7)
     kind = getattr(cc, name)
@@ -81,7 +81,7 @@ def test_a_row_is_what_the_method_alone_gives(name):
     assert trial.cpu_seconds >= 0
 
 
-def test_company_changes_nothing():
+def test_other_methods_do_not_change_a_row():
     z, labels = members(1)
     together = cc.compare(labels, ["CSPA", "PCC", "HBGF"], n_clusters=4, truth=z)
     for trial in together:
@@ -90,7 +90,7 @@ def test_company_changes_nothing():
         assert alone.scores == trial.scores
 
 
-def test_all_methods_run_or_say_why_not():
+def test_all_methods_run_or_give_a_reason():
     z, labels = members(2, lost=0.05)
     comparison = cc.compare(labels, "all", n_clusters=4, truth=z)
     assert [trial.method for trial in comparison] == [method.estimator for method in cc.methods()]
@@ -106,7 +106,7 @@ def test_all_methods_run_or_say_why_not():
     assert sum(trial.has_result for trial in comparison) > 40
 
 
-def test_the_truth_moves_nothing_but_its_scores():
+def test_the_truth_affects_only_its_scores():
     z, labels = members(3)
     names = ["PCC", "EAC", "QMI"]
     without, other = cc.compare(labels, names), cc.compare(labels, names, truth=z[::-1])
@@ -129,7 +129,7 @@ def test_methods_that_need_a_number_get_that_of_auto():
     assert cc.compare(labels, [cc.HBGF(2)])["HBGF"].n_clusters == 2
 
 
-def test_own_methods_take_part():
+def test_custom_methods_are_compared():
     _, labels = members(5)
     mine = Seeded()
     kept = labels.copy()
@@ -165,7 +165,7 @@ def test_an_error_of_conclust_itself_is_not_hidden(monkeypatch):
         cc.compare(labels, ["EAC"])
 
 
-def test_warnings_stand_in_their_rows(recwarn):
+def test_warnings_appear_in_their_rows(recwarn):
     _, labels = members(7)
     labels[3] = -1
     comparison = cc.compare(labels, ["EAC", "PCC"], truth=np.where(np.arange(60) < 5, -1, 0))
@@ -176,7 +176,7 @@ def test_warnings_stand_in_their_rows(recwarn):
     assert not [one for one in recwarn if one.category is EvidenceWarning]
 
 
-def test_soft_members_and_unknown_truth():
+def test_soft_members_and_unknown_truth_are_accepted():
     soft = cc.Ensemble.from_memberships([np.eye(3)[[0, 0, 1, 1, 2, 2]]] * 4)
     comparison = cc.compare(soft, ["PCC", "EAC"], n_clusters=3, truth=[0, 0, 1, -1, None, 2])
     assert comparison["EAC"].scores["ari"] == 1.0
@@ -186,7 +186,7 @@ def test_soft_members_and_unknown_truth():
     assert nothing.to_frame()["ari"].isna().all()
 
 
-def test_table_frame_and_ranking():
+def test_the_table_the_frame_and_the_ranking_agree():
     z, labels = members(8)
     comparison = cc.compare(labels, ["PCC", "EAC", "EAC", Short()], n_clusters=4, truth=z)
     frame = comparison.to_frame()
@@ -236,7 +236,7 @@ def test_what_is_not_a_method_is_refused(given, sentence):
         cc.compare(members()[1], given)
 
 
-def test_other_refusals():
+def test_invalid_arguments_are_refused():
     _, labels = members()
     with pytest.raises(ParameterError, match="'n_clusters' parameter of compare"):
         cc.compare(labels, ["EAC"], n_clusters=0)
@@ -246,13 +246,13 @@ def test_other_refusals():
         cc.compare(labels, ["EAC"], random_state="now")
 
 
-def test_the_picture_shows_the_ranking():
+def test_the_plot_shows_the_ranking():
     z, labels = members(9)
-    found = cc.compare(labels, ["PTA", "EAC", "PCC", Short()], n_clusters=4, truth=z)
-    ranking = cc.plotting.comparison_of(found, score="nmi")
+    actual = cc.compare(labels, ["PTA", "EAC", "PCC", Short()], n_clusters=4, truth=z)
+    ranking = cc.plotting.comparison_of(actual, score="nmi")
     assert ranking.without == ["Short"]
     assert list(ranking.values) == sorted(ranking.values, reverse=True)
-    ax = cc.plotting.comparison(found, score="nmi")
+    ax = cc.plotting.comparison(actual, score="nmi")
     assert [text.get_text() for text in ax.get_yticklabels()] == [*ranking.methods, "Short"]
     (dots,) = (line for line in ax.lines if line.get_marker() == "o")
     np.testing.assert_array_equal(dots.get_xdata(), ranking.values)
@@ -275,7 +275,7 @@ def table(tmp_path):
     return path, labels, z
 
 
-def test_the_shell_says_what_python_says(table, tmp_path, capsys):
+def test_the_shell_prints_the_result_of_python(table, tmp_path, capsys):
     path, labels, z = table
     asked = ["compare-methods", str(path), "--methods", "eac,pcc,cspa", "-k", "4"]
     out = tmp_path / "out"
@@ -294,7 +294,7 @@ def test_the_shell_says_what_python_says(table, tmp_path, capsys):
     assert "is not empty" in capsys.readouterr().err
 
 
-def test_the_shell_prints_a_table_and_refuses(table, capsys):
+def test_the_shell_prints_a_table_and_refuses_invalid_options(table, capsys):
     path, _, _ = table
     assert main(["compare-methods", str(path), "--drop", "class", "--methods", "eac,mcla"]) == 0
     printed = capsys.readouterr().out

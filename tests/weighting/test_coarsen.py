@@ -37,7 +37,7 @@ def naive(labels, k, weights):
 @pytest.mark.parametrize(("missing", "noise"), [(0, 0), (0.25, 0), (0, 0.2), (0.2, 0.2)])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
-def test_twin(missing, noise, weighted, k):
+def test_coarsening_matches_the_naive_twin(missing, noise, weighted, k):
     rng = np.random.default_rng(8)
     labels = random_labels(rng, 40, 6, k=6, missing=missing, noise=noise)
     weights = rng.random(6) + 0.1 if weighted else None
@@ -51,17 +51,17 @@ def test_twin(missing, noise, weighted, k):
         assert coarse.weights is None
 
 
-def test_parts_are_unions_and_coarse_partitions_stay():
+def test_merged_clusters_are_unions_and_coarse_partitions_are_unchanged():
     labels, _ = planted(n=60, m=8, k=5, flip=0.3)
     labels[:, 3] = np.arange(60) % 2
-    found = coarsen(labels, 3).labels
+    found_labels = coarsen(labels, 3).labels
     for u in range(8):
-        assert is_finer(labels[:, u], found[:, u])
-    np.testing.assert_array_equal(found[:, 3], labels[:, 3])
+        assert is_finer(labels[:, u], found_labels[:, u])
+    np.testing.assert_array_equal(found_labels[:, 3], labels[:, 3])
     np.testing.assert_array_equal(coarsen(labels, 5).labels, Ensemble(labels).labels)
 
 
-def test_splits_that_mean_nothing_are_undone():
+def test_random_splits_are_undone():
     rng = np.random.default_rng(0)
     truth = rng.integers(3, size=300)
     labels = np.column_stack([truth * 5 + rng.integers(s, size=300) for s in (2, 3, 4, 5)])
@@ -86,7 +86,7 @@ def test_a_partition_of_weight_0_has_no_effect():
     np.testing.assert_array_equal(given.labels[:, :5], coarsen(labels, 2).labels)
 
 
-def test_clusters_found_by_one_partition_only_are_merged_first():
+def test_clusters_in_only_one_partition_are_merged_first():
     labels = [[0, -1], [1, -1], [2, 0], [2, 0], [3, 1], [3, 1]]
     assert coarsen(labels, 3).labels[:, 0].tolist() == [0, 0, 1, 1, 2, 2]
 
@@ -115,7 +115,7 @@ def test_voting_is_better_with_partitions_of_its_number():
     assert coarse > fine + 0.2
 
 
-def test_refusals():
+def test_invalid_arguments_are_refused():
     with pytest.raises(InputError, match="Got one partition"):
         coarsen([[0], [1], [2]], 2)
     with pytest.raises(ParameterError, match="'n_clusters' parameter of coarsen must be an int"):
@@ -131,7 +131,7 @@ def test_a_partition_without_informed_clusters_is_refused():
             coarsen(ensemble, 2)
 
 
-def test_matched_granularity_leaves_a_partition_that_is_alone():
+def test_matched_granularity_leaves_a_partition_without_others_unchanged():
     labels = np.random.default_rng(0).integers(0, 5, (30, 3))
     merged, recoding = matched(Ensemble(labels, weights=[0, 1, 0]), 2)
     assert merged.cluster_counts.tolist() == [2, 5, 2]
@@ -146,14 +146,14 @@ def test_matched_granularity_merges_two_partitions():
     np.testing.assert_array_equal(recoding(Ensemble(labels).codes), merged.codes)
 
 
-def test_matched_granularity_leaves_a_single_partition():
+def test_matched_granularity_leaves_a_single_partition_unchanged():
     alone = Ensemble(np.arange(6)[:, None])
     merged, recoding = matched(alone, 2)
     assert merged is alone
     np.testing.assert_array_equal(recoding(alone.codes), alone.codes)
 
 
-def test_a_recoding_is_of_all_partitions():
+def test_a_recoding_requires_all_partitions():
     _, recoding = matched(Ensemble(np.random.default_rng(0).integers(0, 5, (30, 3))), 2)
     with pytest.raises(ValueError, match="zip"):
         recoding(np.zeros((4, 2), dtype=np.uint8))

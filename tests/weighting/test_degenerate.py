@@ -47,7 +47,7 @@ def takes(form, column):
 
 
 @pytest.mark.parametrize("kind", DEGENERATE)
-def test_place_of_a_degenerate_partition(form, kind):
+def test_the_position_of_a_degenerate_partition_does_not_matter(form, kind):
     column = degenerate(kind, len(LABELS))
     if not takes(form, column):
         pytest.skip("takes no missing labels, and says so")
@@ -57,7 +57,7 @@ def test_place_of_a_degenerate_partition(form, kind):
 
 
 @pytest.mark.parametrize("kind", DEGENERATE)
-def test_degenerate_partition_leaves_clear_clusters(form, kind):
+def test_a_degenerate_partition_does_not_hide_clear_clusters(form, kind):
     column = degenerate(kind, len(LABELS))
     if not takes(form, column):
         pytest.skip("takes no missing labels, and says so")
@@ -68,7 +68,7 @@ def test_degenerate_partition_leaves_clear_clusters(form, kind):
 
 @pytest.mark.parametrize("kind", DEGENERATE)
 @pytest.mark.parametrize("copies", [1, 3])
-def test_nothing_but_degenerate_partitions(form, kind, copies):
+def test_degenerate_partitions_alone_are_accepted(form, kind, copies):
     column = degenerate(kind, 12)
     if not takes(form, column):
         pytest.skip("takes no missing labels, and says so")
@@ -81,14 +81,14 @@ def test_nothing_but_degenerate_partitions(form, kind, copies):
         np.testing.assert_allclose(model.membership_.sum(axis=1), 1.0)
 
 
-def test_degenerate_partitions_together(form):
+def test_several_degenerate_partitions_are_accepted(form):
     columns = [degenerate(kind, 12) for kind in DEGENERATE]
     kept = [column for column in columns if takes(form, column)]
     model = fit(form, np.column_stack(kept), 3)
     assert (model.labels_ >= 0).all()
 
 
-def test_noise_everywhere_is_singletons_everywhere(form):
+def test_noise_everywhere_equals_singletons_everywhere(form):
     noise, singletons = np.full((len(LABELS), 1), -2), np.arange(len(LABELS))[:, None]
     a = fit(form, np.hstack([noise, LABELS]), 3)
     b = fit(form, np.hstack([singletons, LABELS]), 3)
@@ -96,7 +96,7 @@ def test_noise_everywhere_is_singletons_everywhere(form):
     assert_same_objective(a, b)
 
 
-def test_weight_0_is_left_out(form):
+def test_partitions_of_weight_0_have_no_effect(form):
     clear, _ = planted(n=45, m=8, k=3, flip=0.05)
     without = fit(form, Ensemble(clear, weights=np.ones(M)), 3)
     other = np.random.default_rng(0).integers(0, 5, len(clear))
@@ -108,7 +108,7 @@ def test_weight_0_is_left_out(form):
             assert_same_objective(model, without)
 
 
-def test_scale_of_the_weights(form):
+def test_the_scale_of_the_weights_does_not_matter(form):
     weights = np.random.default_rng(0).random(M) + 0.5
     expected = fit(form, Ensemble(LABELS, weights=weights), 3)
     for scale in (1e-25, 2.0**60, 1e25):
@@ -116,23 +116,23 @@ def test_scale_of_the_weights(form):
         np.testing.assert_array_equal(model.labels_, expected.labels_, err_msg=str(scale))
 
 
-def test_weights_of_one_are_no_weights(form):
+def test_weights_of_one_equal_no_weights(form):
     """The same labels; memberships as far as iterations go. On labels without clusters more than one optimum is as good."""
-    found, expected = (fit(form, Ensemble(LABELS, weights=w), 3) for w in (np.ones(M), None))
-    assert same(found, expected)
-    if hasattr(found, "membership_"):
-        np.testing.assert_allclose(found.membership_, expected.membership_, atol=1e-4)
+    actual, expected = (fit(form, Ensemble(LABELS, weights=w), 3) for w in (np.ones(M), None))
+    assert same(actual, expected)
+    if hasattr(actual, "membership_"):
+        np.testing.assert_allclose(actual.membership_, expected.membership_, atol=1e-4)
 
 
-def test_one_hot_memberships_are_labels(form):
+def test_one_hot_memberships_give_the_result_of_labels(form):
     """The same labels, where clusters are clear: CSPA and HGPA break ties among equal cuts otherwise for memberships."""
     if not make(form, 3).method.soft_members:
         pytest.skip("takes no soft members, and says so")
-    found = fit(form, Ensemble.from_memberships([np.eye(3)[column] for column in LABELS.T]), 3)
-    assert same(found, fit(form, LABELS, 3))
+    actual = fit(form, Ensemble.from_memberships([np.eye(3)[column] for column in LABELS.T]), 3)
+    assert same(actual, fit(form, LABELS, 3))
 
 
-def test_objects_that_only_partitions_of_weight_0_observed(form):
+def test_objects_observed_with_weight_0_only_are_accepted(form):
     labels = np.insert(LABELS, 2, TRUTH, axis=1)
     if not takes(form, [-1]):
         pytest.skip("takes no missing labels, and says so")
@@ -156,7 +156,7 @@ def test_objects_that_only_partitions_of_weight_0_observed(form):
 # -- numbers worked out by hand, or by writing the same evidence otherwise
 
 
-def test_noise_only_in_any_place_counts_as_singletons():
+def test_partitions_of_noise_count_as_singletons_in_any_position():
     t = np.repeat([0, 1, 2], [5, 10, 15])[:, None]
     noise, singletons = np.full((30, 1), -2), np.arange(30)[:, None]
     for columns in ([noise, t, t, t], [t, noise, t, t], [t, t, t, noise], [singletons, t, t, t]):
@@ -166,33 +166,33 @@ def test_noise_only_in_any_place_counts_as_singletons():
 
 
 @pytest.mark.parametrize("labels", [[[-2]] * 3, [[0, -2], [0, -2], [1, -2]], [[0, -2]] * 3])
-def test_small_ensembles_with_noise_only(form, labels):
+def test_small_ensembles_of_noise_are_accepted(form, labels):
     model = fit(form, labels, 2)
     assert len(model.labels_) == 3
 
 
-def test_soft_members_of_one_cluster(form):
+def test_soft_members_of_one_cluster_are_accepted(form):
     model = make(form, 2)
     if not model.method.soft_members:
         pytest.skip("takes no soft members, and says so")
     for m in (1, 3):
-        found = fit(form, Ensemble.from_memberships([np.ones((21, 1))] * m), 2)
-        assert found.labels_.min() == 0
+        actual = fit(form, Ensemble.from_memberships([np.ones((21, 1))] * m), 2)
+        assert actual.labels_.min() == 0
 
 
 @pytest.mark.parametrize("mass", [0.0, 1e-300])
-def test_soft_clusters_without_objects(form, mass):
+def test_soft_clusters_without_objects_are_ignored(form, mass):
     model = make(form, 2)
     if not model.method.soft_members:
         pytest.skip("takes no soft members, and says so")
     member = np.column_stack([np.arange(12) % 2, np.arange(12) % 2 == 0, np.full(12, mass)])
-    found = fit(form, Ensemble.from_memberships([member] * 3), 2)
-    np.testing.assert_array_equal(found.labels_, np.arange(12) % 2)
-    if hasattr(found, "objective_"):
-        assert np.isfinite(found.objective_)
+    actual = fit(form, Ensemble.from_memberships([member] * 3), 2)
+    np.testing.assert_array_equal(actual.labels_, np.arange(12) % 2)
+    if hasattr(actual, "objective_"):
+        assert np.isfinite(actual.objective_)
 
 
-def test_single_objects_agree_about_nothing():
+def test_partitions_without_common_objects_give_finite_weights():
     # No two of these observed the same object, noise only or not.
     labels = np.full((4, 3), -1)
     labels[0, 0], labels[1, 1], labels[2, 2] = 0, -2, -2
@@ -200,14 +200,14 @@ def test_single_objects_agree_about_nothing():
     assert np.isfinite(model.weights_).all()
 
 
-def test_entropy_of_noise_is_that_of_singletons():
+def test_noise_has_the_entropy_of_singletons():
     singles = np.hstack([np.arange(45)[:, None], LABELS])
     noise = np.hstack([np.full((45, 1), -2), LABELS])
     a, b = (fit("KernelWeightedPartition", X, 3).weights_ for X in (singles, noise))
     np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
-def test_objects_that_counting_partitions_did_not_observe_stand_for_no_cluster():
+def test_objects_observed_without_weight_represent_no_cluster():
     labels = np.insert(LABELS, 0, 1, axis=1)
     labels[0, 1:] = -1
     ensemble = Ensemble(labels, weights=np.insert(np.ones(M), 0, 0.0))
@@ -218,7 +218,7 @@ def test_objects_that_counting_partitions_did_not_observe_stand_for_no_cluster()
     np.testing.assert_allclose(model.membership_[0], 1 / model.membership_.shape[1])
 
 
-def test_weighted_pcc_predicts_what_it_fitted():
+def test_weighted_pcc_predicts_fitted_objects():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 30)
     labels = np.column_stack([truth] * 4 + [rng.integers(0, 3, 30)])

@@ -41,7 +41,7 @@ def blobs(seed=0, n=30):
 
 @pytest.mark.parametrize("measure", ["together", "jaccard"])
 @pytest.mark.parametrize("fraction", [0.3, 0.8])
-def test_stabilities_are_those_of_the_twin(measure, fraction):
+def test_stabilities_match_the_naive_twin(measure, fraction):
     X = np.random.default_rng(0).normal(size=(40, 2))
     labels = Ensemble(Cuts().fit_transform(X)).labels
     stability = perturbed_stability(
@@ -51,12 +51,12 @@ def test_stabilities_are_those_of_the_twin(measure, fraction):
     for rng in spawn_generators(np.random.SeedSequence(0), 5):
         drawn = np.sort(rng.permutation(40)[: int(fraction * 40)])
         reruns.append((drawn, Cuts().fit_transform(X[drawn])))
-    assert any(((labels[drawn] == -1) != (again == -1)).any() for drawn, again in reruns)
+    assert any(((labels[drawn] == -1) != (repeated == -1)).any() for drawn, repeated in reruns)
     np.testing.assert_allclose(stability, stabilities(labels, reruns, measure), atol=1e-12)
     assert np.ptp(stability) > 0.05
 
 
-def test_the_same_points_give_the_same_clusters():
+def test_equal_points_give_equal_clusters():
     X = blobs()
     generator = EnsembleGenerator("kmeans", 4, n_clusters=range(2, 6), random_state=0)
     labels = generator.fit_transform(X)
@@ -68,7 +68,7 @@ def test_the_same_points_give_the_same_clusters():
 
 
 @pytest.mark.parametrize("measure", ["together", "jaccard"])
-def test_true_clusters_are_the_stable_ones(measure):
+def test_true_clusters_are_stable(measure):
     X = blobs()
     generator = EnsembleGenerator([("ward", [3]), ("kmeans", [8, 9])], random_state=0)
     ensemble = Ensemble(generator.fit_transform(X))
@@ -96,7 +96,7 @@ def test_only_stable_clusters_vote():
     assert adjusted_rand_index(model.labels_, truth) == 1.0
 
 
-def test_what_does_not_correspond_is_refused():
+def test_mismatched_arguments_are_refused():
     X = blobs()
     labels = EnsembleGenerator("kmeans", 3, n_clusters=3, random_state=0).fit_transform(X)
     with pytest.raises(ParameterError, match="n_clusters"):

@@ -34,40 +34,40 @@ def blobs(k, sizes, seed=0):
     return generator.fit_transform(X), truth
 
 
-def test_partitions_of_two_to_ten_clusters_of_six_blobs():
+def test_too_coarse_partitions_merge_blobs_with_a_warning():
     labels, truth = blobs(6, range(2, 11))
     message = r"PCC merged groups of objects that .* \(6 groups in 5 clusters\)"
     with pytest.warns(EnsembleWarning, match=message):
-        found = PCC(6, random_state=0).fit(labels).labels_
-    assert adjusted_rand_index(truth, found) < 0.95
+        found_labels = PCC(6, random_state=0).fit(labels).labels_
+    assert adjusted_rand_index(truth, found_labels) < 0.95
     for named in (EAC(6), LWEA(6)):
         assert adjusted_rand_index(truth, named.fit(labels).labels_) == 1.0
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_some_partitions_with_fewer_clusters(method):
+def test_some_coarse_partitions_give_a_warning(method):
     labels, truth = blobs(5, [2, 5, 6])
     with pytest.warns(EnsembleWarning, match=f"{method.__name__} merged groups of objects"):
-        found = method(5, random_state=0).fit(labels).labels_
-    assert adjusted_rand_index(truth, found) < 0.95
+        found_labels = method(5, random_state=0).fit(labels).labels_
+    assert adjusted_rand_index(truth, found_labels) < 0.95
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(4))
-def test_merged_clusters_and_only_these_warn(method, seed):
+def test_only_merged_clusters_warn(method, seed):
     for sizes in (range(2, 6), range(2, 11), range(5, 11)):
         labels, truth = blobs(5, sizes, seed)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = method(5, random_state=0).fit(labels)
-        said = any("merged groups" in str(one.message) for one in caught)
+        messages = any("merged groups" in str(one.message) for one in caught)
         table = contingency(truth, model.labels_).table
         merged = ((table > 0.5 * table.sum(axis=1, keepdims=True)).sum(axis=0) > 1).any()
         # Where no partition has more clusters than there are blobs, partitions may err together.
-        assert said == merged or (merged and max(sizes) == 5)
+        assert messages == merged or (merged and max(sizes) == 5)
 
 
-def test_groups_against_the_plain_rule():
+def test_groups_match_the_simple_rule():
     labels, truth = blobs(6, range(2, 11))
     for consensus in (truth, np.minimum(truth, 4), truth // 2, np.zeros_like(truth)):
         counts = labels.max(axis=0) + 1
@@ -80,7 +80,7 @@ def test_groups_against_the_plain_rule():
         assert merged_groups(Ensemble(labels), consensus, 6) == (6, merged)
 
 
-def test_groups_of_missing_noise_and_soft_labels():
+def test_groups_are_found_in_missing_noise_and_soft_labels():
     labels, truth = blobs(4, range(4, 9))
     rng = np.random.default_rng(0)
     labels = labels.astype(int)
@@ -93,14 +93,14 @@ def test_groups_of_missing_noise_and_soft_labels():
     assert merged_groups(soft, np.minimum(truth, 2), 4) == (0, 0)
 
 
-def test_of_many_objects_some_are_looked_at(monkeypatch):
+def test_many_objects_are_sampled(monkeypatch):
     labels, truth = blobs(4, range(4, 9))
     whole = merged_groups(Ensemble(labels), np.minimum(truth, 2), 4)
     monkeypatch.setattr("conclust.consensus.suitability._SAMPLE", 100)
     assert merged_groups(Ensemble(labels), np.minimum(truth, 2), 4) == whole == (4, 1)
 
 
-def test_partitions_with_far_more_clusters():
+def test_partitions_with_far_too_many_clusters_warn():
     labels, _ = blobs(4, range(12, 20))
     with pytest.warns(EnsembleWarning, match=r"far more than the 4 .*coarsen\(ensemble, 4\)"):
         Voting(4, random_state=0).fit(labels)
@@ -111,7 +111,7 @@ def test_partitions_with_far_more_clusters():
     assert misfit(Ensemble(labels), None) == ""
 
 
-def test_degenerate_partitions():
+def test_degenerate_partitions_give_a_warning():
     labels, truth = planted(n=80, m=8, k=4)
     lump = np.zeros((80, 3), dtype=np.int64)
     lump[[0, 1, 2], [0, 1, 2]] = 1
@@ -128,12 +128,12 @@ def test_degenerate_partitions():
 
 
 @pytest.mark.parametrize("sizes", [[6], range(5, 8), range(6, 13)])
-def test_suited_ensembles_bring_no_warning(sizes):
+def test_suitable_ensembles_give_no_warning(sizes):
     labels, _ = blobs(6, sizes)
     assert misfit(Ensemble(labels), 6) == ""
 
 
-def test_small_and_unanimous_ones_bring_none():
+def test_small_and_unanimous_ensembles_give_no_warning():
     truth = np.arange(12) % 3
     for labels, k in ((E1, 2), (E2, 2), (E2, 5), (np.tile(truth[:, None], 4), 10)):
         assert misfit(Ensemble(labels), k) == ""

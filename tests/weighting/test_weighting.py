@@ -59,7 +59,7 @@ def test_selections_are_valid_indices_of_an_ensemble(name):
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_names_of_clusters_select_nothing(name):
+def test_cluster_names_do_not_affect_the_selection(name):
     labels, _ = mixed()
     rng = np.random.default_rng(1)
     renamed = np.column_stack([rng.permutation(9)[column] for column in labels.T])
@@ -67,7 +67,7 @@ def test_names_of_clusters_select_nothing(name):
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_missing_labels_and_noise_are_taken(name):
+def test_missing_labels_and_noise_are_accepted(name):
     labels, _ = mixed()
     rng = np.random.default_rng(1)
     labels[rng.random(labels.shape) < 0.1] = -1
@@ -86,22 +86,22 @@ def test_agreement_weights_are_mean_similarities(measure):
     labels, _ = mixed(bad=2)
     S = np.maximum(naive.similarities(labels, measure), 0)
     q = naive.quality(S)
-    found = weighting.agreement_weights(labels, measure=measure)
-    np.testing.assert_allclose(found, q / q.max(), atol=1e-12)
+    actual = weighting.agreement_weights(labels, measure=measure)
+    np.testing.assert_allclose(actual, q / q.max(), atol=1e-12)
     scaled = weighting.agreement_weights(labels, measure=measure, scale=True)
     np.testing.assert_allclose(scaled, (q - q.min()) / (q.max() - q.min()), atol=1e-12)
 
 
-def test_agreement_weights_tell_good_from_random():
+def test_agreement_weights_separate_good_partitions_from_random_ones():
     labels, truth = mixed()
     weights = weighting.agreement_weights(labels)
     assert weights[:7].min() > 1.2 * weights[7:].max()
     for model in (PCC(3, divergence="l2", random_state=0), EAC(3), Voting(3, random_state=0)):
-        found = model.fit(Ensemble(labels).reweighted(weights)).labels_
-        assert len(np.unique(np.column_stack([found, truth]), axis=0)) < 9
+        found_labels = model.fit(Ensemble(labels).reweighted(weights)).labels_
+        assert len(np.unique(np.column_stack([found_labels, truth]), axis=0)) < 9
 
 
-def test_equal_partitions_weigh_alike():
+def test_equal_partitions_have_equal_weights():
     labels = np.tile([[0], [0], [1], [1]], (1, 3))
     for scale in (False, True):
         np.testing.assert_array_equal(weighting.agreement_weights(labels, scale=scale), 1.0)
@@ -115,8 +115,8 @@ def test_joint_criterion_is_greedy(seed, alpha):
     labels, _ = mixed(seed)
     S = naive.similarities(labels)
     for size in (1, 2, 5, 12):
-        found = weighting.joint_criterion(labels, size, alpha=alpha)
-        assert found.tolist() == naive.joint_criterion(S, size, alpha)
+        actual = weighting.joint_criterion(labels, size, alpha=alpha)
+        assert actual.tolist() == naive.joint_criterion(S, size, alpha)
 
 
 def test_duplicates_are_never_both_selected_by_clusters():
@@ -130,7 +130,7 @@ def test_duplicates_are_never_both_selected_by_clusters():
         assert len(np.unique(doubled[:, chosen], axis=1).T) == len(chosen) == size
 
 
-def test_clusters_of_partitions_give_their_best():
+def test_clusters_of_partitions_select_their_best_member():
     rng = np.random.default_rng(0)
     a, b = rng.integers(3, size=(2, 90))
     noisy = [
@@ -146,10 +146,10 @@ def test_clusters_of_partitions_give_their_best():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_convex_hull_is_that_of_scipy(seed):
+def test_the_convex_hull_matches_scipy(seed):
     labels, _ = mixed(seed, n=40, good=5, bad=4)
-    found = weighting.convex_hull_selection(labels)
-    assert found.tolist() == naive.hull_members(naive.similarities(labels))
+    actual = weighting.convex_hull_selection(labels)
+    assert actual.tolist() == naive.hull_members(naive.similarities(labels))
 
 
 def test_adaptive_selection_follows_the_stability():
@@ -162,7 +162,7 @@ def test_adaptive_selection_follows_the_stability():
     np.testing.assert_array_equal(half, np.sort(np.argsort(S)[:6]))
 
 
-def test_moderate_diversity_takes_the_median():
+def test_moderate_diversity_selects_the_median():
     labels, _ = mixed()
     S = naive.similarities(labels, "ari")
 
@@ -178,7 +178,7 @@ def test_moderate_diversity_takes_the_median():
 
 
 @pytest.mark.parametrize("bootstrap", [False, True])
-def test_resampling_selects_the_good_ones(bootstrap):
+def test_resampling_selects_good_partitions(bootstrap):
     labels, _ = mixed()
     chosen = weighting.resampled_selection(labels, EAC(3), 7, bootstrap=bootstrap, random_state=0)
     np.testing.assert_array_equal(chosen, np.arange(7))
@@ -189,10 +189,10 @@ def test_resampling_selects_the_good_ones(bootstrap):
     ("judges", "fraction", "alpha"),
     [("all", None, 1.0), ("apart", None, 1.0), ("all", 0.3, 0.6), ("apart", 0.7, 0.3)],
 )
-def test_resampled_selection_ranks_as_its_twin(bootstrap, judges, fraction, alpha):
+def test_resampled_selection_ranks_like_the_naive_twin(bootstrap, judges, fraction, alpha):
     labels, _ = mixed(seed=3, n=40, good=4, bad=5)
     how = {"bootstrap": bootstrap, "judges": judges, "fraction": fraction, "alpha": alpha}
-    found = weighting.resampled_selection(
+    actual = weighting.resampled_selection(
         labels, EAC(3), 4, n_resamples=6, max_share=1.0, random_state=0, **how
     )
     share = (1.0 if bootstrap else 0.5) if fraction is None else fraction
@@ -202,7 +202,7 @@ def test_resampled_selection_ranks_as_its_twin(bootstrap, judges, fraction, alph
         for rng in spawn_generators(np.random.SeedSequence(0), 6)
     ]
     expected = naive.resampled(labels, EAC(3).fit_predict, draws, 4, judges, alpha)
-    assert list(found) == expected
+    assert list(actual) == expected
 
 
 def test_validity_weights_are_the_mean_of_scaled_indices():
@@ -226,7 +226,7 @@ def test_validity_weights_are_the_mean_of_scaled_indices():
     assert weighting.validity_weights(labels, X)[:7].min() > 0.3
 
 
-def test_validity_leaves_out_what_has_no_cluster():
+def test_validity_ignores_unclustered_objects():
     labels, truth = mixed()
     X = points(truth)
     holes = labels.copy()
@@ -235,18 +235,18 @@ def test_validity_leaves_out_what_has_no_cluster():
     expected = [calinski_harabasz_score(X[30:], labels[30:, 0])]
     expected += [calinski_harabasz_score(X, column) for column in labels.T[1:]]
     scaled = (np.array(expected) - min(expected)) / (max(expected) - min(expected))
-    found = weighting.validity_weights(holes, X, indices="calinski_harabasz")
-    np.testing.assert_allclose(found, scaled, atol=1e-12)
+    actual = weighting.validity_weights(holes, X, indices="calinski_harabasz")
+    np.testing.assert_allclose(actual, scaled, atol=1e-12)
 
 
-def test_partitions_without_an_index_are_the_worst():
+def test_partitions_without_an_index_rank_last():
     labels = np.column_stack([np.repeat([0, 1], 5), np.zeros(10, int), np.arange(10)])
     X = np.repeat([[0.0], [5.0]], 5, axis=0) + np.linspace(0, 1, 10)[:, None]
     np.testing.assert_array_equal(weighting.validity_weights(labels, X), [1, 0, 0])
     np.testing.assert_array_equal(weighting.validity_weights(labels[:, 1:], X), [1, 1])
 
 
-def test_silhouettes_of_a_sample():
+def test_silhouettes_can_use_a_sample():
     labels, truth = mixed(n=300)
     X = points(truth)
     whole = weighting.validity_weights(labels, X, indices="silhouette")
@@ -254,10 +254,10 @@ def test_silhouettes_of_a_sample():
         labels, X, indices="silhouette", max_samples=150, random_state=0
     )
     assert np.abs(whole - some).max() < 0.2
-    again = weighting.validity_weights(
+    repeated = weighting.validity_weights(
         labels, X, indices="silhouette", max_samples=150, random_state=0
     )
-    np.testing.assert_array_equal(some, again)
+    np.testing.assert_array_equal(some, repeated)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_silhouettes_of_a_sample():
         ([["a"]] * 80, "'X' must be numbers"),
     ],
 )
-def test_data_that_does_not_fit_is_refused(X, message):
+def test_mismatched_data_are_refused(X, message):
     labels, _ = mixed()
     with pytest.raises(InputError, match=message):
         weighting.validity_weights(labels, X)
@@ -299,7 +299,7 @@ def test_data_that_does_not_fit_is_refused(X, message):
         (lambda L: weighting.agreement_weights(L, scale=1), "'scale' parameter"),
     ],
 )
-def test_bad_parameters_are_refused(call, message):
+def test_invalid_parameters_are_refused(call, message):
     with pytest.raises(ParameterError, match=message):
         call(mixed()[0])
 
@@ -326,7 +326,7 @@ def with_degenerate(seed=0, n=120, k=4):
     return np.column_stack(columns), truth
 
 
-def test_degenerate_partitions_are_those_of_one_large_cluster():
+def test_degenerate_partitions_have_one_large_cluster():
     labels, _ = with_degenerate()
     assert weighting.degenerate_partitions(labels).tolist() == [False, True] * 6
     assert not weighting.degenerate_partitions(labels, 1.0).any()
@@ -344,7 +344,7 @@ def test_missing_and_noise_count_in_the_share():
     assert weighting.degenerate_partitions(labels).tolist() == [False, True, False]
 
 
-def test_where_nearly_all_partitions_have_one_large_cluster_it_is_there():
+def test_a_large_cluster_in_nearly_all_partitions_is_not_degenerate():
     labels, _ = with_degenerate()
     most = np.column_stack([labels[:, 0], labels[:, 1::2]])
     assert not weighting.degenerate_partitions(most).any()
@@ -363,25 +363,25 @@ def test_degenerate_partitions_are_not_selected(name):
     alone = SELECTIONS[name](labels[:, ::2])
     if name in ("convex_hull_selection", "adaptive_selection"):
         np.testing.assert_array_equal(chosen, 2 * alone)
-    found = PCC(4, divergence="l2", random_state=0).fit(labels[:, chosen]).labels_
-    assert adjusted_rand_index(truth, found) > 0.9
+    found_labels = PCC(4, divergence="l2", random_state=0).fit(labels[:, chosen]).labels_
+    assert adjusted_rand_index(truth, found_labels) > 0.9
 
 
-def test_diversity_alone_would_select_them():
+def test_diversity_alone_selects_degenerate_partitions():
     labels, _ = with_degenerate()
     for select in (weighting.joint_criterion, weighting.convex_hull_selection):
         assert (select(labels, max_share=1.0) % 2 == 1).any()
     assert len(weighting.joint_criterion(labels, 8)) == 6
 
 
-def test_max_share_is_a_share():
+def test_max_share_must_be_a_share():
     labels, _ = with_degenerate()
     for function in (weighting.degenerate_partitions, weighting.joint_criterion):
         with pytest.raises(ParameterError, match=f"'max_share' parameter of {function.__name__}"):
             function(labels, max_share=1.5)
 
 
-def test_of_equally_good_partitions_the_first_is_selected():
+def test_the_first_of_equally_good_partitions_is_selected():
     halves = np.repeat([0, 1], 6)
     # Two pairs of partitions that are equal but for the order of objects: qualities are equal within a pair.
     first, second = halves.copy(), halves.copy()
@@ -414,19 +414,19 @@ def test_resamples_are_drawn_without_replacement_by_default():
 
 
 def test_a_partition_of_weight_0_does_not_decide_the_range_of_an_index():
-    found = weighting.relevance_weights([[0.1, 0.5, 0.9, 7.0]], weights=[1.0, 1.0, 2.0, 0.0])
+    actual = weighting.relevance_weights([[0.1, 0.5, 0.9, 7.0]], weights=[1.0, 1.0, 2.0, 0.0])
     np.testing.assert_allclose(
-        found[:3], weighting.relevance_weights([[0.1, 0.5, 0.9]], weights=[1, 1, 2])
+        actual[:3], weighting.relevance_weights([[0.1, 0.5, 0.9]], weights=[1, 1, 2])
     )
-    assert found[3] == 0.0
+    assert actual[3] == 0.0
 
 
-def test_relevance_of_a_worked_example():
+def test_relevance_matches_a_worked_example():
     # I - mean = -.4, -.2, .6: three bins, so that the entropy is log 3; relevance log 3 times .6, .8, .4.
-    found = weighting.relevance_weights([[3.0, 5.0, 13.0]])
-    np.testing.assert_allclose(found, [0.75, 1.0, 0.5])
+    actual = weighting.relevance_weights([[3.0, 5.0, 13.0]])
+    np.testing.assert_allclose(actual, [0.75, 1.0, 0.5])
     # The second index has two values: entropy of (1/3, 2/3); I - mean = -2/3, 1/3, 1/3.
     entropy = -(np.log(1 / 3) + 2 * np.log(2 / 3)) / 3
     both = np.log(3) * np.array([0.6, 0.8, 0.4]) + entropy * np.array([1 / 3, 2 / 3, 2 / 3])
-    found = weighting.relevance_weights([[3.0, 5.0, 13.0], [0.0, 1.0, 1.0]])
-    np.testing.assert_allclose(found, both / both.max())
+    actual = weighting.relevance_weights([[3.0, 5.0, 13.0], [0.0, 1.0, 1.0]])
+    np.testing.assert_allclose(actual, both / both.max())

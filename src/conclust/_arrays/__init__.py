@@ -1,1 +1,1 @@
-"""What users give as arrays: containers, points, and the scale of numbers."""
+"""Reads users' arrays: containers, points, and the scale of numbers."""

@@ -1,4 +1,4 @@
-"""Arrays from users' input; containers of other containers are refused before NumPy traverses them."""
+"""Converts users' input to arrays; nested containers are refused before NumPy traverses them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WAYS: dict[Of, str] = {
 
 
 def number_array(values: Any, what: str) -> NDArray[np.float64]:
-    """Return `values` as an array of floats; `what` names them in the refusal of anything else."""
+    """Return `values` as an array of floats; `what` is their name in errors."""
     refuse_container(values, what, of="numbers")
     try:
         return np.asarray(values, dtype=np.float64)
@@ -36,13 +36,13 @@ def number_array(values: Any, what: str) -> NDArray[np.float64]:
         raise InputError(f"{what} must be numbers. Got {shown(values)} instead.") from error
 
 
-def identifiers(given: Any, name: str) -> list[Any]:
-    """Return identifiers of objects as a list; `name` is the parameter in the refusal of anything else."""
-    # An array of no dimension has `__iter__`, and refuses.
-    iterable = isinstance(given, Iterable) and getattr(given, "ndim", 1) > 0
-    if not iterable or isinstance(given, str | bytes):
-        raise InputError(f"{name!r} must be a list of identifiers. Got {shown(given)} instead.")
-    names = given.tolist() if hasattr(given, "tolist") else list(given)
+def identifiers(values: Any, name: str) -> list[Any]:
+    """Return identifiers of objects as a list; `name` is the parameter in errors."""
+    # A zero-dimensional array has `__iter__`, which raises.
+    iterable = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
+    if not iterable or isinstance(values, str | bytes):
+        raise InputError(f"{name!r} must be a list of identifiers. Got {shown(values)} instead.")
+    names = values.tolist() if hasattr(values, "tolist") else list(values)
     if not all(isinstance(one, Hashable) for one in names):
         raise InputError(
             f"{name!r} must be a list of identifiers. Got a list that holds a collection."
@@ -51,7 +51,7 @@ def identifiers(given: Any, name: str) -> list[Any]:
 
 
 def plain_array(values: Any, what: str, *, of: Of = "labels") -> NDArray[Any]:
-    """Return `values` as an array of any type; `what` names them in the error for rows of different lengths."""
+    """Return `values` as an array of any type; `what` is their name in the error for rows of different lengths."""
     refuse_container(values, what, of=of)
     try:
         return np.asarray(values)
@@ -60,7 +60,7 @@ def plain_array(values: Any, what: str, *, of: Of = "labels") -> NDArray[Any]:
 
 
 def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
-    """Refuse a container whose items are containers again, which NumPy would traverse without end.
+    """Refuse a container whose items are such containers again, which NumPy would traverse endlessly.
 
     NumPy reads whatever has ``__len__`` and ``__getitem__`` item by item. An item of an AnnData is an AnnData
     again, with a copy of its parts.
@@ -88,7 +88,7 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
         if not len(given):
             return
         first = given[0]
-    except Exception as error:  # any error of a user's class
+    except Exception as error:  # a user's class may raise any error
         raise InputError(f"{name} must be an array of {of}. Got {shown(given)}.") from error
     if type(first) is type(given) or _walked(first):
         raise InputError(
@@ -100,18 +100,18 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
 
 
-def _walked(given: Any) -> bool:
+def _walked(value: Any) -> bool:
     """Return whether NumPy would take an object of an unknown class for a sequence."""
-    if isinstance(given, Sequence | Mapping | Set | memoryview | np.generic):
+    if isinstance(value, Sequence | Mapping | Set | memoryview | np.generic):
         return False
-    kind = type(given)
+    kind = type(value)
     if any(hasattr(kind, name) for name in _PROTOCOLS) or kind.__module__ == "array":
         return False
     return hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
 
 
 def refuse_communities(labels: Any) -> None:
-    """Refuse runs of sets of nodes, which are communities of a graph and not a matrix of labels."""
+    """Refuse runs of sets of nodes: these are communities of a graph, not a matrix of labels."""
     if not isinstance(labels, list | tuple) or not labels:
         return
     run = labels[0]

@@ -1,4 +1,4 @@
-"""Points beside labels: a matrix of finite numbers, a row for each object; gaps are refused by their columns."""
+"""Reads points: a matrix of finite numbers, one row per object; errors name the columns with gaps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED = 4
 
 
 def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDArray[Any]:
-    """Read points, a row for each object, as numbers of the type that they have.
+    """Read points, one row per object, as numbers of their own type.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDAr
 def refuse_gaps(
     points: NDArray[Any], X: Any = None, what: str = "'X'", *, empty_cells: bool = False
 ) -> None:
-    """Refuse points with NaN or infinity, by the columns that hold them.
+    """Refuse points with NaN or infinity; the error names their columns.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def refuse_gaps(
 
 
 def _places(X: Any, counts: NDArray[np.int64]) -> str:
-    """Return the columns with a count above 0, and how many rows each count is of."""
+    """Return the columns with a count above 0, and the number of rows counted."""
     columns = list(getattr(X, "columns", range(len(counts))))
     if not all(isinstance(name, str | int) for name in columns):  # Arrow's columns are arrays
         columns = list(range(len(counts)))

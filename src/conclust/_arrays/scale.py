@@ -16,7 +16,7 @@ _LARGEST = 1e300
 
 
 def moderate(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Return points whose squares are ordinary numbers, and the power of two that they were divided by.
+    """Return points scaled so that their squares neither overflow nor vanish, and the power of two that divides them.
 
     Points of ordinary size are returned as they are, with 1. The division changes no digit.
 

@@ -49,13 +49,13 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
     array([[0.333, 0.333, 0.333, 0.   ],
            [1.   , 0.   , 0.   , 0.   ]])
     """
-    given = np.asarray(V, dtype=np.float64)
-    if given.ndim not in (1, 2) or given.shape[-1] == 0:
+    values = np.asarray(V, dtype=np.float64)
+    if values.ndim not in (1, 2) or values.shape[-1] == 0:
         raise InputError(
             "project_simplex needs rows of at least one number, shape (k,) or (n_rows, k). Got an "
-            f"array of shape {given.shape}."
+            f"array of shape {values.shape}."
         )
-    rows = np.atleast_2d(given)
+    rows = np.atleast_2d(values)
     k = rows.shape[1]
     prices = np.ones(k) if scale is None else np.array(scale, dtype=np.float64)
     if prices.shape != (k,) or not ((prices > 0) & np.isfinite(prices)).all():
@@ -71,4 +71,4 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
             )
     X = np.empty(rows.shape)
     project_rows(np.ascontiguousarray(rows), prices, X)
-    return X.reshape(given.shape)
+    return X.reshape(values.shape)

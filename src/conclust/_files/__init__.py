@@ -1,1 +1,1 @@
-"""Files in and out: whole or not at all, without formulas, with the versions that they depend on."""
+"""Reads and writes files: atomically, without formulas, and with the versions that they depend on."""

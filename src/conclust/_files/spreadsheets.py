@@ -1,4 +1,4 @@
-"""Names in tables: written so that no spreadsheet runs them, and read back."""
+"""Escapes names in tables so that spreadsheets do not execute them, and reads them back."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def guard_text(text: str) -> str:
-    """Return `text` so that no spreadsheet takes it for a formula; numbers stay as they are."""
+    """Escape a text that a spreadsheet could take for a formula; numbers are unchanged."""
     return "'" + text if _runs(text) else text
 
 
 def unguarded(text: str) -> str:
-    """Return the text that `guard_text` was given."""
+    """Undo `guard_text`."""
     return text[1:] if text.startswith("'") and _runs(text[1:]) else text
 
 

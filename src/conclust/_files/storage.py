@@ -1,4 +1,4 @@
-"""Writes files whole or not at all, and validates files when reading.
+"""Writes files atomically, and validates files when reading.
 
 Reading: NPY and NPZ are parsed by our own header reader, never by pickle. Shape, dtype and size
 are known to be sound, and to agree with the size of the file, before anything is allocated.
@@ -54,8 +54,8 @@ _MAX_HEADER = 10_000  # characters of an NPY header; NumPy's own limit
 _MAX_DIRECTORY = 1 << 20  # bytes of a zip's directory: thousands of arrays
 _MAX_JSON = 1 << 24
 _CHUNK = 1 << 20
-_MOST_PACKED = 1032  # bytes that deflate can make of one
-# What zipfile raises on damaged files: RuntimeError for encryption, ValueError for bad names and
+_MOST_PACKED = 1032  # maximum expansion by deflate, in bytes per byte
+# Errors that zipfile raises for damaged files: RuntimeError for encryption, ValueError for bad names and
 # offsets, NotImplementedError for versions.
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, RuntimeError, ValueError)
 _PLAIN = re.compile(r"[<>=|]?[biufcSU][0-9]{1,10}", re.ASCII)
@@ -245,7 +245,7 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
 
 
 def entry_of(content: Any, path: PathLike, *keys: str) -> Any:
-    """Return an entry of the content of a JSON file of ours; refuse a file that lacks it."""
+    """Return an entry of one of conclust's JSON files; refuse a file that lacks it."""
     value = content
     for key in keys:
         if not isinstance(value, dict) or key not in value:
@@ -285,11 +285,13 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         header = _read_header(file, path, "")
-        there = size - header.length
-        if header.n_bytes > there:
-            _cut_off(path, "", header.n_bytes, there)
-        if header.n_bytes < there:
-            _refuse(path, f"is damaged: {there - header.n_bytes} bytes follow the end of its array")
+        available = size - header.length
+        if header.n_bytes > available:
+            _cut_off(path, "", header.n_bytes, available)
+        if header.n_bytes < available:
+            _refuse(
+                path, f"is damaged: {available - header.n_bytes} bytes follow the end of its array"
+            )
         # Booleans and strings are checked byte by byte, which mapping would defer.
         if mmap and header.n_bytes and header.dtype.kind not in "bU":
             return np.memmap(
@@ -375,7 +377,7 @@ def _read_archive(
             _refuse(
                 path, f"holds {name[:80]!r} encrypted or packed in a way that NumPy does not use"
             )
-        # Claims of a directory are bounded by the possible content of the file before memory is allocated.
+        # Sizes in the directory are limited by the size of the file before memory is allocated.
         packed = entry.compress_type == zipfile.ZIP_DEFLATED
         if entry.file_size > min(entry.compress_size, size) * (_MOST_PACKED if packed else 1):
             _refuse(path, f"is damaged: {name[:80]!r} cannot unpack to {_size(entry.file_size)}")
@@ -390,7 +392,7 @@ def _read_archive(
             _refuse(path, f"lacks the array {absent[0]!r}")
         if surplus:
             _refuse(path, f"holds an array {surplus[0][:80]!r} that does not belong there")
-    # All sizes first: nothing is unpacked of a file that is too large as a whole.
+    # Sizes are checked first: nothing is unpacked from a file that is too large.
     _check_size(sum(entry.file_size for entry in entries.values()), max_bytes, path)
 
     arrays: dict[str, AnyArray] = {}
@@ -483,7 +485,7 @@ def _parse_header(text: bytes, path: PathLike) -> tuple[np.dtype[Any], tuple[int
             path,
             f"holds the dtype {str(descr)[:80]!r}; only booleans, numbers and strings are read",
         )
-    # Dimensions beside a zero count as well, so that no shape can be absurd.
+    # Dimensions are limited even if another one is zero.
     whole = isinstance(shape, tuple) and all(
         type(length) is int and length >= 0 for length in shape
     )
@@ -505,7 +507,9 @@ def _read_array(stream: Any, header: _Header, path: PathLike, name: str) -> AnyA
         filled += got
     order = header.shape[::-1] if header.fortran else header.shape
     if header.dtype.kind == "b":
-        array = np.not_equal(buffer, 0).reshape(order)  # a bool of another byte misleads NumPy
+        array = np.not_equal(buffer, 0).reshape(
+            order
+        )  # NumPy misreads a bool stored as another byte
     else:
         array = buffer.view(header.dtype).reshape(order)
     if header.dtype.kind == "U":
@@ -561,7 +565,7 @@ def _from_json(content: bytes, path: PathLike) -> Any:
 
 
 def reading_limit() -> int:
-    """Return how many bytes are read of a file by default: half of the machine's memory."""
+    """Return the default maximum size of a file: half of the machine's memory."""
     return _memory() // 2
 
 
@@ -584,11 +588,13 @@ def _size(n_bytes: int) -> str:
     return f"{n_bytes} bytes"
 
 
-def _cut_off(path: PathLike, name: str, needed: int, there: int) -> NoReturn:
-    if there > needed:
-        _refuse(path, f"is damaged: {there - needed} bytes follow the end of the array {name!r}")
+def _cut_off(path: PathLike, name: str, needed: int, available: int) -> NoReturn:
+    if available > needed:
+        _refuse(
+            path, f"is damaged: {available - needed} bytes follow the end of the array {name!r}"
+        )
     what = f"the array {name!r} in it" if name else "its array"
-    _refuse(path, f"is cut off: {what} needs {needed} bytes, {max(0, there)} are there")
+    _refuse(path, f"is cut off: {what} needs {needed} bytes, {max(0, available)} are there")
 
 
 def _refuse(path: PathLike, what: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The versions that a result depends on, and the one that it is written in."""
+"""The versions that a result depends on, and the version of the file format."""
 
 from __future__ import annotations
 

@@ -3,10 +3,10 @@
 
 namespace {
 
-// Takes the share of a kernel's work that is done, below 0 if unknown; held to the end of the process.
+// Receives the share of a kernel's work that is done, below 0 if unknown; kept alive until the process ends.
 PyObject* listener = nullptr;
 
-// What the listener raises ends the kernel as Ctrl-C does.
+// An error in the listener ends the kernel like Ctrl-C.
 bool python_raises(double done) {
     const nb::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) {
@@ -20,7 +20,7 @@ bool python_raises(double done) {
     return answer == nullptr;
 }
 
-// The error has been set where Python was asked.
+// The error was set when Python was polled.
 void pass_interrupt_on(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);

@@ -1,4 +1,4 @@
-"""Labels in blocks: ensembles larger than memory, from files, and on a cluster.
+"""Labels in blocks: ensembles larger than memory, in files or on a cluster.
 
 A method that needs only sums over the objects is a procedure over blocks of objects: a task reads the labels
 of a block and returns something small, and the procedure adds up in the order of the blocks. The tasks run in

@@ -151,9 +151,9 @@ class Stages:
             return first()
         path = self.folder / f"{name}.npz"
         if not path.exists():
-            made = first()
-            self.save(name, made)
-            return made
+            initial = first()
+            self.save(name, initial)
+            return initial
         arrays, _ = read_npz(path)
         wanted = {field.name for field in fields(kind)}  # type: ignore[arg-type]
         if arrays.keys() != wanted:
@@ -176,10 +176,10 @@ class Stages:
             write_npz(self.folder / f"{name}.npz", arrays, {})
 
 
-def _differing(kept: str, told: str) -> tuple[str, str]:
+def _differing(stored: str, requested: str) -> tuple[str, str]:
     """Return the names of two fits, with the parameters in which they differ."""
     (one, *ones), (other, *others) = (
-        re.split(r"\(|, (?=\w+=)", fit.rstrip(")")) for fit in (kept, told)
+        re.split(r"\(|, (?=\w+=)", fit.rstrip(")")) for fit in (stored, requested)
     )
     if one != other:
         return one, other

@@ -1,4 +1,4 @@
-"""Tasks as futures of the active Dask client: blocks stay where they are, sums come back.
+"""Runs tasks as futures of the active Dask client: blocks stay on their workers, sums are returned.
 
 Every task is pure and receives its state as an argument, never scattered: what a lost worker held is computed again
 by the same tasks, with the same bits.
@@ -98,10 +98,10 @@ class DaskRunner:
             for job in jobs:
                 submitted.append(job)
                 raw = self._rows(job.source, *job.facts.span(job.block))
-                made = _futures(job.own)
-                own = None if made else job.own
-                sent = replace(job, source=_sendable(job.source), own=own)
-                yield _work, (sent, made), raw
+                futures = _futures(job.own)
+                stored = None if futures else job.own
+                sent = replace(job, source=_sendable(job.source), own=stored)
+                yield _work, (sent, futures), raw
 
         for future in self._in_order(calls()):
             facts = submitted.popleft().facts
@@ -110,17 +110,19 @@ class DaskRunner:
             result = self._result(small, facts)
             yield _Own(future), result
 
-    def fetch(self, own: Any) -> Any:
+    def fetch(self, stored: Any) -> Any:
         """Return the array of a block from what `run` returned."""
-        if isinstance(own, _Own):
-            return read_own(self._result(self.client.submit(_first, own.future, pure=False), None))
-        return read_own(own)
+        if isinstance(stored, _Own):
+            return read_own(
+                self._result(self.client.submit(_first, stored.future, pure=False), None)
+            )
+        return read_own(stored)
 
-    def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> Any:
+    def numbered(self, stored: Any, table: NDArray[np.int64], length: int) -> Any:
         """Return a future of the labels of a block, read through a table; None if its array is a file."""
-        if not isinstance(own, _Own):
+        if not isinstance(stored, _Own):
             return None
-        return self.client.submit(_numbered, own.future, table, length, pure=False)
+        return self.client.submit(_numbered, stored.future, table, length, pure=False)
 
     def _rows(self, source: Source, begin: int, end: int) -> Any:
         """Return the labels of a block of a Dask array as a future; None for other sources."""
@@ -181,18 +183,18 @@ def _sendable(source: Source) -> Source:
     return ArrayRows(None) if isinstance(source, DaskLabels) else source
 
 
-def _futures(own: Any) -> list[Any] | None:
+def _futures(stored: Any) -> list[Any] | None:
     """Return the futures of the arrays of a block after one or several visits, or None."""
-    several = own if isinstance(own, tuple) else (own,)
+    several = stored if isinstance(stored, tuple) else (stored,)
     futures = [one.future for one in several if isinstance(one, _Own)]
     return futures or None
 
 
 def _work(job: Job, made: list[tuple[Any, Any]] | None, raw: Any) -> tuple[Any, Any]:
     """Run a job on a worker; `made` has the results of earlier tasks for the block."""
-    own = None if made is None else tuple(pair[0] for pair in made)
+    arrays = None if made is None else tuple(pair[0] for pair in made)
     with one_library_thread():
-        return work(job, raw, own[0] if own is not None and len(own) == 1 else own)
+        return work(job, raw, arrays[0] if arrays is not None and len(arrays) == 1 else arrays)
 
 
 def _first(pair: tuple[Any, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The facts of labels in blocks: what every block needs to know about all objects, from one pass.
+"""The facts of labels in blocks: everything about all objects that each block needs, from one pass.
 
 Clusters are numbered by the first object of each, as in an Ensemble: every block lists its labels in the
 order in which they appear, and these lists are joined in the order of the blocks.
@@ -190,20 +190,20 @@ class Facts:
         codes = self.codes(raw)
         observed = None
         if self.n_unobserved:
-            seen = np.asarray(codes.min(axis=1) != missing_code(codes.dtype))
-            if not seen.all():
-                observed, codes = seen, codes[seen]
+            is_observed = np.asarray(codes.min(axis=1) != missing_code(codes.dtype))
+            if not is_observed.all():
+                observed, codes = is_observed, codes[is_observed]
         if len(codes) == 0:
             return None
         return Part(block, self.span(block)[0], len(raw), self.ensemble(codes), observed)
 
     def ensemble(self, codes: NDArray[Any]) -> Ensemble:
-        """Return some objects, clusters numbered as in the whole."""
+        """Return some objects; clusters keep their numbers."""
         return Ensemble.numbered(codes, self.names, self.weights)
 
 
 def joined(
-    found: Iterable[Census],
+    parts: Iterable[Census],
     shape: tuple[int, int],
     block_rows: int,
     missing: Missing,
@@ -216,10 +216,10 @@ def joined(
     signatures = np.zeros(m, dtype=np.uint64)
     digest = hashlib.sha256(repr((shape, block_rows)).encode())
     nowhere, plain = 0, True
-    for facts in found:
-        for known, names in zip(numbers, facts.names, strict=True):
+    for facts in parts:
+        for cluster_names, names in zip(numbers, facts.names, strict=True):
             for name in names:
-                known.setdefault(name, len(known))
+                cluster_names.setdefault(name, len(cluster_names))
         absent += facts.missing
         noise += facts.noise
         signatures = signatures * np.uint64(_MIX) + facts.signatures
@@ -234,10 +234,10 @@ def joined(
             f"Partition {everywhere[0]} is missing everywhere: it observed none of the {n} objects. "
             "Leave it out of the ensemble."
         )
-    names = tuple(tuple(known) for known in numbers)
-    counts = np.array([len(known) for known in names], dtype=np.int64)
+    names = tuple(tuple(cluster_names) for cluster_names in numbers)
+    counts = np.array([len(cluster_names) for cluster_names in names], dtype=np.int64)
     dtype = np.dtype(code_type(int(counts.max())))
-    same = all(list(known) == list(range(len(known))) for known in names)
+    same = all(list(cluster_names) == list(range(len(cluster_names))) for cluster_names in names)
     return Facts(
         n_samples=n,
         n_unobserved=nowhere,

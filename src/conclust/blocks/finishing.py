@@ -1,4 +1,4 @@
-"""From a rule that labels a block to results of all objects, numbered as in memory.
+"""Turns a rule that labels a block into results of all objects, numbered as in memory.
 
 Clusters are numbered by the first object of each, of whatever block (``numbering.py``): the first
 pass keeps for every object its column, or which columns it belongs to alike, and the result is read
@@ -74,7 +74,7 @@ class Numbered:
 
 def numbered_labels(labels: LabelBlocks, answer: Answer) -> Numbered:
     """Number the clusters of a rule that gives labels."""
-    given, results = _first_pass(labels, answer, _first_labels)
+    stored_columns, results = _first_pass(labels, answer, _first_labels)
     first: dict[int, int] = {}
     for firsts in results:
         for label, where in zip(*firsts, strict=True):
@@ -82,9 +82,9 @@ def numbered_labels(labels: LabelBlocks, answer: Answer) -> Numbered:
     columns = np.array(sorted(first, key=first.__getitem__), dtype=np.int64)
     table = np.zeros(int(columns.max()) + 1, dtype=np.int64)
     table[columns] = np.arange(len(columns))
-    firsts = [block for block in range(labels.n_blocks) if given.get(block, 0) is not None]
+    firsts = [block for block in range(labels.n_blocks) if stored_columns.get(block, 0) is not None]
     tables = dict.fromkeys(firsts, table)
-    result = _through(labels, given, tables)
+    result = _through(labels, stored_columns, tables)
     return Numbered(result, len(columns), columns, None)
 
 
@@ -102,7 +102,7 @@ def numbered_membership(
     counted : ndarray of bool of shape (n_partitions,) or None
         Partitions that count; None: all.
     """
-    given, results = _first_pass(labels, answer, _first_memberships, counted)
+    stored_columns, results = _first_pass(labels, answer, _first_memberships, counted)
     most = np.max([one.most for one in results], axis=0)
     mass = np.sum([one.mass for one in results], axis=0)
     first: dict[bytes, int] = {}
@@ -114,7 +114,7 @@ def numbered_membership(
     alike = [np.frombuffer(key, dtype=np.bool_) for key in sorted(first, key=first.__getitem__)]
     order, leading = by_first_object(alike, len(most), lambda: (most, mass))
     tables = {one.block: one.alike[:, order].argmax(axis=1) for one in results}
-    result = _through(labels, given, tables)
+    result = _through(labels, stored_columns, tables)
 
     def make(block: int) -> NDArray[np.float64]:
         return _rows(labels, answer, block, order, set(tables))
@@ -141,25 +141,25 @@ def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
 def _first_pass(
     labels: LabelBlocks, answer: Answer, task: Any, *more: Any
 ) -> tuple[Kept, list[Any]]:
-    given = labels.keeping(_COLUMN, "columns")
+    store = labels.keeping(_COLUMN, "columns")
     results = []
     jobs = []
     for block in range(labels.n_blocks):
-        own = None if answer.kept is None else answer.kept.get(block, answer.step)
+        stored = None if answer.kept is None else answer.kept.get(block, answer.step)
         shared = (answer.rule, answer.shared, *more)
-        place = given.place(block, 0)
-        jobs.append(Job(labels.source, labels.facts, block, task, shared, own, place))
+        place = store.place(block, 0)
+        jobs.append(Job(labels.source, labels.facts, block, task, shared, stored, place))
     for block, (column, result) in enumerate(labels.run("labels", jobs)):
         if result is not None:
-            given.put(block, 0, column)
+            store.put(block, 0, column)
             results.append(result)
-    return given, results
+    return store, results
 
 
 def _first_labels(
-    part: Part, own: Any, rule: Task, shared: tuple[Any, ...]
+    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...]
 ) -> tuple[NDArray[Any], Any]:
-    columns = np.asarray(rule(part, own, *shared))
+    columns = np.asarray(rule(part, stored, *shared))
     values, first = np.unique(columns, return_index=True)
     order = np.argsort(first, kind="stable")
     return _spread(columns, part), (values[order], _places(part, first[order]))
@@ -191,9 +191,9 @@ class _Told:
 
 
 def _first_memberships(
-    part: Part, own: Any, rule: Task, shared: tuple[Any, ...], counted: NDArray[np.bool_] | None
+    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], counted: NDArray[np.bool_] | None
 ) -> tuple[NDArray[Any], _Told]:
-    Y = np.ascontiguousarray(rule(part, own, *shared))
+    Y = np.ascontiguousarray(rule(part, stored, *shared))
     if counted is not None and part.ensemble.has_missing:
         codes = part.ensemble.codes[:, counted]
         if (codes == missing_code(codes.dtype)).all(axis=1).any():
@@ -202,10 +202,10 @@ def _first_memberships(
                 "partitions out: LabelStore(..., columns=)."
             )
     columns, alike, first = most_probable(Y)
-    # Sets of no object are left out by whoever joins the blocks.
+    # Empty sets are removed when the blocks are joined.
     places = np.full(len(alike), -1, dtype=np.int64)
-    there = first < len(Y)
-    places[there] = _places(part, first[there])
+    exists = first < len(Y)
+    places[exists] = _places(part, first[exists])
     result = _Told(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
     return _spread(columns, part), result
 
@@ -227,7 +227,7 @@ def _spread(columns: NDArray[np.int64], part: Part) -> NDArray[np.int32]:
 
 
 def _through(
-    labels: LabelBlocks, given: Kept, tables: dict[int, NDArray[np.int64]]
+    labels: LabelBlocks, columns: Kept, tables: dict[int, NDArray[np.int64]]
 ) -> BlockedArray:
     """Return labels: the columns of the first pass, read through a table."""
     facts = labels.facts
@@ -237,31 +237,31 @@ def _through(
         if block not in tables:  # no partition observed any of it
             return np.full(end - begin, -1, dtype=np.int64)
         # -1 reads the end of the table.
-        return np.asarray(np.append(tables[block], -1)[labels.runner.fetch(given.get(block, 0))])
+        return np.asarray(np.append(tables[block], -1)[labels.runner.fetch(columns.get(block, 0))])
 
     def future(block: int) -> Any:
         begin, end = facts.span(block)
         if block not in tables:
             return None
-        return labels.runner.numbered(given.get(block, 0), tables[block], end - begin)
+        return labels.runner.numbered(columns.get(block, 0), tables[block], end - begin)
 
     return BlockedArray((facts.n_samples,), np.int64, facts.block_rows, make, future)
 
 
 def _rows(
-    labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], held: set[int]
+    labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], nonempty: set[int]
 ) -> NDArray[np.float64]:
     """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1.
 
-    `held`: blocks with observed objects.
+    `nonempty`: blocks with observed objects.
     """
-    own = None if answer.kept is None else answer.kept.get(block, answer.step)
-    if answer.kept is not None and own is None and block in held:
+    stored = None if answer.kept is None else answer.kept.get(block, answer.step)
+    if answer.kept is not None and stored is None and block in nonempty:
         raise FileNotFoundError(
             f"The memberships of block {block} were in the folder of the checkpoint and no longer exist."
         )
     shared = (answer.rule, answer.shared, order)
-    job = Job(labels.source, labels.facts, block, _kept_columns, shared, own)
+    job = Job(labels.source, labels.facts, block, _kept_columns, shared, stored)
     [(_, rows)] = labels.runner.run([job])
     begin, end = labels.facts.span(block)
     uniform = np.full((end - begin, len(order)), 1.0 / len(order))
@@ -269,9 +269,9 @@ def _rows(
 
 
 def _kept_columns(
-    part: Part, own: Any, rule: Task, shared: tuple[Any, ...], order: NDArray[np.int64]
+    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], order: NDArray[np.int64]
 ) -> tuple[None, NDArray[np.float64]]:
-    Y = np.asarray(rule(part, own, *shared))
+    Y = np.asarray(rule(part, stored, *shared))
     rows = of_columns(Y, order)
     if part.observed is not None:
         full = np.full((part.n_objects, len(order)), 1.0 / len(order))

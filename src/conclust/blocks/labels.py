@@ -32,7 +32,7 @@ _LINES = 2.0
 
 
 class LabelBlocks(Derived):
-    """The quantities of an ensemble that is read in blocks, and ways to go over the blocks.
+    """The quantities of an ensemble that is read in blocks, and methods that iterate over the blocks.
 
     ``n_samples`` counts the objects that at least one partition observed: no task sees the others. The attributes
     of an Ensemble with an entry per object (codes, labels, indicator) are missing.
@@ -104,7 +104,7 @@ class LabelBlocks(Derived):
 
     @property
     def codes(self) -> NDArray[Any]:  # type: ignore[override]
-        """Refused: labels of all objects at once are what blocks avoid."""
+        """Not available: blocks avoid labels of all objects at once."""
         raise UnsupportedEnsembleError(
             "Labels in blocks are never held all at once: LabelStore(...).ensemble() reads them into memory."
         )
@@ -140,7 +140,7 @@ class LabelBlocks(Derived):
         return min(T * T, self.n_samples * m * m)
 
     def keeping(self, width: int, name: str, *, in_checkpoint: bool = False) -> Kept:
-        """Return a place for what blocks keep.
+        """Return a store for the arrays of blocks.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class LabelBlocks(Derived):
         self,
         what: str,
         task: Task,
-        kept: Kept,
+        store: Kept,
         steps: tuple[int, ...],
         *shared: Any,
         blocks: Iterable[int] | None = None,
@@ -196,7 +196,7 @@ class LabelBlocks(Derived):
             Description for the lines of progress.
         task : callable
             At the top of a module.
-        kept : Kept
+        store : Kept
             Storage of the arrays of the blocks.
         steps : tuple of int
             Number of the visit whose array is read; a tuple for several.
@@ -206,7 +206,7 @@ class LabelBlocks(Derived):
             Blocks to read. None: all.
         """
         some = list(range(self.n_blocks) if blocks is None else blocks)
-        jobs = self._jobs(some, partial(_reading, task), shared, _owns(kept, steps), None)
+        jobs = self._jobs(some, partial(_reading, task), shared, _owns(store, steps), None)
         for _, result in self.run(what, jobs, len(some)):
             if result is not None:
                 yield result
@@ -215,7 +215,7 @@ class LabelBlocks(Derived):
         self,
         what: str,
         visit: Visit,
-        kept: Kept,
+        store: Kept,
         step: int,
         blocks: Iterable[int] | None = None,
         *,
@@ -230,7 +230,7 @@ class LabelBlocks(Derived):
             Description for the lines of progress.
         visit : callable
             ``visit(part, own, *shared)`` returns the new array of the block, and a result.
-        kept : Kept
+        store : Kept
             Where the blocks keep it.
         step : int
             Number of the visit.
@@ -242,12 +242,12 @@ class LabelBlocks(Derived):
             The same for all blocks.
         """
         some = list(range(self.n_blocks) if blocks is None else blocks)
-        owns = _owns(kept, (step - 1,) if steps is None else steps)
-        jobs = self._jobs(some, visit, shared, owns, partial(kept.place, step=step))
+        owns = _owns(store, (step - 1,) if steps is None else steps)
+        jobs = self._jobs(some, visit, shared, owns, partial(store.place, step=step))
         results = []
-        for block, (own, result) in zip(some, self.run(what, jobs, len(some)), strict=True):
+        for block, (array, result) in zip(some, self.run(what, jobs, len(some)), strict=True):
             if result is not None:
-                kept.put(block, step, own)
+                store.put(block, step, array)
                 results.append(result)
         return results
 
@@ -313,10 +313,10 @@ class LabelBlocks(Derived):
                 last = now
 
 
-def added(found: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+def added(results: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Add up tuples of arrays or numbers, in their order."""
     sums: list[Any] | None = None
-    for values in found:
+    for values in results:
         if sums is None:
             sums = [value if sp.issparse(value) else np.array(value) for value in values]
             continue
@@ -325,17 +325,17 @@ def added(found: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     return tuple(sums or ())
 
 
-def _looking(task: Task, part: Part, own: Any, *shared: Any) -> tuple[None, Any]:
+def _looking(task: Task, part: Part, stored: Any, *shared: Any) -> tuple[None, Any]:
     return None, task(part, *shared)
 
 
-def _reading(task: Task, part: Part, own: Any, *shared: Any) -> tuple[None, Any]:
-    return None, task(part, own, *shared)
+def _reading(task: Task, part: Part, stored: Any, *shared: Any) -> tuple[None, Any]:
+    return None, task(part, stored, *shared)
 
 
-def _owns(kept: Kept, steps: tuple[int, ...]) -> Callable[[int], Any]:
+def _owns(store: Kept, steps: tuple[int, ...]) -> Callable[[int], Any]:
     def own(block: int) -> Any:
-        arrays = tuple(kept.get(block, step) for step in steps)
+        arrays = tuple(store.get(block, step) for step in steps)
         return arrays[0] if len(arrays) == 1 else arrays
 
     return own

@@ -16,8 +16,8 @@ from conclust.ensemble.equal_rows import EqualRows
 
 __all__ = ["NOTHING", "by_first_object", "most_probable", "of_columns"]
 
-# A cluster is empty where no object belongs to it with a higher probability: an iteration towards zero
-# leaves such rests, and memberships are written with nine decimals.
+# A cluster is empty if no object belongs to it with a higher probability: iterations that converge
+# to zero leave such remainders, and memberships are written with nine decimals.
 NOTHING = 1e-9
 
 
@@ -38,7 +38,7 @@ def most_probable(
         sets = np.vstack([sets, top[several[alike.first]]])
         numbers[several] = k + alike.inverse
         first = np.full(len(sets), n)
-        first[numbers[::-1]] = np.arange(n)[::-1]  # the last value given to a place stays
+        first[numbers[::-1]] = np.arange(n)[::-1]  # the last value assigned to an index remains
     return numbers, sets, first
 
 

@@ -125,15 +125,15 @@ def kept_for(n_bytes: int, name: str, folder: Path | None, *, held: bool = False
     return InMemory() if held or n_bytes <= _MEMORY else Files.temporary(name)
 
 
-def read_own(given: Any) -> Any:
-    """Return an array from where it is kept; of several, each."""
-    if isinstance(given, tuple):
-        return tuple(read_own(one) for one in given)
-    return np.asarray(read_npy(given, mmap=True)) if isinstance(given, Path) else given
+def read_own(stored: Any) -> Any:
+    """Load an array from its store; for several, each one."""
+    if isinstance(stored, tuple):
+        return tuple(read_own(one) for one in stored)
+    return np.asarray(read_npy(stored, mmap=True)) if isinstance(stored, Path) else stored
 
 
 def write_own(place: Path | None, value: Any) -> Any:
-    """Keep an array in a file, or return it; a file is whole or not there."""
+    """Store an array in a file, written atomically, or return it."""
     if place is None or value is None:
         return value
     unfinished = place.with_suffix(f".{secrets.token_hex(4)}.tmp")

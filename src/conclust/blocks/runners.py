@@ -56,7 +56,7 @@ class Job:
     place: Path | None = None
 
 
-def work(job: Job, raw: Any = None, own: Any = None) -> tuple[Any, Any]:
+def work(job: Job, raw: Any = None, stored: Any = None) -> tuple[Any, Any]:
     """Run a job; return the array of the block (or its file), and the result of the task.
 
     Parameters
@@ -65,14 +65,14 @@ def work(job: Job, raw: Any = None, own: Any = None) -> tuple[Any, Any]:
         Job to run.
     raw : array, default=None
         Labels of the block. None: they are read.
-    own : array, default=None
+    stored : array, default=None
         Array of the block, used instead of the one in the job.
     """
     labels = job.source.rows(*job.facts.span(job.block)) if raw is None else raw
     part = job.facts.part(job.block, labels)
     if part is None:
         return None, None
-    array, result = job.task(part, read_own(job.own if own is None else own), *job.shared)
+    array, result = job.task(part, read_own(job.own if stored is None else stored), *job.shared)
     return write_own(job.place, array), result
 
 
@@ -90,15 +90,15 @@ class Runner(Protocol):
     def survey(
         self, source: Source, spans: list[tuple[int, int]], missing: Any
     ) -> Iterator[Census]:
-        """Yield what each block tells of itself, in order."""
+        """Yield the facts of each block, in order."""
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
         """Yield what `work` returns for each job, in order; arrays of blocks may be references."""
 
-    def fetch(self, own: Any) -> Any:
-        """Return a block's own from what `run` returned."""
+    def fetch(self, stored: Any) -> Any:
+        """Return the array of a block from what `run` returned."""
 
-    def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> Any:
+    def numbered(self, stored: Any, table: NDArray[np.int64], length: int) -> Any:
         """Return a future of the labels of a block, read through a table; None if they are in this process."""
 
 
@@ -119,22 +119,22 @@ class LocalRunner:
     def survey(
         self, source: Source, spans: list[tuple[int, int]], missing: Any
     ) -> Iterator[Census]:
-        """Yield what each block tells of itself, in order."""
+        """Yield the facts of each block, in order."""
         calls = [(source, begin, end, missing) for begin, end in spans]
         yield from self._in_order(look, calls)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
         """Yield what `work` returns for each job, in order."""
-        # Set once, here: threads that set and restore it concurrently would leave it set.
+        # Set once here: threads that set and restore it concurrently would leave it set.
         with one_library_thread():
             yield from self._in_order(work, ((job,) for job in jobs))
 
-    def fetch(self, own: Any) -> Any:
-        """Return a block's own from what `run` returned."""
-        return read_own(own)
+    def fetch(self, stored: Any) -> Any:
+        """Return the array of a block from what `run` returned."""
+        return read_own(stored)
 
-    def numbered(self, own: Any, table: NDArray[np.int64], length: int) -> None:
-        """Return None: the columns are at hand."""
+    def numbered(self, stored: Any, table: NDArray[np.int64], length: int) -> None:
+        """Return None: the columns are in this process."""
 
     def _in_order(
         self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]

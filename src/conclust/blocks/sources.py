@@ -126,7 +126,7 @@ class Reopened:
 
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
-        # Opened again: what was read of a mapped file counts as memory until it is closed.
+        # Opened again, because pages read from a mapped file count as memory until it is closed.
         with _reading(self.path):
             return np.asarray(self.opens(self.path)[begin:end])
 
@@ -141,7 +141,7 @@ def _reading(path: Path) -> Iterator[None]:
     except Exception as error:
         if (
             isinstance(error, OSError) and error.errno is not None
-        ):  # an error of the disk, not of the content
+        ):  # an error of the disk, not in the content
             raise
         what = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
         raise FileFormatError(
@@ -167,10 +167,10 @@ def _zarr(path: Path) -> Any:
     return array
 
 
-def _refuse_codecs_that_run_code(told: Any, path: Path) -> None:
+def _refuse_codecs_that_run_code(metadata: Any, path: Path) -> None:
     """Refuse chunks that would be unpickled: format 2 allows it, whatever the type of the array."""
-    told = told if isinstance(told, dict) else {}
-    codecs = [told.get(name) for name in ("filters", "compressor", "codecs")]
+    metadata = metadata if isinstance(metadata, dict) else {}
+    codecs = [metadata.get(name) for name in ("filters", "compressor", "codecs")]
     if "pickle" in str(codecs).lower():
         raise FileFormatError(
             f"{path} holds pickles, which can run code and are never read. Write it without that codec."
@@ -203,12 +203,14 @@ class ParquetFiles:
         for part in parts:
             with _reading(part):
                 file = parquet.ParquetFile(part)
-            there = [name for name in file.schema_arrow.names if not name.startswith("__index_")]
+            column_names = [
+                name for name in file.schema_arrow.names if not name.startswith("__index_")
+            ]
             if columns is None:
-                columns = there
-            lacking = [name for name in columns if name not in there]
+                columns = column_names
+            lacking = [name for name in columns if name not in column_names]
             if lacking:
-                raise InputError(f"{part} has no column {lacking[0]!r}. It has {there}.")
+                raise InputError(f"{part} has no column {lacking[0]!r}. It has {column_names}.")
             for group in range(file.metadata.num_row_groups):
                 groups.append((part.resolve(), group, n))
                 n += file.metadata.row_group(group).num_rows
@@ -259,7 +261,7 @@ class DaskLabels:
         """Return an array or a data frame; the sizes of its partitions are counted."""
         if hasattr(labels, "columns"):
             frame = labels[columns] if columns is not None else labels
-            # Categories become what they name.
+            # Categories become their values.
             labels = frame.astype(object).to_dask_array(lengths=True)
         elif columns is not None:
             raise InputError("Columns can be chosen in Parquet files and data frames only.")

@@ -112,8 +112,8 @@ class LabelStore:
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.threads = thread_count(n_jobs, "LabelStore")
-        own = reporter(verbose, "LabelStore")
-        self.report = own if verbose else say  # to the estimator being fitted, if it is verbose
+        report = reporter(verbose, "LabelStore")
+        self.report = report if verbose else say  # to the estimator being fitted, if it is verbose
         self._facts: Facts | None = None
 
     @property

@@ -10,7 +10,7 @@ from conclust._threads import one_library_thread
 
 __all__ = ["leading_components"]
 
-# The smaller side of a matrix up to which its Gram matrix is solved whole.
+# Maximum smaller side of a matrix whose full Gram matrix is decomposed.
 _WHOLE = 1_500
 
 
@@ -51,26 +51,26 @@ def leading_components(
     >>> leading_components(X).shape, leading_components(X[:, :4]).shape
     ((200, 50), (200, 4))
     """
-    given = X if first is None else X[first]
-    mean = given.mean(axis=0)
+    sample = X if first is None else X[first]
+    mean = sample.mean(axis=0)
     centred = X - mean
     if X.shape[1] <= n_components:
         return np.asarray(centred)
-    given = given - mean
-    n, d = given.shape
+    sample = sample - mean
+    n, d = sample.shape
     wanted = min(n_components, n)
     with one_library_thread():
         if d <= _WHOLE:
-            axes = _leading(given.T @ given, wanted)
+            axes = _leading(sample.T @ sample, wanted)
         elif n <= _WHOLE:
-            vectors = _leading(given @ given.T, wanted)
-            axes = given.T @ vectors
+            vectors = _leading(sample @ sample.T, wanted)
+            axes = sample.T @ vectors
             lengths = np.linalg.norm(axes, axis=0)
             axes = axes[:, lengths > 0] / lengths[lengths > 0]
         else:
             from sklearn.utils.extmath import randomized_svd
 
-            axes = randomized_svd(given, wanted, random_state=0)[2].T
+            axes = randomized_svd(sample, wanted, random_state=0)[2].T
         return np.ascontiguousarray(centred @ axes)
 
 

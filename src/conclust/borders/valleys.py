@@ -1,4 +1,4 @@
-"""Counts of points in the valleys of borders, and at the peaks beside them, over random splits."""
+"""Counts of points in the valleys of borders, and at the adjacent peaks, over random splits."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ValleyCounts:
 
 
 def valley_ratios(counts: ArrayLike, prior: float = 3.0) -> NDArray[np.float64]:
-    """Return how deep valleys are: rho = (n2 + prior) / (min(n1, n3) + prior).
+    """Return the depth of valleys: rho = (n2 + prior) / (min(n1, n3) + prior).
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def valley_ratios(counts: ArrayLike, prior: float = 3.0) -> NDArray[np.float64]:
 def stratified_part(
     pieces: NDArray[np.int64], share: float, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Draw a part of the points that has the same share of each piece.
+    """Draw a sample of the points with the same share of each piece.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def valley_counts(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> ValleyCounts:
-    """Count the points in the valley of each border, and at the peaks beside it.
+    """Count the points in the valley of each border, and at the adjacent peaks.
 
     In each split a random part A, stratified by piece, gives the centres of the pieces, their pooled
     covariance C (used as .9 C + .1 tr(C)/d I, so that pieces are about round), the region of each border

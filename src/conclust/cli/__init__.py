@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def process() -> NoReturn:
-    """Run the command of this process and end it: further interrupts change nothing any more."""
+    """Run the command of this process and end it: later interrupts have no effect."""
     sys.exit(_main(None, ending=True))
 
 
@@ -146,14 +146,14 @@ def _terminable(*, ending: bool) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not in the main thread: the caller handles signals there
+    except ValueError:  # not in the main thread, where the caller handles signals
         yield
         return
     try:
         ours = ending and before[signal.SIGINT] not in (None, signal.SIG_IGN)
         if (
             ours or before[signal.SIGINT] is signal.default_int_handler
-        ):  # not where a shell ignores it
+        ):  # unless the shell ignores the signal
             signal.signal(signal.SIGINT, stop)
         yield
     finally:

@@ -1,4 +1,4 @@
-"""``python -m conclust.cli``: the command line where the script is not on the path."""
+"""``python -m conclust.cli``: the command line if the script is not on the path."""
 
 from conclust.cli import process
 

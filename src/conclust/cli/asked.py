@@ -1,4 +1,4 @@
-"""Options of several commands as the library takes them."""
+"""Converts options shared by several commands to arguments of the library."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["jobs", "scale", "scaling"]
 
 
 def jobs(arguments: argparse.Namespace) -> int:
-    """Return how many processors to use: the number given, else all that this process may use."""
+    """Return the number of processors to use: the number given, or all that this process may use."""
     return thread_count(None) if arguments.jobs is None else int(arguments.jobs)
 
 
 def scale(arguments: argparse.Namespace) -> Scale:
     """Return the scale given; None: columns stay as they are."""
-    found: Scale = None if arguments.scale == "none" else arguments.scale
-    return found
+    scale_option: Scale = None if arguments.scale == "none" else arguments.scale
+    return scale_option
 
 
 def scaling(reason: str, names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ __all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "settable"]
 DEFAULT_METHOD = "auto"
 """Default of ``--method``, defined only here."""
 
-# Parameters that have their own option, so that --set does not take them.
+# Parameters with their own option, which --set does not accept.
 _SAID_ELSEWHERE = {
     "n_clusters": "-k",
     "max_clusters": "--max-clusters",
@@ -70,7 +70,7 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
 
 
 def settable(method: Method) -> dict[str, Parameter]:
-    """Return the parameters that ``--set`` can give: those that a word or a number can say."""
+    """Return the parameters that ``--set`` accepts: those with a word or a number as value."""
     from conclust._parameters import parameters_of
 
     has = parameters_of(getattr(conclust, method.estimator))
@@ -126,8 +126,8 @@ def _number_of_clusters(
             )
         return {}
     if method.n_clusters == "upper bound":
-        given = bound if number is None else number
-        return {} if given is None else {"n_clusters": given}
+        requested = bound if number is None else number
+        return {} if requested is None else {"n_clusters": requested}
     if bound is not None and _searches(method):
         return {"max_clusters": bound}
     if bound is not None:
@@ -144,9 +144,9 @@ def _searches(method: Method) -> bool:
     return "max_clusters" in inspect.signature(getattr(conclust, method.estimator)).parameters
 
 
-def _split(given: Sequence[str], refuse: Callable[[str], NoReturn]) -> list[tuple[str, str]]:
+def _split(settings: Sequence[str], refuse: Callable[[str], NoReturn]) -> list[tuple[str, str]]:
     pairs = []
-    for text in given:
+    for text in settings:
         name, equals, value = text.partition("=")
         if not (equals and name.strip() and value.strip()):
             refuse(f"--set takes NAME=VALUE, got {text!r}.")
@@ -155,7 +155,7 @@ def _split(given: Sequence[str], refuse: Callable[[str], NoReturn]) -> list[tupl
 
 
 def _value(text: str, kinds: frozenset[type]) -> Any:
-    """Read a value as what the parameter takes: nothing, a truth, a number; else it is a word."""
+    """Parse a value by the type of the parameter: None, a bool, a number, or else a word."""
     words: dict[str, Any] = {}
     if NoneType in kinds:
         words |= {"none": None}

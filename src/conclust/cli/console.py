@@ -1,4 +1,4 @@
-"""Messages to the person at the terminal: none of them can lose a result.
+"""Messages to the user at the terminal: a failure to print never loses a result.
 
 `speaking` puts a `Voice` in place of standard output and of standard error: a pipe without a
 reader, a full device, a closed stream or an alphabet too small raise no error, and control
@@ -33,12 +33,12 @@ _UNPRINTABLE = re.compile(
 
 
 def plain(text: object) -> str:
-    r"""Return text with control characters and undecodable bytes spelled out, as \x1b."""
+    r"""Return text with control characters and undecodable bytes escaped, as \x1b."""
     return _UNPRINTABLE.sub(_spelled, str(text))
 
 
-def _spelled(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _spelled(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:
         code -= 0xDC00  # the byte that the surrogate encodes
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
@@ -63,7 +63,7 @@ class Voice:
         self.failure: Exception | None = None
 
     def write(self, text: str) -> int:
-        """Write `text`, as far as the stream's encoding can show it."""
+        """Write `text`, escaping characters that the stream's encoding lacks."""
         self._try(lambda stream: _write(stream, plain(text)))
         return len(text)
 
@@ -76,7 +76,7 @@ class Voice:
         return self._stream is not None and self._stream.isatty()
 
     def send(self, content: bytes) -> None:
-        """Write bytes unchanged: a table that another program reads.
+        """Write bytes unchanged, for tables that other programs read.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class Voice:
         self._try(lambda stream: _send(stream, content))
 
     def close_quietly(self) -> None:
-        """Flush; after a failure, let Python's own flush at exit go nowhere."""
+        """Flush; after a failure, redirect Python's flush at exit to nowhere."""
         self.flush()
         if self.failure is None or self._stream is None:
             return
@@ -98,7 +98,7 @@ class Voice:
             os.close(nowhere)
             self._stream.flush()
         except (OSError, ValueError):
-            pass  # no descriptor behind it: then nothing is flushed at exit either
+            pass  # no file descriptor, so nothing is flushed at exit
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -128,7 +128,7 @@ def _send(stream: TextIO, content: bytes) -> None:
 
 @contextmanager
 def speaking() -> Iterator[tuple[Voice, Voice]]:
-    """Replace standard output and standard error by voices while a command runs."""
+    """Replace standard output and standard error by streams that never raise while a command runs."""
     before = sys.stdout, sys.stderr
     voices = Voice(before[0]), Voice(before[1])
     sys.stdout, sys.stderr = voices
@@ -154,7 +154,7 @@ def count(number: int, noun: str) -> str:
 
 
 class Talk:
-    """Steps on standard error; results on standard output, unless the labels go there."""
+    """Prints steps to standard error, and results to standard output unless the labels go there."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._quiet = arguments.quiet
@@ -162,7 +162,7 @@ class Talk:
         self.verbosity = 0 if arguments.quiet else 2 if arguments.verbose else 1
 
     def step(self, text: str) -> None:
-        """Print the step that runs."""
+        """Print the current step."""
         if not self._quiet:
             print(text, file=sys.stderr, flush=True)
 
@@ -180,7 +180,7 @@ class Talk:
 
     @contextmanager
     def during(self, what: str) -> Iterator[None]:
-        """Print from time to time how long `what` has been running, for work without progress of its own."""
+        """Periodically print how long `what` has been running, for work that reports no progress."""
         if self._quiet:
             yield
             return

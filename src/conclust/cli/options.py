@@ -68,7 +68,7 @@ class Kinds(tuple[str, ...]):
 
 
 def kinds_told() -> dict[str, dict[str, Any]]:
-    """Return the kinds of members for the help, by name: `make docs` writes them, as the kinds take seconds to import."""
+    """Return the kinds of members for the help, by name; `make docs` writes them, because importing the kinds takes seconds."""
     kinds: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
     return kinds
 
@@ -359,16 +359,16 @@ def cluster_names(text: str) -> tuple[str, ...]:
     except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(f"must be a text file, got {text!r}: {error}") from error
     if lines is not None:
-        given = tuple(line.strip() for line in lines if line.strip())
+        given_names = tuple(line.strip() for line in lines if line.strip())
     else:
-        given = names(text)
-    if not given or len(set(given)) < len(given):
-        raise argparse.ArgumentTypeError(f"must be different names, got {', '.join(given)!r}")
-    return given
+        given_names = names(text)
+    if not given_names or len(set(given_names)) < len(given_names):
+        raise argparse.ArgumentTypeError(f"must be different names, got {', '.join(given_names)!r}")
+    return given_names
 
 
 def whole(low: int) -> Any:
-    """Return a reader of whole numbers from `low` on."""
+    """Return a parser of integers of at least `low`."""
 
     def whole_number(text: str) -> int:
         try:
@@ -383,7 +383,7 @@ def whole(low: int) -> Any:
 
 
 def whole_or_auto(text: str) -> int | str:
-    """Read a number of clusters, or that it is to be chosen."""
+    """Parse a number of clusters, or "auto"."""
     if text.strip().lower() == AUTO:
         return AUTO
     try:

@@ -38,7 +38,7 @@ __all__ = ["build_parser"]
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Wraps what is prose, and leaves the examples as they are."""
+    """Wraps prose, and leaves the examples unchanged."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if text.startswith("examples:"):
@@ -47,24 +47,28 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser with errors of one line, which suggest the word that may have been meant."""
+    """A parser with one-line errors, which suggest the most similar word."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        arguments, rest = self.parse_known_args(args, namespace)
-        if rest:
-            getattr(arguments, "refuse_rest", self.refuse_rest)(rest)
+        arguments, unrecognised = self.parse_known_args(args, namespace)
+        if unrecognised:
+            getattr(arguments, "refuse_rest", self.refuse_rest)(unrecognised)
         return arguments
 
-    def refuse_rest(self, rest: list[str]) -> NoReturn:
-        """End with the words that no option takes, and the option that they may mean."""
+    def refuse_rest(self, unrecognised: list[str]) -> NoReturn:
+        """End with the unrecognised words, and the option that was probably meant."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
-        wrong = next((word.partition("=")[0] for word in rest if word.startswith("-")), "")
+        wrong = next((word.partition("=")[0] for word in unrecognised if word.startswith("-")), "")
         close = get_close_matches(wrong, options, n=1)
         lower = wrong.lower()
         if not close and lower != wrong and lower in self._option_string_actions:
             close = [lower]
         hint = f" Is it {close[0]}?" if close else ""
-        what = f"there is no option {wrong}" if wrong else f"there is no place for {' '.join(rest)}"
+        what = (
+            f"there is no option {wrong}"
+            if wrong
+            else f"there is no place for {' '.join(unrecognised)}"
+        )
         self.error(f"{what}.{hint}")
 
     def error(self, message: str) -> NoReturn:
@@ -74,11 +78,11 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            known = [str(choice) for choice in action.choices]
-            close = get_close_matches(str(value), known, n=1)
+            choices = [str(choice) for choice in action.choices]
+            close = get_close_matches(str(value), choices, n=1)
             hint = f"Is it {close[0]!r}? " if close else ""
             raise argparse.ArgumentError(
-                action, f"there is no {value!r}. {hint}Choose from: {', '.join(known)}."
+                action, f"there is no {value!r}. {hint}Choose from: {', '.join(choices)}."
             )
 
 
@@ -581,7 +585,7 @@ def _run_combine(arguments: argparse.Namespace) -> None:
 
 
 def _run_module(module: str) -> Callable[[argparse.Namespace], None]:
-    """Return what runs the command of a module, which is imported only then."""
+    """Return a function that imports a module and runs its command."""
 
     def run(arguments: argparse.Namespace) -> None:
         import_module(f"conclust.cli.commands.{module}").run(arguments)

@@ -30,7 +30,7 @@ def parameters(estimator: Any) -> dict[str, Any]:
 
 
 class Clock:
-    """Seconds of each step."""
+    """Times each step."""
 
     def __init__(self) -> None:
         self._start = self._last = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Errors in terms of the command line. Imported by every command, so it loads quickly."""
+"""Rewrites errors in terms of the command line. Imported by every command, so it loads quickly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WRITTEN = (
     "result.json",
 )
 
-# The options that give a generator its parameters; to methods parameters are given by --set, but for these.
+# Options for the parameters of a generator; parameters of methods are given by --set, except for these.
 _GENERATOR = {
     "method": "--generator",
     "n_partitions": "--partitions",
@@ -44,10 +44,10 @@ _REFUSED = re.compile(r"The '(\w+)' parameter of (\w+)(?= must)")
 def with_option(refusal: str) -> str:
     """Add the option to a library error that names a parameter."""
 
-    def named(found: re.Match[str]) -> str:
-        name, owner = found.groups()
+    def named(match: re.Match[str]) -> str:
+        name, owner = match.groups()
         option = (_GENERATOR if owner == "EnsembleGenerator" else _METHOD).get(name)
-        return f"{found[0]} ({option})" if option else found[0]
+        return f"{match[0]} ({option})" if option else match[0]
 
     return _REFUSED.sub(named, refusal)
 
@@ -67,7 +67,7 @@ def refuse_own_input(arguments: argparse.Namespace) -> None:
     result = getattr(arguments, "result", None)
     inputs = [getattr(arguments, name, None) for name in ("points", "labels", "weights", "salt")]
     inputs += getattr(arguments, "files", [])
-    if result is not None and not _same(result, out):  # the command refuses this one itself
+    if result is not None and not _same(result, out):  # the command itself refuses this case
         inputs += [result / name for name in _WRITTEN if name != "report.html"]
     for read in inputs:
         for path in written:

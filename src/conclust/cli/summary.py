@@ -1,4 +1,4 @@
-"""The result in a few lines."""
+"""Summarises the result in a few lines."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float]
 
     None if no object has both a known class and a label.
     """
-    known = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
-    if not any(text is not None and k != -1 for text, k in zip(known, labels, strict=True)):
+    known_classes = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
+    if not any(text is not None and k != -1 for text, k in zip(known_classes, labels, strict=True)):
         return None
     return {
-        "consistency_index": consistency_index(known, labels),
-        "adjusted_rand_index": adjusted_rand_index(known, labels),
+        "consistency_index": consistency_index(known_classes, labels),
+        "adjusted_rand_index": adjusted_rand_index(known_classes, labels),
     }
 
 
 def confidence_line(sure: ChanceConfidence) -> str:
-    """Return a line on the confidence of the labels, beside that of random partitions."""
+    """Return a line that compares the confidence of the labels with that of random partitions."""
     by_chance = float(sure.by_chance.mean())
     line = (
         f"Mean confidence {sure.mean:.2f} ({by_chance:.2f} expected from random partitions with the same cluster "
@@ -48,7 +48,7 @@ def confidence_line(sure: ChanceConfidence) -> str:
 
 
 def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
-    """Return how many objects each cluster has."""
+    """Return the number of objects in each cluster."""
     return np.bincount(labels[labels >= 0], minlength=n_clusters)
 
 

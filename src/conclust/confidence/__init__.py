@@ -1,4 +1,4 @@
-"""Confidence of a consensus in each object, cluster and partition, beside its confidence in random partitions."""
+"""Confidence of a consensus in each object, cluster and partition, compared with random partitions."""
 
 from conclust.confidence.borders import (
     BorderTests,

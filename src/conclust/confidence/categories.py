@@ -75,16 +75,19 @@ def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCateg
     """
     codes, _ = read_labels(labels, "labels")
     columns = _columns(categories, len(codes))
-    held = codes >= 0
+    in_cluster = codes >= 0
     K = int(codes.max(initial=-1)) + 1
     parts, owner, names = [], [], []
     for j, values in enumerate(columns):
-        category_codes, own = _codes(values)
-        seen = held & (category_codes >= 0)
-        cells = np.bincount(codes[seen] * len(own) + category_codes[seen], minlength=K * len(own))
-        parts.append(_shares(cells.reshape(K, len(own)).astype(np.float64)))
-        owner += [j] * len(own)
-        names += own
+        category_codes, values_of_column = _codes(values)
+        observed = in_cluster & (category_codes >= 0)
+        cells = np.bincount(
+            codes[observed] * len(values_of_column) + category_codes[observed],
+            minlength=K * len(values_of_column),
+        )
+        parts.append(_shares(cells.reshape(K, len(values_of_column)).astype(np.float64)))
+        owner += [j] * len(values_of_column)
+        names += values_of_column
     joined = [np.concatenate(of, axis=1) for of in zip(*parts, strict=True)]
     inside, outside, deviation = joined
     return ClusterCategories(
@@ -105,7 +108,7 @@ def _columns(categories: ArrayLike, n: int) -> list[NDArray[np.object_]]:
 
 
 def _codes(values: NDArray[np.object_]) -> tuple[NDArray[np.int64], list[Hashable]]:
-    """Return numbers of the categories by first appearance, -1 for an empty cell, and their values."""
+    """Number the categories by first appearance, with -1 for empty cells; also return their values."""
     number: dict[Hashable, int] = {}
     codes = np.full(len(values), -1, dtype=np.int64)
     for i, value in enumerate(values.tolist()):
@@ -129,13 +132,13 @@ def is_empty(value: Any) -> bool:
 
 def _shares(counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     """Return shares inside and outside of each cluster, and the deviation about these two."""
-    seen = counts.sum(axis=1, keepdims=True)
-    others, rest = counts.sum(axis=0) - counts, seen.sum() - seen
-    known = (seen > 0) & (rest > 0)
+    totals = counts.sum(axis=1, keepdims=True)
+    others, n_others = counts.sum(axis=0) - counts, totals.sum() - totals
+    defined = (totals > 0) & (n_others > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        inside = np.where(seen > 0, counts / seen, np.nan)
-        outside = np.where(rest > 0, others / rest, np.nan)
-        squares = seen * inside * (1.0 - inside) + rest * outside * (1.0 - outside)
-        free = seen + rest - 2.0
-        deviation = np.where(known & (free > 0), np.sqrt(squares / np.maximum(free, 1.0)), np.nan)
+        inside = np.where(totals > 0, counts / totals, np.nan)
+        outside = np.where(n_others > 0, others / n_others, np.nan)
+        squares = totals * inside * (1.0 - inside) + n_others * outside * (1.0 - outside)
+        free = totals + n_others - 2.0
+        deviation = np.where(defined & (free > 0), np.sqrt(squares / np.maximum(free, 1.0)), np.nan)
     return inside, outside, deviation

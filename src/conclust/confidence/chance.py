@@ -1,4 +1,4 @@
-"""The mean confidence of a consensus, beside that of the same method on random partitions."""
+"""Compares the mean confidence of a consensus with that of the same method on random partitions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ChanceConfidence", "chance_confidence", "usual_chance"]
 
 @dataclass(frozen=True)
 class ChanceConfidence:
-    """A mean confidence beside its null.
+    """A mean confidence and its null distribution.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ def chance_confidence(
 
 
 def usual_chance(model: Any, ensemble: Ensemble) -> ChanceConfidence | None:
-    """Return the chance confidence that every result has: of one draw, of at most 1,000 objects, by one seed.
+    """Return the chance confidence reported with every result: one draw of at most 1,000 objects, with a fixed seed.
 
     None for one cluster, for soft partitions, and for models that are not methods of conclust.
     """
@@ -160,10 +160,10 @@ def _of_random(
         observed = np.flatnonzero(column != MISSING)
         column[observed] = column[rng.permutation(observed)]
     again = clone(model)
-    given = again.get_params(deep=False)
-    if "n_clusters" in given:
+    parameters = again.get_params(deep=False)
+    if "n_clusters" in parameters:
         again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
-    if "random_state" in given:
+    if "random_state" in parameters:
         again.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions

@@ -110,23 +110,25 @@ def cluster_confidence(
     check_int(max_dense, "max_dense", "cluster_confidence")
     judged = read_consensus(consensus, ensemble, "cluster_confidence")
     sums, weights = cluster_sums(judged, max_dense, n_jobs)
-    held = judged.labels >= 0
-    at = judged.labels[held]
+    in_cluster = judged.labels >= 0
+    at = judged.labels[in_cluster]
 
     def per_cluster(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(at, values[held], judged.n_clusters).astype(np.float64, copy=False)
+        return np.bincount(at, values[in_cluster], judged.n_clusters).astype(np.float64, copy=False)
 
     together, observed = per_cluster(judged.own(sums)), per_cluster(judged.own(weights))
     means = np.full(judged.n_clusters, np.nan)
     np.divide(together, observed, out=means, where=observed > 0)
     membership = membership_of(judged)
-    own = judged.own(membership[:, : judged.n_clusters])
+    own_membership = judged.own(membership[:, : judged.n_clusters])
     return ClusterConfidence(
         sizes=judged.sizes,
         consensus=means,
         jaccard=_jaccard(judged),
-        confidence=per_cluster(np.nan_to_num(own)) / judged.sizes,
-        overlap=cluster_similarity(membership[held])[: judged.n_clusters, : judged.n_clusters],
+        confidence=per_cluster(np.nan_to_num(own_membership)) / judged.sizes,
+        overlap=cluster_similarity(membership[in_cluster])[
+            : judged.n_clusters, : judged.n_clusters
+        ],
     )
 
 

@@ -14,7 +14,7 @@ from conclust.measures.contingency import read_labels
 
 __all__ = ["ClusterFeatures", "cluster_features", "standardised"]
 
-# Maximum number of values of the points in one pass.
+# Maximum number of values of the points processed in one pass.
 _AT_ONCE = 1 << 22
 # A spread below this share of the values is a rounding error of equal values.
 _ROUNDING = 1e-12
@@ -107,9 +107,11 @@ def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     """
     codes, _ = read_labels(labels, "labels")
     points = read_features(X, len(codes), empty_cells=True)
-    held = np.flatnonzero(codes >= 0)
+    clustered = np.flatnonzero(codes >= 0)
     K, d = int(codes.max(initial=-1)) + 1, points.shape[1]
-    Z = sp.csr_array((np.ones(len(held)), (codes[held], held)), shape=(K, len(codes)))
+    Z = sp.csr_array(
+        (np.ones(len(clustered)), (codes[clustered], clustered)), shape=(K, len(codes))
+    )
     values = np.empty((3, K, d))
     step = max(1, _AT_ONCE // max(len(codes), 1))
     for first in range(0, d, step):
@@ -139,23 +141,25 @@ def _moments(
     points: NDArray[np.float64], codes: NDArray[np.int64], Z: sp.csr_array
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the means in each cluster and in the others, and the pooled deviation about them."""
-    known = ~np.isnan(points)
-    count = np.asarray(Z @ known.astype(np.float64))
-    # Relative to the mean of all, so that no digits are lost where values are large and close together.
-    middle = np.where(known, points, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    centred = np.where(known, points - middle, 0.0)
+    finite = ~np.isnan(points)
+    count = np.asarray(Z @ finite.astype(np.float64))
+    # Relative to the overall mean, so that no digits are lost if values are large and close together.
+    middle = np.where(finite, points, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
+    centred = np.where(finite, points - middle, 0.0)
     mean = _share(np.asarray(Z @ centred), count)
-    own = np.zeros(points.shape)
-    own[codes >= 0] = mean[codes[codes >= 0]]
-    within = np.asarray(Z @ np.square(np.where(known, centred - own, 0.0)))
+    own_means = np.zeros(points.shape)
+    own_means[codes >= 0] = mean[codes[codes >= 0]]
+    within = np.asarray(Z @ np.square(np.where(finite, centred - own_means, 0.0)))
     outside, pooled = np.empty_like(mean), np.empty_like(mean)
     sums = np.nan_to_num(mean) * count
     for k in range(len(mean)):
-        rest = np.arange(len(mean)) != k
-        n_rest = count[rest].sum(axis=0)
-        outside[k] = _share(sums[rest].sum(axis=0), n_rest)
-        spread = count[rest] * np.square(np.nan_to_num(mean[rest]) - outside[k])
-        squares = within[k] + within[rest].sum(axis=0) + np.where(n_rest > 0, spread.sum(axis=0), 0)
+        others = np.arange(len(mean)) != k
+        n_rest = count[others].sum(axis=0)
+        outside[k] = _share(sums[others].sum(axis=0), n_rest)
+        spread = count[others] * np.square(np.nan_to_num(mean[others]) - outside[k])
+        squares = (
+            within[k] + within[others].sum(axis=0) + np.where(n_rest > 0, spread.sum(axis=0), 0)
+        )
         free = count[k] + n_rest - 2
         pooled[k] = np.sqrt(_share(squares, np.where((count[k] > 0) & (n_rest > 0), free, 0.0)))
     largest = np.abs(middle) + np.abs(centred).max(axis=0, initial=0.0)

@@ -20,7 +20,7 @@ from conclust.measures.contingency import read_labels
 __all__ = ["ClusterGaps", "cluster_gaps"]
 
 # Sample sizes for which dips of uniform samples are drawn, each a sixteenth larger than the last.
-_MOST_POINTS = 1 << 40  # no number of points is larger: sizes up to `max_samples` are listed
+_MOST_POINTS = 1 << 40  # sizes are listed up to `max_samples`, the largest number of points
 _SMALLEST = 4
 _STEP = 17, 16
 

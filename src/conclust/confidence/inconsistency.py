@@ -106,7 +106,7 @@ def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
 
 
 def _different(labels: NDArray[np.generic]) -> tuple[list[int], NDArray[np.int64]]:
-    """Return the columns that differ from all before, and for each column its place among these."""
+    """Return the columns that differ from all earlier ones, and for each column its index among them."""
     different: list[int] = []
     numbers: dict[bytes, int] = {}
     place = np.empty(labels.shape[1], dtype=np.int64)

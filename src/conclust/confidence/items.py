@@ -93,25 +93,25 @@ def cluster_sums(
     members, Z = judged.members, judged.indicator
     if members.has_missing and members.n_samples <= max_dense:
         return _by_pairs(members, Z, n_jobs)
-    each = members.partition_weights
+    partition_weights = members.partition_weights
     B = members.indicator
     weighted = sp.csr_array(B * members.column_weights[np.newaxis, :])
     sums = np.asarray((weighted @ (B.T @ Z).toarray()), dtype=np.float64)
-    own = np.asarray(weighted.multiply(B).sum(axis=1), dtype=np.float64).ravel()
+    self_pairs = np.asarray(weighted.multiply(B).sum(axis=1), dtype=np.float64).ravel()
     if members.has_missing:
         present = members.present.astype(np.float64)
-        divisors = (present * each) @ np.asarray((Z.T @ present).T)
-        self_divisors = present @ each
+        divisors = (present * partition_weights) @ np.asarray((Z.T @ present).T)
+        self_divisors = present @ partition_weights
     else:
-        total = float(each.sum())
+        total = float(partition_weights.sum())
         divisors = np.broadcast_to(total * judged.sizes.astype(np.float64), sums.shape).copy()
         self_divisors = np.full(len(sums), total)
-    held = np.flatnonzero(judged.labels >= 0)
-    at = judged.labels[held]
-    sums[held, at] = np.maximum(sums[held, at] - own[held], 0.0)
-    divisors[held, at] -= self_divisors[held]
+    clustered = np.flatnonzero(judged.labels >= 0)
+    at = judged.labels[clustered]
+    sums[clustered, at] = np.maximum(sums[clustered, at] - self_pairs[clustered], 0.0)
+    divisors[clustered, at] -= self_divisors[clustered]
     # A difference of equal numbers is rounding.
-    divisors[divisors < 1e-9 * each.max()] = 0.0
+    divisors[divisors < 1e-9 * partition_weights.max()] = 0.0
     return sums, divisors
 
 
@@ -120,16 +120,16 @@ def _by_pairs(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return sums of c / N over the pairs observed by some partition, and the number of such pairs."""
     sums = np.empty(Z.shape)
-    known = np.empty(Z.shape)
+    n_known = np.empty(Z.shape)
     for block in coassociation_blocks(members, n_jobs=n_jobs):
         shares = frequencies(block.counts, block.copresence)
         within = np.arange(len(block.rows))
         shares[within, np.asarray(block.rows)] = np.nan  # an object with itself
-        there = ~np.isnan(shares)
+        has_evidence = ~np.isnan(shares)
         rows = slice(block.rows.start, block.rows.stop)
-        sums[rows] = np.asarray((Z.T @ np.where(there, shares, 0.0).T).T)
-        known[rows] = np.asarray((Z.T @ there.T.astype(np.float64)).T)
-    return sums, known
+        sums[rows] = np.asarray((Z.T @ np.where(has_evidence, shares, 0.0).T).T)
+        n_known[rows] = np.asarray((Z.T @ has_evidence.T.astype(np.float64)).T)
+    return sums, n_known
 
 
 def company(

@@ -119,19 +119,19 @@ def object_confidence(
     shares = company_of(judged)
     items = consensus_of_items(judged, max_dense, n_jobs)
     membership = membership_of(judged, shares)
-    own = judged.own(membership[:, : judged.n_clusters])
+    own_membership = judged.own(membership[:, : judged.n_clusters])
     others = membership.copy()
-    held = judged.labels >= 0
-    others[np.flatnonzero(held), judged.labels[held]] = -1.0
+    in_cluster = judged.labels >= 0
+    others[np.flatnonzero(in_cluster), judged.labels[in_cluster]] = -1.0
     alone = membership.shape[1] == 1
-    spread = entropy(np.where(held[:, None], membership, 1.0 / membership.shape[1]))
+    spread = entropy(np.where(in_cluster[:, None], membership, 1.0 / membership.shape[1]))
     return ObjectConfidence(
         labels=judged.labels,
-        second=np.where(held & (not alone), others.argmax(axis=1), -1),
+        second=np.where(in_cluster & (not alone), others.argmax(axis=1), -1),
         membership=membership,
-        confidence=own,
-        margin=np.where(held, own - np.maximum(others.max(axis=1), 0.0), np.nan),
-        entropy=np.where(held, spread, np.nan),
+        confidence=own_membership,
+        margin=np.where(in_cluster, own_membership - np.maximum(others.max(axis=1), 0.0), np.nan),
+        entropy=np.where(in_cluster, spread, np.nan),
         company=judged.own(shares),
         item_consensus=judged.own(items),
         silhouette=silhouettes(items, judged.labels),
@@ -178,10 +178,10 @@ def membership_of(judged: Judged, shares: NDArray[np.float64] | None = None) -> 
     """Return the membership of the model, or the shares of company if it has none; rows sum to 1."""
     if judged.membership is not None:
         return judged.membership
-    known = np.nan_to_num(company_of(judged) if shares is None else shares)
-    total = known.sum(axis=1, keepdims=True)
-    rows = np.full_like(known, 1.0 / known.shape[1])
-    np.divide(known, total, out=rows, where=total > 0)
+    known_shares = np.nan_to_num(company_of(judged) if shares is None else shares)
+    total = known_shares.sum(axis=1, keepdims=True)
+    rows = np.full_like(known_shares, 1.0 / known_shares.shape[1])
+    np.divide(known_shares, total, out=rows, where=total > 0)
     return rows
 
 
@@ -191,17 +191,17 @@ def silhouettes(means: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArra
     Confidences of labels from 0; NaN for negative labels.
     """
     K = means.shape[1]
-    held = labels >= 0
+    in_cluster = labels >= 0
     if K == 1:
-        return np.where(held, 0.0, np.nan)
-    own = np.take_along_axis(means, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+        return np.where(in_cluster, 0.0, np.nan)
+    own_means = np.take_along_axis(means, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
     others = np.where(np.arange(K) == labels[:, None], np.nan, means)
     # A pair that no partition observed has the maximum distance.
     best = np.nan_to_num(others).max(axis=1)
-    inside, outside = 1.0 - own, 1.0 - best
+    inside, outside = 1.0 - own_means, 1.0 - best
     larger = np.maximum(inside, outside)
-    values = np.zeros(len(own))
+    values = np.zeros(len(own_means))
     np.divide(outside - inside, larger, out=values, where=larger > 0)
     # In a cluster of one there is no other object to be close to.
-    values[np.isnan(own)] = 0.0
-    return np.where(held, values, np.nan)
+    values[np.isnan(own_means)] = 0.0
+    return np.where(in_cluster, values, np.nan)

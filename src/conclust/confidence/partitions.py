@@ -45,8 +45,8 @@ class PartitionConfidence:
     def __repr__(self) -> str:
         few, most = self.n_clusters.min(), self.n_clusters.max()
         counts = f"{few} to {most}" if few < most else f"{few}"
-        known = self.ari[~np.isnan(self.ari)]
-        range_text = f"; ARI {known.min():.2f} to {known.max():.2f}" if len(known) else ""
+        finite = self.ari[~np.isnan(self.ari)]
+        range_text = f"; ARI {finite.min():.2f} to {finite.max():.2f}" if len(finite) else ""
         return f"PartitionConfidence({len(self.n_clusters)} partitions of {counts} clusters{range_text})"
 
 
@@ -84,12 +84,12 @@ def partition_confidence(
     judged = read_consensus(consensus, ensemble, "partition_confidence")
     members = judged.members
     labels = np.where(judged.labels < 0, -1, judged.labels)
-    beside = Ensemble(np.column_stack([members.labels, labels]))
-    nmi, ari = (partition_similarities(beside, measure=name) for name in ("nmi", "ari"))
+    with_consensus = Ensemble(np.column_stack([members.labels, labels]))
+    nmi, ari = (partition_similarities(with_consensus, measure=name) for name in ("nmi", "ari"))
     others = nmi[:-1, :-1].copy()
     np.fill_diagonal(others, np.nan)
-    known = ~np.isnan(others)
-    count = known.sum(axis=1)
+    finite = ~np.isnan(others)
+    count = finite.sum(axis=1)
     alike = np.full(len(others), 1.0 if len(others) == 1 else np.nan)
     np.divide(np.nan_to_num(others).sum(axis=1), count, out=alike, where=count > 0)
     weights = members.partition_weights if judged.weights is None else np.asarray(judged.weights)

@@ -1,4 +1,4 @@
-"""Pairs of objects to show to a person: those whose answer has the largest effect on a consensus."""
+"""Selects pairs of objects to ask a person about: those whose answer affects a consensus most."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def questions(
     check_int(n, "n", "questions")
     members = as_ensemble(ensemble)
     links = given_links(must_link, cannot_link)
-    known = read_constraints(must_link, cannot_link, members.n_samples)
+    constraints = read_constraints(must_link, cannot_link, members.n_samples)
     model = AutoConsensus(random_state=random_state, n_jobs=n_jobs).fit(members, **links)
     tree, objects = model.linkage_matrix_, model.tree_objects_
     m = len(objects)
@@ -83,26 +83,26 @@ def questions(
     ends = tree[:, :2].astype(np.int64)
     ratio = np.arange(m, 1, -1) / (model.n_clusters_cut_ + 0.5)
     worth = np.sqrt(sizes[ends[:, 0]] * sizes[ends[:, 1]]) * np.minimum(ratio, 1.0 / ratio)
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for row in np.argsort(-worth, kind="stable").tolist():
-        if len(found) == n:
+        if len(pairs) == n:
             break
         one, other = (_typical(members, objects[_leaves(tree, int(end), m)]) for end in ends[row])
-        if not _is_known(known, one, other):
-            found.append((min(one, other), max(one, other)))
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+        if not _is_known(constraints, one, other):
+            pairs.append((min(one, other), max(one, other)))
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def _leaves(tree: NDArray[np.float64], node: int, m: int) -> NDArray[np.int64]:
     """Return the leaves below a node of a tree of m leaves."""
-    waiting, found = [node], []
+    waiting, leaves = [node], []
     while waiting:
         one = waiting.pop()
         if one < m:
-            found.append(one)
+            leaves.append(one)
         else:
             waiting += [int(tree[one - m, 0]), int(tree[one - m, 1])]
-    return np.sort(np.array(found, dtype=np.int64))
+    return np.sort(np.array(leaves, dtype=np.int64))
 
 
 def _typical(members: Ensemble, part: NDArray[np.int64]) -> int:
@@ -112,9 +112,9 @@ def _typical(members: Ensemble, part: NDArray[np.int64]) -> int:
     return int(part[int(np.argmax(shared))])
 
 
-def _is_known(known: Constraints | None, one: int, other: int) -> bool:
+def _is_known(constraints: Constraints | None, one: int, other: int) -> bool:
     """Return whether the answer for a pair follows from the known answers."""
-    if known is None:
+    if constraints is None:
         return False
-    a, b = sorted((int(known.groups[one]), int(known.groups[other])))
-    return a == b or bool((known.apart == (a, b)).all(axis=1).any())
+    a, b = sorted((int(constraints.groups[one]), int(constraints.groups[other])))
+    return a == b or bool((constraints.apart == (a, b)).all(axis=1).any())

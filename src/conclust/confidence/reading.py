@@ -52,9 +52,9 @@ class Judged:
     @property
     def indicator(self) -> sp.csr_array:
         """Z (n, K): 1 where the object is in the cluster."""
-        held = self.labels >= 0
-        starts = np.concatenate([[0], np.cumsum(held)])
-        entries = (np.ones(int(starts[-1])), self.labels[held], starts)
+        in_cluster = self.labels >= 0
+        starts = np.concatenate([[0], np.cumsum(in_cluster)])
+        entries = (np.ones(int(starts[-1])), self.labels[in_cluster], starts)
         return sp.csr_array(entries, shape=(len(self.labels), self.n_clusters))
 
     def own(self, table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The consensus of other partitions: the same ones, drawn with replacement."""
+"""Stability of a consensus under resampling of the partitions with replacement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["OtherMembers", "other_members"]
 
 @dataclass(frozen=True)
 class OtherMembers:
-    """The consensus of partitions drawn again, beside the one found.
+    """Consensuses of resampled partitions, compared with the original one.
 
     Attributes
     ----------
@@ -155,13 +155,13 @@ def other_members(
     check_is_fitted(model)
     check_int(n_draws, "n_draws", owner)
     if getattr(model, "refinement_", None) is not None:
-        # Other members give other consensuses; the points' last step is the same for all.
+        # Different members give different consensuses; the final step with the points is the same for all.
         ensemble, model = model.ensemble_ if ensemble is None else ensemble, model.consensus_
     judged = read_consensus(model, ensemble, owner)
     members, labels = judged.members, judged.labels
     inner = getattr(model, "consensus_", model)
     K = judged.n_clusters
-    held, m = labels >= 0, members.n_partitions
+    in_cluster, m = labels >= 0, members.n_partitions
     agreement = np.empty(n_draws)
     n_kept = np.zeros(len(labels))
     sizes = np.zeros((n_draws, K), dtype=np.int64)
@@ -171,18 +171,22 @@ def other_members(
         again = _refitted(inner, members, times, K, judged.membership, rng)
         observed = members.present[:, times > 0].any(axis=1)
         theirs = np.where(observed, again.labels_, -1)
-        both = held & observed
+        both = in_cluster & observed
         n_theirs = int(again.n_clusters_)
         table = np.bincount(labels[both] * n_theirs + theirs[both], minlength=K * n_theirs)
         partner = assign(table.reshape(K, n_theirs))
-        agreement[d] = adjusted_rand_index(np.where(held, labels, -1), np.where(both, theirs, -1))
+        agreement[d] = adjusted_rand_index(
+            np.where(in_cluster, labels, -1), np.where(both, theirs, -1)
+        )
         n_kept += both & (partner[np.maximum(labels, 0)] == theirs)
-        there = np.flatnonzero(partner >= 0)
-        sizes[d, there] = np.bincount(theirs[theirs >= 0], minlength=n_theirs)[partner[there]]
+        matched = np.flatnonzero(partner >= 0)
+        sizes[d, matched] = np.bincount(theirs[theirs >= 0], minlength=n_theirs)[partner[matched]]
         if overlap is not None:
             shared = cluster_similarity(again.membership_[theirs >= 0])
-            overlap[d][np.ix_(there, there)] = shared[np.ix_(partner[there], partner[there])]
-    return OtherMembers(agreement, np.where(held, n_kept / n_draws, np.nan), sizes, overlap)
+            overlap[d][np.ix_(matched, matched)] = shared[
+                np.ix_(partner[matched], partner[matched])
+            ]
+    return OtherMembers(agreement, np.where(in_cluster, n_kept / n_draws, np.nan), sizes, overlap)
 
 
 def _refitted(
@@ -211,10 +215,10 @@ def _refitted(
         Source of seeds.
     """
     again = clone(model)
-    given = again.get_params(deep=False)
-    if "n_clusters" in given:
+    parameters = again.get_params(deep=False)
+    if "n_clusters" in parameters:
         again.set_params(n_clusters=n_clusters)
-    if "random_state" in given:
+    if "random_state" in parameters:
         again.set_params(random_state=int(rng.integers(2**31)))
     if isinstance(model, PCC) and membership is not None:
         start = membership[members.observed, :n_clusters]
@@ -226,5 +230,5 @@ def _refitted(
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", UserWarning
-        )  # the user has seen these warnings at the first fit
+        )  # the first fit has shown these warnings already
         return again.fit(ensemble)

@@ -138,13 +138,13 @@ def cluster_splits(
         objects = np.flatnonzero(judged.labels == k)
         if len(objects) > _LOOKED_AT:
             objects = objects[np.linspace(0, len(objects) - 1, _LOOKED_AT).astype(np.int64)]
-        own = labels[objects]
-        own = own[:, (own != MISSING).any(axis=0)]
-        n_observing[k] = own.shape[1]
-        part_of = _parts(own, least)
+        rows = labels[objects]
+        rows = rows[:, (rows != MISSING).any(axis=0)]
+        n_observing[k] = rows.shape[1]
+        part_of = _parts(rows, least)
         n_parts[k] = max(1, int(part_of.max()) + 1)
         if n_parts[k] > 1:
-            n_splitting[k] = sum(_purity(column, part_of) >= purity for column in own.T)
+            n_splitting[k] = sum(_purity(column, part_of) >= purity for column in rows.T)
             parts[objects] = part_of
     return ClusterSplits(n_parts, n_splitting, n_observing, parts)
 
@@ -153,13 +153,13 @@ def _parts(labels: NDArray[np.generic], least: float) -> NDArray[np.int64]:
     """Return the part of each object; -1 for those in pieces too small to be one, and for all where there is no part."""
     n = len(labels)
     none = np.full(n, -1, dtype=np.int64)
-    seen = (labels != MISSING).any(axis=1)
-    if np.count_nonzero(seen) < _FEW:
+    observed = (labels != MISSING).any(axis=1)
+    if np.count_nonzero(observed) < _FEW:
         return none
     with warnings.catch_warnings():
         # Pairs that no partition observed count as apart, as intended here.
         warnings.simplefilter("ignore", EvidenceWarning)
-        tree = EAC().fit(labels[seen]).linkage_matrix_
+        tree = EAC().fit(labels[observed]).linkage_matrix_
     for k in range(2, min(_MOST_PARTS, len(tree) + 1) + 1):
         groups = cut(tree, k)
         sizes = np.bincount(groups)
@@ -167,21 +167,21 @@ def _parts(labels: NDArray[np.generic], least: float) -> NDArray[np.int64]:
         if len(large) > 1 and tree[-(k - 1), 2] > 0:
             number = np.full(len(sizes), -1, dtype=np.int64)
             number[large] = np.arange(len(large))
-            none[seen] = number[groups]
+            none[observed] = number[groups]
             return none
     return none
 
 
 def _purity(column: NDArray[np.generic], parts: NDArray[np.int64]) -> float:
     """Return the share of the objects whose part is the majority of their cluster; 0 for a part without a column."""
-    seen = (column != MISSING) & (parts >= 0)
-    codes, clusters = np.unique(column[seen], return_inverse=True)
-    if not len(codes) or 2 * np.count_nonzero(seen) < np.count_nonzero(parts >= 0):
+    observed = (column != MISSING) & (parts >= 0)
+    codes, clusters = np.unique(column[observed], return_inverse=True)
+    if not len(codes) or 2 * np.count_nonzero(observed) < np.count_nonzero(parts >= 0):
         return 0.0
     table = np.zeros((len(codes), int(parts.max()) + 1))
-    np.add.at(table, (clusters, parts[seen]), 1.0)
+    np.add.at(table, (clusters, parts[observed]), 1.0)
     # Noise objects are clusters of one and carry no information on parts.
     table = table[codes != NOISE]
     if len(set(table.argmax(axis=1).tolist())) < table.shape[1]:
         return 0.0  # a part is the majority nowhere: its objects are not apart from the others
-    return float(table.max(axis=1).sum() / np.count_nonzero(seen))
+    return float(table.max(axis=1).sum() / np.count_nonzero(observed))

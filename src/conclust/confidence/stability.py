@@ -179,10 +179,10 @@ def object_ambiguity(
         squares = _square_sums(
             start.ensemble, sp.csr_array(scaled @ observed_members.gram @ scaled)
         )
-        # Without the object itself, of which p is below 1 where it is soft or noise.
-        own = np.asarray(rows.power(2) @ weights)
+        # Without the object itself, whose p is below 1 if it is soft or noise.
+        self_pairs = np.asarray(rows.power(2) @ weights)
         others = max(1, observed_members.n_samples - 1)
-        values = 4.0 * np.maximum(sums - squares - own * (1.0 - own), 0.0) / others
+        values = 4.0 * np.maximum(sums - squares - self_pairs * (1.0 - self_pairs), 0.0) / others
     ambiguity = np.full(members.n_samples, np.nan)
     ambiguity[observed] = values[start.inverse]
     return ambiguity
@@ -193,7 +193,7 @@ def _square_sums(rows: Ensemble, W: sp.csr_array) -> NDArray[np.float64]:
     T = W.shape[0]
     if rows.is_soft or T > _TABLE:
         return quadratic_forms(rows.indicator, W)
-    # Of each pair of clusters of a row one entry; noise is in none.
+    # One entry for each pair of clusters of a row; noise is in none.
     table = np.zeros((T + 1, T + 1))
     table[:T, :T] = W.toarray()
     clusters = rows.codes + rows.offsets[:-1]
@@ -213,11 +213,11 @@ def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
     for block in coassociation_blocks(start.ensemble, n_jobs=n_jobs):
         p = frequencies(block.counts, block.copresence)
         weights = np.where(np.isnan(p), 0.0, start.masses)
-        own = np.arange(len(block.rows))
-        weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
+        local = np.arange(len(block.rows))
+        weights[local, local + block.rows.start] -= weights[local, local + block.rows.start] > 0
         total = weights.sum(axis=1)
         np.nan_to_num(p, copy=False)
         sums = (weights * p * (1.0 - p)).sum(axis=1)
         some = slice(block.rows.start, block.rows.stop)
-        means[some] = np.divide(4.0 * sums, total, out=np.full(len(own), np.nan), where=total > 0)
+        means[some] = np.divide(4.0 * sums, total, out=np.full(len(local), np.nan), where=total > 0)
     return means

@@ -89,7 +89,7 @@ def leap(
     third: NDArray[np.float64],
     longest: float = np.inf,
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the point to which the differences of three successive points lead, and its distance in steps.
+    """Extrapolate three successive points to their limit; return it with its distance in steps.
 
     The rows have the third's sums. At most `longest` steps; at least one, which leads to the third.
     """

@@ -66,7 +66,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     method: ClassVar[Method]
     parameters: ClassVar[Parameters] = {}
-    n_clusters: Any  # as it was given, where the method has it; checked before the fit
+    n_clusters: Any  # the user's value, if the method has this parameter; checked before the fit
     missing: Missing
     verbose: int = 0  # no output if the method has no such parameter
     labels_: NDArray[np.int64]
@@ -104,7 +104,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Warn if the ensemble does not suit the method; `labels` are those of the observed objects."""
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
-        """Extend attributes that ``_fit`` set for observed objects to all objects; ``labels_`` is already set."""
+        """Extend attributes of observed objects that ``_fit`` has set to all objects; ``labels_`` is already set."""
 
     def fit(
         self,
@@ -197,7 +197,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         self._check_parameters(ensemble)
 
     def _warn_of_unobserved(self, count: int, first: str = "") -> None:
-        """Warn of objects that no partition observed."""
+        """Warn about objects that no partition observed."""
         warn(
             f"{count} objects are missing in every partition{first}: the ensemble has no information about them, so "
             "their label is -1 and their membership, if any, uniform.",
@@ -207,7 +207,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _constraints_of(
         self, links: tuple[Any, Any], observed: NDArray[np.bool_]
     ) -> Constraints | None:
-        """Read the constraints, of the observed objects."""
+        """Read the constraints on the observed objects."""
         name = type(self).__name__
         if not self._takes_constraints():
             raise UnsupportedEnsembleError(
@@ -260,13 +260,13 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 None,
                 f"{name} needs the number of clusters; EAC() and ConsensusClustering() choose it.",
             )
-        there = f"There are {n} objects."
+        hint = f"There are {n} objects."
         if kind == "exact":
-            check_int(self.n_clusters, "n_clusters", name, high=n, advice=there)
+            check_int(self.n_clusters, "n_clusters", name, high=n, advice=hint)
         elif kind == "upper bound":
             check_int(self.n_clusters, "n_clusters", name, none=True)
         else:
-            check_int(self.n_clusters, "n_clusters", name, high=n, none=True, advice=there)
+            check_int(self.n_clusters, "n_clusters", name, high=n, none=True, advice=hint)
 
     def _number_needed(self) -> NumberNeeded:
         """Return whether the number of clusters is required with the given parameters."""
@@ -279,12 +279,12 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _check_support(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble of a kind that the method does not accept."""
         method, name = self.method, type(self).__name__
-        for kind, there, accepted, parameters in (
+        for kind, present, accepted, parameters in (
             ("missing labels", ensemble.has_missing, self._takes_missing(), method.missing_with),
             ("soft members", ensemble.is_soft, method.soft_members, ""),
             ("weights of partitions", ensemble.weights is not None, method.weights, ""),
         ):
-            if there and not accepted:
+            if present and not accepted:
                 way = f"With {parameters} it does. " if parameters else ""
                 raise UnsupportedEnsembleError(
                     f"{name} does not accept {kind}, and the ensemble has them. {way}PCC and EAC do; "
@@ -304,7 +304,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         return ensemble
 
     def _encode(self, X: Any) -> NDArray[Any]:
-        """Read new objects' labels with the names met in fit, warning of unseen ones."""
+        """Read new objects' labels with the names from fit, warning about unseen ones."""
         check_is_fitted(self)
         X = collected(X)
         read = read_new_labels(X, missing=self.missing)
@@ -348,7 +348,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
     ) -> NDArray[np.float64]:
         """Find the membership (n_samples, n_clusters), rows on the simplex; see ``_fit``."""
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         """Keep the state of only these clusters, in this order; others are dropped."""
 
     def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
@@ -370,7 +370,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
     def _fit_observed(
         self, membership: NDArray[np.float64], unobserved: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
-        """Keep the clusters of the others, the largest first if the first object is unobserved.
+        """Keep the clusters of the other objects, the largest first if the first object is unobserved.
 
         Ties go to the first column.
         """
@@ -454,7 +454,7 @@ class PlacingClusterer(SoftConsensusClusterer):
 
 
 def _those_that(kind: type[ConsensusClusterer]) -> str:
-    """Name the public estimators of a kind."""
+    """Return the names of the public estimators of a kind."""
     import conclust
 
     names = [method.estimator for method in methods()]
@@ -463,7 +463,7 @@ def _those_that(kind: type[ConsensusClusterer]) -> str:
 
 
 def _in_blocks() -> list[str]:
-    """Name the public estimators that read labels in blocks."""
+    """Return the names of the public estimators that read labels in blocks."""
     return [method.estimator for method in methods() if method.blocks]
 
 
@@ -479,9 +479,9 @@ def _column_order(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the columns kept, in order, and each object's most probable one in that order."""
     numbers, sets, first = most_probable(membership)
-    held = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(membership))]
+    nonempty = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(membership))]
     order, leading = by_first_object(
-        sets[held],
+        sets[nonempty],
         membership.shape[1],
         lambda: (membership.max(axis=0), membership.sum(axis=0)),
     )
@@ -489,19 +489,19 @@ def _column_order(
     return order, labels
 
 
-def _columns(membership: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
+def _columns(membership: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the columns kept, in the memory of the whole array if it is contiguous, as it may be very large.
 
     Rows that lose anything are scaled to sum to 1.
     """
-    (n, k), width = membership.shape, len(kept)
+    (n, k), width = membership.shape, len(clusters)
     result = np.ascontiguousarray(membership)
-    if width == k and (kept == np.arange(k)).all():
+    if width == k and (clusters == np.arange(k)).all():
         return result
     memory = result.reshape(-1)
     for start in range(0, n, _ROWS_AT_ONCE):
-        rows = of_columns(result[start : start + _ROWS_AT_ONCE], kept)
-        # The result has narrower rows: it is written behind the rows that are still to be read.
+        rows = of_columns(result[start : start + _ROWS_AT_ONCE], clusters)
+        # The rows of the result are narrower, so they are written over rows that have already been read.
         memory[start * width : start * width + rows.size] = rows.reshape(-1)
     return memory[: n * width].reshape(n, width)
 

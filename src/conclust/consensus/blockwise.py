@@ -24,7 +24,7 @@ __all__ = ["FitsBlocks", "fit_blocks", "placed_blocks"]
 
 
 class FitsBlocks(Protocol):
-    """An estimator whose method says ``blocks=True``, as fitting in blocks sees it."""
+    """The interface of estimators whose method has ``blocks=True``."""
 
     method: Method
     missing: Missing
@@ -48,7 +48,7 @@ class FitsBlocks(Protocol):
 
     def _fit_in_memory(self, X: Any) -> None: ...
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None: ...
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None: ...
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         """Compute the consensus of labels in blocks; return the rule that labels a block."""
@@ -70,8 +70,10 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
-    seen = as_ensemble(labels)  # what checks read of an ensemble, labels in blocks have
-    estimator._check(seen)
+    checked = as_ensemble(
+        labels
+    )  # labels in blocks have all attributes of an ensemble that the checks read
+    estimator._check(checked)
     if estimator._reads_all(labels.n_samples):
         _fit_all(estimator, store)
         return
@@ -95,7 +97,7 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
 
 
 def _fit_all(estimator: FitsBlocks, store: LabelStore) -> None:
-    """Fit as in memory; what has a row for every object comes in the store's blocks."""
+    """Fit as in memory; results with one row per object are returned in the store's blocks."""
     estimator._fit_in_memory(store.ensemble())
     for name in ("labels_", "membership_"):
         rows = BlockedArray.of(getattr(estimator, name), store.block_rows)
@@ -103,7 +105,7 @@ def _fit_all(estimator: FitsBlocks, store: LabelStore) -> None:
 
 
 def _told(estimator: FitsBlocks) -> str:
-    """Return the method and its parameters: what a checkpoint is of."""
+    """Return the method and its parameters, which identify a checkpoint."""
     plain = (bool, int, float, str, type(None))
     parameters = ", ".join(
         f"{name}={value!r}" if isinstance(value, plain) else f"{name}={type(value).__name__}"

@@ -63,13 +63,15 @@ class Constraints:
         same = np.diff(self.groups[order]) == 0
         torn = np.count_nonzero(same & (np.diff(labels[order]) != 0))
         first = order[np.searchsorted(self.groups[order], np.arange(self.n_groups))]
-        own = labels[first]
-        together = np.count_nonzero(own[self.apart[:, 0]] == own[self.apart[:, 1]])
+        group_labels = labels[first]
+        together = np.count_nonzero(
+            group_labels[self.apart[:, 0]] == group_labels[self.apart[:, 1]]
+        )
         return int(torn + together)
 
 
 def coloured(n: int, apart: NDArray[np.int64], n_colours: int) -> NDArray[np.int64] | None:
-    """Colour n units so that no pair that is kept apart has one colour; None if none is found.
+    """Colour n units so that separated pairs have different colours; None if no colouring is found.
 
     The unit whose neighbours have the most colours is next, of equals that with the most neighbours (DSATUR). It
     gets the first colour that is free. Units without a pair get -1.
@@ -88,22 +90,22 @@ def coloured(n: int, apart: NDArray[np.int64], n_colours: int) -> NDArray[np.int
         others.setdefault(a, set()).add(b)
         others.setdefault(b, set()).add(a)
     colours = np.full(n, -1, dtype=np.int64)
-    seen: dict[int, set[int]] = {unit: set() for unit in sorted(others)}
-    while seen:
-        unit = max(seen, key=lambda one: (len(seen[one]), len(others[one])))
-        free = set(range(n_colours)) - seen.pop(unit)
+    used_colours: dict[int, set[int]] = {unit: set() for unit in sorted(others)}
+    while used_colours:
+        unit = max(used_colours, key=lambda one: (len(used_colours[one]), len(others[one])))
+        free = set(range(n_colours)) - used_colours.pop(unit)
         if not free:
             return None
         colours[unit] = min(free)
-        for other in others[unit] & seen.keys():
-            seen[other].add(min(free))
+        for other in others[unit] & used_colours.keys():
+            used_colours[other].add(min(free))
     return colours
 
 
 def given_links(must_link: Any, cannot_link: Any) -> dict[str, Any]:
     """Return the constraints that were given, as arguments of ``fit``."""
-    given = {"must_link": must_link, "cannot_link": cannot_link}
-    return {name: pairs for name, pairs in given.items() if pairs is not None}
+    links = {"must_link": must_link, "cannot_link": cannot_link}
+    return {name: pairs for name, pairs in links.items() if pairs is not None}
 
 
 def read_constraints(must_link: Any, cannot_link: Any, n_samples: int) -> Constraints | None:

@@ -1,4 +1,4 @@
-"""Methods that a clusterer of points has only if its consensus has them."""
+"""Delegates methods of a clusterer of points to its consensus, if that has them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _WhereConsensus:
 
 
 def where_consensus_has(needed: str) -> Callable[[F], F]:
-    """Make a method available only where the consensus has the attribute `needed`."""
+    """Make a method available only if the consensus has the attribute `needed`."""
 
     def decorate(function: F) -> F:
         return cast(F, _WhereConsensus(function, needed))

@@ -23,10 +23,10 @@ __all__ = ["FCAConsensus"]
 
 Order: TypeAlias = Literal["given", "size"]
 
-# "auto" tries numbers of votes from this share of all upwards, at most _MOST_TRIED of them.
+# "auto" tries at most _MOST_TRIED numbers of votes, from this share of all upwards.
 _LOWEST_SHARE = 0.05
 _MOST_TRIED = 100
-# Words of bits the kernel visits before Python may look for interrupts: a fraction of a second.
+# Number of words of bits that the kernel visits between checks for interrupts: a fraction of a second.
 _WORDS = 2_000_000
 
 
@@ -257,11 +257,11 @@ def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
     together = observed = inside = observed_inside = 0.0
     for u, weight in enumerate(ensemble.partition_weights):
         codes, clusters = ensemble.codes[:, u], int(ensemble.cluster_counts[u])
-        there = codes != missing_code(codes.dtype)
+        is_observed = codes != missing_code(codes.dtype)
         labelled = codes < noise_code(codes.dtype)
         cells = np.bincount(labels[labelled] * clusters + codes[labelled], minlength=k * clusters)
         cells = cells.reshape(k, clusters)
-        sizes = np.bincount(labels[there], minlength=k)
+        sizes = np.bincount(labels[is_observed], minlength=k)
         together += weight * _pairs(cells.sum(axis=0))
         observed += weight * _pairs(sizes.sum())
         inside += weight * _pairs(cells)
@@ -278,7 +278,7 @@ def _pairs(sizes: NDArray[np.int64]) -> float:
 
 
 def _voters(ensemble: Ensemble) -> Ensemble:
-    """Leave out partitions of weight 0: they have no vote, and would split rows of equal labels."""
+    """Remove partitions of weight 0: they have no vote, and would split rows of equal labels."""
     if ensemble.weights is None or ensemble.weights.all():
         return ensemble
     return ensemble.subset(partitions=ensemble.weights > 0)
@@ -310,9 +310,9 @@ def _votes_on(rows: Ensemble) -> NDArray[np.float64]:
 
 
 def _run(rows: DistinctRows, kernel: ConceptGrowth, threshold: float, ensemble: Ensemble) -> _Found:
-    """Grow the concepts to the fixpoint, assign the objects left over, number the clusters."""
+    """Grow the concepts to the fixpoint, assign the remaining objects, and number the clusters."""
     kernel.start(_lenient(threshold, ensemble))
-    while not kernel.grow(_WORDS):  # here Python looks for interrupts
+    while not kernel.grow(_WORDS):  # Python checks for interrupts here
         rounds("concepts", kernel.n_concepts)
     codes = rows.ensemble.codes
     n, m = codes.shape
@@ -324,7 +324,7 @@ def _run(rows: DistinctRows, kernel: ConceptGrowth, threshold: float, ensemble: 
         step = max(1000, -(-n // 32))
         for begin in range(0, n, step):
             kernel.assign(rows.counts, cluster, begin, min(n, begin + step))
-    # Those that share no label with any intent stay by themselves.
+    # Objects that share no label with any intent become singletons.
     apart = np.flatnonzero(cluster < 0)
     cluster[apart] = kernel.n_concepts + np.arange(len(apart))
     votes = np.vstack([intents, codes[apart] != missing_code(codes.dtype)])

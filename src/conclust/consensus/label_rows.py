@@ -33,7 +33,7 @@ __all__ = [
     "trusted",
 ]
 
-# A label that no object of a cluster has must have a high but finite cost.
+# A label that occurs in no object of a cluster must have a high but finite cost.
 SMALL = 1e-10
 
 Spread: TypeAlias = Literal["quadratic", "entropic", "norm", "cut"]  # in the order of the kernel
@@ -112,16 +112,16 @@ class RowMoves:
         return self._refined(rows, seeded(rows, self.n_clusters, seed))
 
     def finish(
-        self, found: RowClusters, rows: DistinctRows, kept: NDArray[np.int64]
+        self, result: RowClusters, rows: DistinctRows, chosen: NDArray[np.int64]
     ) -> RowClusters:
-        """Place the other rows, and refine all."""
+        """Place the other rows, and refine the whole."""
         labels = np.full(len(rows), -1, dtype=np.int64)
-        labels[kept] = found.labels
+        labels[chosen] = result.labels
         return self._refined(rows, labels)
 
-    def loss(self, found: RowClusters) -> float:
+    def loss(self, result: RowClusters) -> float:
         """Return the last loss."""
-        return found.losses[-1]
+        return result.losses[-1]
 
     def _refined(self, rows: DistinctRows, labels: NDArray[np.int64]) -> RowClusters:
         losses, converged = refine_labels(
@@ -200,10 +200,10 @@ class Centroids:
         n, k = len(labels), int(labels.max()) + 1
         one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
         sums = (ensemble.indicator.T @ one_hot).toarray()
-        present = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.present.T])
+        present = np.stack([np.bincount(labels[mask], minlength=k) for mask in ensemble.present.T])
         noise = np.zeros(present.shape)
         if ensemble.has_noise:
-            noise = np.stack([np.bincount(labels[own], minlength=k) for own in ensemble.noise.T])
+            noise = np.stack([np.bincount(labels[mask], minlength=k) for mask in ensemble.noise.T])
         return Centroids.of_sums(sums, present, noise, ensemble.offsets)
 
     @staticmethod
@@ -225,7 +225,7 @@ class Centroids:
             The first label of each partition.
         """
         none = present == 0
-        # A partition without observations here (of a part of the objects) cannot separate clusters.
+        # A partition without observations among these objects cannot separate clusters.
         in_all = np.maximum(present.sum(axis=1, keepdims=True), 1)
         filled = sums + over_clusters(none, offsets) * sums.sum(axis=1, keepdims=True)
         noise = noise + none * noise.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What a consensus method needs, accepts and returns: one record for each."""
+"""Declares what each consensus method needs, accepts and returns."""
 
 from __future__ import annotations
 

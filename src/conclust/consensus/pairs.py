@@ -1,4 +1,4 @@
-"""The pairs of objects that a method uses: all, a sample, or given ones. One reader of `pairs` for all methods."""
+"""The only reader of `pairs`, the pairs of objects that a method uses: all, a sample, or given ones."""
 
 from __future__ import annotations
 

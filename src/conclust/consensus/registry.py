@@ -41,20 +41,20 @@ def methods() -> list[Method]:
 
 def method_named(name: str) -> Method | None:
     """Return the method of a name: "auto", or its class's name in any case, with or without hyphens."""
-    known = {method.estimator.lower(): method for method in methods()}
-    return known.get(plain_name(name))
+    by_name = {method.estimator.lower(): method for method in methods()}
+    return by_name.get(plain_name(name))
 
 
 def near_names(name: str) -> list[str]:
     """Return the methods that a misspelled name may mean: by name, or else by a word of the title."""
     plain = plain_name(name)
-    known = {method.estimator.lower(): method for method in methods()}
-    close = [known[other].estimator for other in get_close_matches(plain, known)]
+    by_name = {method.estimator.lower(): method for method in methods()}
+    close = [by_name[other].estimator for other in get_close_matches(plain, by_name)]
     if close:
         return close
     near = [
         method.estimator
-        for method in known.values()
+        for method in by_name.values()
         if plain in method.estimator.lower()
         or get_close_matches(plain.rstrip("s"), _words(method.title), 1, 0.8)
     ]

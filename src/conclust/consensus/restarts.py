@@ -1,4 +1,4 @@
-"""Restarts on a part of the objects, the best of them finished on all: one rule for all methods.
+"""Runs restarts on a part of the objects and refines the best on all: one rule for all methods.
 
 Up to 5,000 rows every start is run on all of them, and the best is the answer. Where there are more,
 the starts are run on the rows of 5,000 objects drawn without replacement, and the best is carried on
@@ -65,15 +65,15 @@ class Population(Protocol):
 
 
 class Restarted(Protocol[Shown, T]):
-    """A method as restarts see it."""
+    """The interface of a method to restarts."""
 
     def begin(self, rows: Shown, start: int, seed: int) -> T:
         """Run one start on some rows until it converges."""
 
-    def finish(self, found: T, rows: Shown, kept: NDArray[np.int64]) -> T:
-        """Continue with all rows from the result on the rows kept."""
+    def finish(self, result: T, rows: Shown, chosen: NDArray[np.int64]) -> T:
+        """Continue with all rows from the result on some rows."""
 
-    def loss(self, found: T) -> float:
+    def loss(self, result: T) -> float:
         """Return the loss at the end of a start."""
 
 
@@ -113,9 +113,9 @@ def best_of_restarts(
     return method.finish(best, rows, indices)
 
 
-def _best(found: Iterable[T], method: Restarted[Any, T]) -> T:
+def _best(results: Iterable[T], method: Restarted[Any, T]) -> T:
     """Return the result with the lowest loss; the first one if they differ only by rounding."""
-    ranked = iter(found)
+    ranked = iter(results)
     best = next(ranked)
     for one in ranked:
         least = method.loss(best)

@@ -15,14 +15,14 @@ from conclust.weighting.degeneracy import degenerate_partitions
 
 __all__ = ["merged_groups", "misfit", "warn_of_merged", "warn_of_misfit"]
 
-# Settled on k-means members of blobs, of the digits and of published pools, see the tests.
+# Chosen on k-means members of blobs, of the digits and of published pools; see the tests.
 _DEGENERATE = 0.15  # share of the partitions, by weight, that may be degenerate
 _ONE_CLUSTER = 0.9  # share of its objects in one cluster that makes a partition degenerate
 _TOO_MANY = 2.5  # median number of clusters of the partitions per requested one
 _VERY_MANY = 20  # clusters of the partitions altogether, for PCC, which is less sensitive
 _SAMPLE = 2_000  # maximum number of objects examined for groups
 _SMALL = 0.25  # share of the mean size of the requested clusters: smaller groups do not count
-_LEAST = 0.02  # of the objects: nor are smaller ones
+_LEAST = 0.02  # share of the objects: smaller groups do not count either
 
 
 def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> None:

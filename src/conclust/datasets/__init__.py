@@ -86,8 +86,8 @@ def available() -> list[str]:
     >>> {"iris", "rings", "image_c"} <= set(datasets.available())
     True
     """
-    there = [name for name, entry in PUBLISHED.items() if folder.is_there(name, entry)]
-    return sorted([*BUNDLED, *GENERATORS, *there])
+    loadable = [name for name, entry in PUBLISHED.items() if folder.is_there(name, entry)]
+    return sorted([*BUNDLED, *GENERATORS, *loadable])
 
 
 def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
@@ -145,7 +145,7 @@ def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
 
 
 def _bundled(name: str) -> Dataset:
-    # Here and not above: the generators need no scikit-learn, and its data sets load much.
+    # Imported here, because the generators do not need scikit-learn, whose data sets import many modules.
     from sklearn import datasets
 
     bunch: Any = getattr(datasets, f"load_{name}")()

@@ -1,4 +1,4 @@
-"""The published sets that conclust knows by name. None of them is part of conclust."""
+"""The catalogue of published sets, none of which is part of conclust."""
 
 from __future__ import annotations
 

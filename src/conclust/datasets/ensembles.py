@@ -119,7 +119,7 @@ def random_ensemble(
     absent = check_real(missing, "missing", owner, high=1.0, closed="left")
     alone = check_real(noise, "noise", owner, high=1.0 - absent, closed="left")
     rng = generator(random_state, owner)
-    # Shares are rounded down: one label at least remains in every partition.
+    # Shares are rounded down, so that at least one label remains in every partition.
     n_absent, n_alone = int(absent * n), int(alone * n)
     labels = rng.integers(k, size=(n, m))
     for u in range(m):

@@ -30,7 +30,7 @@ from conclust.exceptions import DatasetNotFoundError, FileFormatError
 __all__ = ["VARIABLE", "is_there", "read"]
 
 VARIABLE = "CONCLUST_DATA"
-ROWS = 16_384  # number of rows read at a time: words take far more memory than numbers
+ROWS = 16_384  # number of rows read at a time: text takes far more memory than numbers
 MAX_FILE = 2**28  # maximum size in bytes of a file in the folder
 
 
@@ -210,13 +210,13 @@ def _arrays(path: Path, entry: Published) -> tuple[Any, NDArray[Any], tuple[str,
     return X, _part(arrays, "y", 1, "iuU", path).astype(str), features
 
 
-def _counts(found: dict[str, Any], entry: Published, path: Path) -> sp.csr_array:
+def _counts(arrays: dict[str, Any], entry: Published, path: Path) -> sp.csr_array:
     shape = (entry.n_samples, entry.n_features)
-    if tuple(_part(found, "shape", 1, "iu", path).tolist()) != shape:
-        _damaged(path, f"holds counts of shape {found['shape'].tolist()}", entry)
-    indptr = _part(found, "indptr", 1, "iu", path).astype(np.int64)
-    indices = _part(found, "indices", 1, "iu", path).astype(np.int64)
-    counts = _part(found, "counts", 1, "iu", path).astype(np.float64)
+    if tuple(_part(arrays, "shape", 1, "iu", path).tolist()) != shape:
+        _damaged(path, f"holds counts of shape {arrays['shape'].tolist()}", entry)
+    indptr = _part(arrays, "indptr", 1, "iu", path).astype(np.int64)
+    indices = _part(arrays, "indices", 1, "iu", path).astype(np.int64)
+    counts = _part(arrays, "counts", 1, "iu", path).astype(np.float64)
     sound = (
         len(indptr) == shape[0] + 1
         and indptr[0] == 0
@@ -231,8 +231,8 @@ def _counts(found: dict[str, Any], entry: Published, path: Path) -> sp.csr_array
     return X
 
 
-def _part(found: dict[str, Any], name: str, ndim: int, kinds: str, path: Path) -> NDArray[Any]:
-    array = found.get(name)
+def _part(arrays: dict[str, Any], name: str, ndim: int, kinds: str, path: Path) -> NDArray[Any]:
+    array = arrays.get(name)
     if array is None or array.ndim != ndim or array.dtype.kind not in kinds:
         what = "nothing" if array is None else f"an array of {array.dtype} and shape {array.shape}"
         raise FileFormatError(
@@ -243,7 +243,7 @@ def _part(found: dict[str, Any], name: str, ndim: int, kinds: str, path: Path) -
 
 
 def _classes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Return codes and names of the classes: in order of number, else of the alphabet."""
+    """Return codes and names of the classes, in numerical or else alphabetical order."""
     names, codes = np.unique(labels, return_inverse=True)
     if all(re.fullmatch("-?[0-9]{1,18}", name) for name in names.tolist()):
         order = np.argsort(names.astype(np.int64), kind="stable")

@@ -1,4 +1,4 @@
-"""Shapes of any number of points, after those on which methods for millions of points were measured.
+"""Shapes of any number of points, modelled on those used to test methods for millions of points.
 
 Huang, Wang, Wu, Lai and Kwoh (IEEE TKDE 32(6), 2020) show five planar sets of 1 to 20 million points, without
 a formula: two bananas (TB-1M), a smiling face (SF-2M), concentric circles (CC-5M: `rings` here), circles and

@@ -1,4 +1,4 @@
-"""Ensembles from what callers have: labels as they are, and the arrays of a file."""
+"""Ensembles from labels of any form, and from the arrays of a file."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def unpacked(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], name
 
 def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
     """Return `labels` if they are an Ensemble, else make one, with a hint if they look transposed."""
-    if isinstance(labels, Derived):  # or labels in blocks, which have all sums over objects
+    if isinstance(labels, Derived):  # or labels in blocks, which provide all sums over objects
         return cast("Ensemble", labels)
     labels = collected(labels)
     ensemble = Ensemble(labels, missing=missing)
     n, m = ensemble.shape
     if runs_in_a_list(labels) or draws_in_rows(labels, n, m):
-        return ensemble  # which has said so
+        return ensemble  # which has given the hint
     if clusterings_as_rows(labels, n, m):
         warn(
             f"The labels have {n} rows and {m} columns, and are read as {n} objects in {m} partitions. "

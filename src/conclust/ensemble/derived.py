@@ -1,4 +1,4 @@
-"""Quantities of an ensemble beside its codes: the one list of them.
+"""The list of all quantities derived from the codes of an ensemble.
 
 Functions and methods read these quantities here instead of computing them again from ``codes``,
 ``offsets`` and ``weights``. Each is computed at first use and kept (but for
@@ -255,7 +255,7 @@ class Derived:
 
     @once
     def gram_entries(self) -> int:
-        """The most entries that B'B can have."""
+        """Maximum number of entries of B'B."""
         return gram_entries(self.codes, self.offsets, self._soft)
 
     # -- of the content
@@ -281,7 +281,7 @@ class Derived:
 
 
 def labels_as_array(derived: Derived, dtype: Any, copy: bool | None) -> NDArray[Any]:
-    """Return the labels of hard partitions as NumPy's protocol ``__array__`` asks for them."""
+    """Return the labels of hard partitions, as required by NumPy's protocol ``__array__``."""
     if derived.is_soft:
         raise InputError(
             "Soft partitions are not an array of labels. Use ensemble.labels, the most probable clusters, or "

@@ -97,15 +97,15 @@ def _read_draws(
     labels = values[:, used].reshape(chains * len(used), -1).T
     if weights is None:
         return labels, None
-    given = np.asarray(weights)
-    if given.shape == (chains, length):
-        given = given.reshape(-1)
-    if given.shape != (chains * length,):
+    draw_weights = np.asarray(weights)
+    if draw_weights.shape == (chains, length):
+        draw_weights = draw_weights.reshape(-1)
+    if draw_weights.shape != (chains * length,):
         raise InputError(
             f"'weights' must be one number for each draw, before burn and thin: {chains * length} of "
-            f"them. Got an array of shape {given.shape}."
+            f"them. Got an array of shape {draw_weights.shape}."
         )
-    return labels, given.reshape(chains, length)[:, used].reshape(-1)
+    return labels, draw_weights.reshape(chains, length)[:, used].reshape(-1)
 
 
 def _length(length: int) -> str:
@@ -113,7 +113,7 @@ def _length(length: int) -> str:
 
 
 def _variable(draws: Any, variable: str | None) -> Any:
-    """Return the variable with the labels: of an ArviZ object, of a data set of xarray, or as it is."""
+    """Return the variable with the labels: from an ArviZ object, from a data set of xarray, or unchanged."""
     group = getattr(draws, "posterior", None)
     if group is not None:
         draws = group
@@ -124,8 +124,8 @@ def _variable(draws: Any, variable: str | None) -> Any:
         return draws
     if variable is not None:
         if variable not in named:
-            known = ", ".join(repr(str(name)) for name in named)
-            refuse("variable", _OWNER, f"one of {{{known}}}", variable)
+            variables = ", ".join(repr(str(name)) for name in named)
+            refuse("variable", _OWNER, f"one of {{{variables}}}", variable)
         return named[variable]
     candidates = [name for name in named if _may_be_labels(named[name])]
     if len(candidates) != 1:

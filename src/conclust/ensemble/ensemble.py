@@ -141,8 +141,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             if missing != "unobserved":
                 advice = "Pass Ensemble(ensemble.labels, missing='noise'), the plain labels."
                 refuse("missing", "Ensemble", "'unobserved' with an Ensemble", missing, advice)
-            own = labels.weights if weights is None else weights
-            self._set(labels._coded(), own, labels._soft)
+            partition_weights = labels.weights if weights is None else weights
+            self._set(labels._coded(), partition_weights, labels._soft)
             return
         self._set(code_labels(labels, missing=missing), weights, None)
         if runs_in_a_list(labels):
@@ -273,7 +273,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
 
     @once
     def _equal_rows(self) -> EqualRows:
-        # Kept without the ensemble: a reference to itself would keep it in memory.
+        # Stored without the ensemble: a reference to itself would keep it in memory.
         return EqualRows.of(self.codes if self._soft is None else self._soft.toarray())
 
     # -- other ensembles from this one
@@ -308,31 +308,33 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             dense = self._soft[rows].toarray()
             blocks = [dense[:, self.offsets[u] : self.offsets[u + 1]] for u in columns]
             return Ensemble.from_memberships(blocks, weights=weights)
-        if samples is None and columns.size:  # all clusters stay as they are
+        if samples is None and columns.size:  # the clusters are unchanged
             counts = self.cluster_counts[columns]
             codes = recoded(self.codes[:, columns], code_type(int(counts.max())))
-            kept = CodedLabels(
+            coded_part = CodedLabels(
                 np.ascontiguousarray(codes),
                 counts,
                 self.missing_counts[columns],
                 self.noise_counts[columns],
                 tuple(self.names[u] for u in columns),
             )
-            return Ensemble._make(kept, weights, None)
+            return Ensemble._make(coded_part, weights, None)
         coded = code_labels(self.labels[np.ix_(rows, columns)])
         names = tuple(
-            tuple(self.names[u][k] for k in kept)
-            for u, kept in zip(columns, coded.names, strict=True)
+            tuple(self.names[u][k] for k in coded_part)
+            for u, coded_part in zip(columns, coded.names, strict=True)
         )
-        kept = CodedLabels(coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise, names)
-        return Ensemble._make(kept, weights, None)
+        coded_part = CodedLabels(
+            coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise, names
+        )
+        return Ensemble._make(coded_part, weights, None)
 
     def observed_only(self) -> Ensemble:
         """Return the ensemble of the objects that at least one partition observed."""
         rows = self.observed
         if rows.all():
             return self
-        # Rows that are missing everywhere hold no first appearance: the codes stay canonical.
+        # Rows that are missing everywhere contain no first appearance, so the codes stay canonical.
         coded = CodedLabels(
             self.codes[rows],
             self.cluster_counts,
@@ -343,7 +345,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         return Ensemble._make(coded, self.weights, None if self._soft is None else self._soft[rows])
 
     def part(self, objects: NDArray[np.int64]) -> Ensemble:
-        """Return some objects with the clusters numbered as here, empty ones included.
+        """Return some objects with the same cluster numbers, including empty clusters.
 
         For methods that work on a part of the objects first: sums per cluster stay comparable, and
         labels mean the same. A partition may have observed none of the part. `subset` makes an ensemble
@@ -391,7 +393,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             Posteriors. None: the partitions are hard.
         """
         codes = np.ascontiguousarray(codes)
-        counts = np.array([len(known) for known in names], dtype=np.int64)
+        counts = np.array([len(cluster_names) for cluster_names in names], dtype=np.int64)
         part = Ensemble.__new__(Ensemble)
         part._fill(CodedLabels(codes, counts, *reserved_counts(codes), names), weights, soft)
         return part
@@ -476,7 +478,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         return encode_labels(read, self.names, self.codes.dtype, missing=missing)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the labels (n_samples, n_partitions), -1 missing and -2 noise: what ``np.asarray`` makes."""
+        """Return the labels (n_samples, n_partitions), -1 missing and -2 noise, for ``np.asarray``."""
         return labels_as_array(self, dtype, copy)
 
     def __eq__(self, other: object) -> bool:
@@ -586,7 +588,7 @@ class DistinctRows(EqualRows):
 
     @property
     def n_objects(self) -> int:
-        """How many objects the rows stand for."""
+        """Number of objects that the rows represent."""
         return len(self.inverse)
 
     @property
@@ -596,13 +598,13 @@ class DistinctRows(EqualRows):
 
     @cached_property
     def ensemble(self) -> Ensemble:
-        """One object with each row, with the clusters numbered as in the whole ensemble."""
+        """One object for each row, with clusters numbered as in the whole ensemble."""
         everything = np.array_equal(self.first, np.arange(self.whole.n_samples))
         return self.whole if everything else self.whole.part(self.first)
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
-        """Co-association of each row with all objects, itself included, summed."""
+        """Sum of the co-associations of each row with all objects, including itself."""
         ensemble = self.ensemble
         sizes = ensemble.indicator.T @ self.masses
         degrees = ensemble.indicator @ (ensemble.column_weights * sizes)

@@ -1,4 +1,4 @@
-"""Groups of equal rows of a matrix, so that each distinct row is processed once."""
+"""Groups equal rows of a matrix, so that each distinct row is processed once."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class EqualRows:
         return self.counts.astype(np.float64)
 
     def apart(self, alone: NDArray[np.bool_]) -> Self:
-        """Return the groups with the rows of some of them set apart, each in a group of its own.
+        """Return the groups with some of them split into single rows.
 
         alone (n_groups,): mask of these groups.
         """
-        own = np.arange(len(self.inverse))
-        first = np.where(alone[self.inverse], own, self.first[self.inverse])
-        leads = first == own
+        objects = np.arange(len(self.inverse))
+        first = np.where(alone[self.inverse], objects, self.first[self.inverse])
+        leads = first == objects
         inverse = (np.cumsum(leads) - 1)[first]
         return replace(
             self, first=np.flatnonzero(leads), inverse=inverse, counts=np.bincount(inverse)

@@ -57,7 +57,7 @@ def write(
 def pack(
     coded: CodedLabels, weights: NDArray[np.float64] | None, soft: sp.csr_array | None
 ) -> tuple[dict[str, NDArray[Any]], list[list[int | str] | None]]:
-    """Return the parts of an ensemble as arrays, and the names of its clusters, as files have them."""
+    """Return the parts of an ensemble as arrays, and the names of its clusters, in the form of files."""
     arrays: dict[str, NDArray[Any]] = {
         "codes": coded.codes,
         "cluster_counts": coded.cluster_counts,
@@ -72,7 +72,7 @@ def pack(
 
 
 def _plain_names(partition: int, names: tuple[Any, ...]) -> list[int | str] | None:
-    """Return names as JSON holds them; None stands for 0, 1, 2, ..."""
+    """Return names in the form of JSON; None stands for 0, 1, 2, ..."""
     if names == tuple(range(len(names))):
         return None
     for name in names:
@@ -140,7 +140,7 @@ def unpack(
 def _clusters_found(
     path: PathLike, codes: NDArray[Any], counts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return how many clusters each column has, numbered by first appearance as they must be."""
+    """Return the number of clusters in each column; refuse codes that are not numbered by first appearance."""
     m = codes.shape[1]
     missing, noise = missing_code(codes.dtype), noise_code(codes.dtype)
     table = Relabeller(m, MISSING, NOISE)
@@ -167,17 +167,17 @@ def _read_names(
     if not isinstance(stored, list) or len(stored) != len(counts):
         _refuse(path, "is damaged: the names of its clusters do not fit")
     names = []
-    for given, count in zip(stored, counts.tolist(), strict=True):
-        known = list(range(count)) if given is None else given
-        plain = isinstance(known, list) and all(map(_is_name, known))
-        if not plain or len(known) != count or len(set(known)) != count:
+    for stored_names, count in zip(stored, counts.tolist(), strict=True):
+        cluster_names = list(range(count)) if stored_names is None else stored_names
+        plain = isinstance(cluster_names, list) and all(map(_is_name, cluster_names))
+        if not plain or len(cluster_names) != count or len(set(cluster_names)) != count:
             _refuse(path, "is damaged: the names of its clusters do not fit")
-        names.append(tuple(known))
+        names.append(tuple(cluster_names))
     return tuple(names)
 
 
 def _is_name(name: Any) -> bool:
-    """Return whether a cluster can have this name: a text, or a whole number of int64 from 0 on."""
+    """Return whether a name of a cluster is valid: text, or a non-negative int64."""
     if isinstance(name, str):
         return name.strip() not in (str(MISSING), str(NOISE))
     return type(name) is int and 0 <= name <= _LARGEST
@@ -230,7 +230,7 @@ def _read_soft(
         _refuse(path, "is damaged: its memberships are not probabilities of its clusters")
     if len(np.unique(columns)) < n_columns:
         _refuse(path, "is damaged: a membership is duplicated, or a cluster is empty")
-    # Sums of labels are made for some rows at a time: the labels may be far more than the memberships.
+    # Labels are summed for some rows at a time, because they may take far more memory than the memberships.
     rows = max(1, _BLOCK_CELLS // max(m, n_columns))
     for first in range(0, n, rows):
         last = min(n, first + rows)

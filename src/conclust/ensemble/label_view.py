@@ -1,4 +1,4 @@
-"""The labels as the kernels read them: the one converter to their `LabelView`."""
+"""Labels in the form of the kernels: the only converter to their `LabelView`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def label_view(
     *,
     complete: bool = False,
 ) -> LabelView:
-    """Return the view of some objects' labels for kernels; ``Ensemble.label_view`` is an ensemble's.
+    """Return the view of some objects' labels for kernels; ``Ensemble.label_view`` is that of all objects.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ NOISE = -2
 """The user's label of an object that a partition observed and put apart from all others."""
 
 _BLOCK_CELLS = 1 << 22
-# What becomes of -1 and -2 where labels are turned into text or categories.
+# Text that results from -1 and -2 when labels are converted to text or categories.
 _RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE}
 _LARGEST = np.iinfo(np.int64).max
 _NUMBERS: tuple[Any, ...] = (Real, Decimal)
@@ -162,7 +162,7 @@ def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
     first = first_appearance(labels, max(int(labels.max()) + 1, 0))
     number = np.empty(len(first), dtype=np.int64)
     number[np.argsort(first, kind="stable")] = np.arange(len(first))
-    # Negative labels index the end of the table, where they stand for themselves.
+    # Negative labels index the end of the table, which maps them to themselves.
     table = np.concatenate([number, np.arange(min(int(labels.min()), 0), 0)])
     return table[labels]
 
@@ -179,7 +179,9 @@ def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]
     """Return the first object of each cluster 0 .. n_clusters - 1; the number of objects if none."""
     n = len(labels)
     first = np.full(n_clusters - min(int(labels.min()), 0), n, dtype=np.int64)
-    first[labels[::-1]] = np.arange(n - 1, -1, -1)  # the last one written is the first object
+    first[labels[::-1]] = np.arange(
+        n - 1, -1, -1
+    )  # written in reverse order, so that the first object remains
     return first[:n_clusters]
 
 
@@ -256,16 +258,16 @@ def encode_labels(
     table = Relabeller(len(names), MISSING, NOISE)
     if object_names is not None:
         missing = "unobserved"  # already distinguished from None, object by object
-        # Number the new names after the known ones, so that one table serves both.
+        # New names are numbered after the known ones, so that one table serves both.
         matrix = _translate(matrix, object_names, names)
-        for u, known in enumerate(names):
-            table.restore(u, np.arange(len(known), dtype=np.int64))
+        for u, cluster_names in enumerate(names):
+            table.restore(u, np.arange(len(cluster_names), dtype=np.int64))
     else:
-        for u, known in enumerate(names):
-            # A name that is not a whole number cannot occur in a matrix of numbers; its place is
-            # kept by a value that int64 input cannot hold as a label.
+        for u, cluster_names in enumerate(names):
+            # A name that is not an integer cannot occur in a matrix of numbers; its placeholder is
+            # a value that cannot be an int64 label.
             table.restore(
-                u, np.array([_as_number(k, v) for k, v in enumerate(known)], dtype=np.int64)
+                u, np.array([_as_number(k, v) for k, v in enumerate(cluster_names)], dtype=np.int64)
             )
     codes = np.empty(matrix.shape, dtype=dtype)
     strangers = 0
@@ -284,19 +286,19 @@ def _as_number(position: int, name: Any) -> int:
 
 
 def _translate(
-    matrix: NDArray[np.int64], found: list[list[Any]], names: Names
+    matrix: NDArray[np.int64], values: list[list[Any]], names: Names
 ) -> NDArray[np.int64]:
     translated = np.empty_like(matrix)
-    for u, known in enumerate(names):
-        code_of = {name: k for k, name in enumerate(known)}
-        new = len(known)
-        table = np.array([code_of.get(name, new) for name in found[u]] + [NOISE, MISSING])
+    for u, cluster_names in enumerate(names):
+        code_of = {name: k for k, name in enumerate(cluster_names)}
+        new = len(cluster_names)
+        table = np.array([code_of.get(name, new) for name in values[u]] + [NOISE, MISSING])
         translated[:, u] = table[matrix[:, u]]  # -2 and -1 count from the end
     return translated
 
 
 def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
-    """Return a 2-D array of numbers; for columns of names, their numbers and the names."""
+    """Return a 2-D array of numbers; columns of names are replaced by numbers, with their names."""
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
         raise TypeError(
             "Sparse data was passed for labels, but a dense label matrix is required: a stored 0 and "
@@ -340,7 +342,7 @@ def collected(labels: Any) -> Any:
 
 
 def arrow_column(column: Any) -> NDArray[Any]:
-    """Return a column of a table of Arrow as NumPy has it; absent labels are NaN or None."""
+    """Return a column of an Arrow table as a NumPy array; absent labels are NaN or None."""
     whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     if hasattr(whole, "dictionary_decode"):
         whole = whole.dictionary_decode()
@@ -352,7 +354,7 @@ def arrow_column(column: Any) -> NDArray[Any]:
 
 
 def unmasked(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a masked array as a plain one: None, a missing label, where it is masked."""
+    """Return a masked array as a plain one, with None (a missing label) for masked cells."""
     plain = np.asarray(np.ma.getdata(array))
     mask = np.ma.getmaskarray(array)
     if plain.dtype.kind not in "biufOUST" or not mask.any():
@@ -393,7 +395,7 @@ def _from_columns(
 
 @dataclass(frozen=True)
 class _Coded:
-    """A categorical column of pandas: places in a list of values, -1 for none."""
+    """A categorical column of pandas: indices into a list of values, -1 for none."""
 
     codes: NDArray[np.integer[Any]]
     values: list[Any]
@@ -416,18 +418,18 @@ def _number_objects(
     names: list[list[Any]] = []
     for u, column in enumerate(columns):
         if isinstance(column, _Coded):
-            seen, first = np.unique(column.codes, return_index=True)
-            seen = seen[np.argsort(first)]
-            values = [column.values[code] for code in seen]
-            numbers, known = _numbered(values, u, missing)
+            codes, first = np.unique(column.codes, return_index=True)
+            codes = codes[np.argsort(first)]
+            values = [column.values[code] for code in codes]
+            numbers, cluster_names = _numbered(values, u, missing)
             table = np.zeros(len(column.values), dtype=np.int64)
-            table[seen] = [numbers[value] for value in values]
+            table[codes] = [numbers[value] for value in values]
             matrix[:, u] = table[column.codes]
         else:
             values = column.tolist() if column.dtype.kind != "f" else column.astype(object).tolist()
-            numbers, known = _numbered(values, u, missing)
+            numbers, cluster_names = _numbered(values, u, missing)
             matrix[:, u] = np.fromiter((numbers[v] for v in values), dtype=np.int64, count=n)
-        names.append(known)
+        names.append(cluster_names)
     return matrix, names
 
 
@@ -436,7 +438,7 @@ def _numbered(
 ) -> tuple[dict[Any, int], list[Any]]:
     """Return the number of each value, and the names of the numbers, by first appearance."""
     numbers: dict[Any, int] = {}
-    known: list[Any] = []
+    values_by_number: list[Any] = []
     by_name: dict[Any, int] = {}
     for value in dict.fromkeys(_hashable(values, partition)):
         name = _name_of(value, partition, missing)
@@ -444,10 +446,10 @@ def _numbered(
             numbers[value] = name
             continue
         if name not in by_name:
-            by_name[name] = len(known)
-            known.append(name)
+            by_name[name] = len(values_by_number)
+            values_by_number.append(name)
         numbers[value] = by_name[name]
-    return numbers, known
+    return numbers, values_by_number
 
 
 def _hashable(values: list[Any], partition: int) -> list[Any]:
@@ -524,18 +526,18 @@ def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
 def _use_as_is(
     matrix: NDArray[Any], missing: Missing
 ) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
-    """Return the matrix as codes, not copied, and the clusters of each column; None if it cannot be."""
-    seen = np.zeros(matrix.shape[1], dtype=np.uint8)
+    """Return the matrix as codes without a copy, and the clusters of each column; None if that is impossible."""
+    clusters_met = np.zeros(matrix.shape[1], dtype=np.uint8)
     is_signed = matrix.dtype == np.int8 and missing == "unobserved"  # -1 and -2 are then the codes
     if not (is_signed or matrix.dtype == np.uint8) or not matrix.flags.c_contiguous:
-        return None, seen.astype(np.int64)
+        return None, clusters_met.astype(np.int64)
     view = matrix.view(np.ndarray).view(np.uint8)
     rows = max(1, _BLOCK_CELLS // matrix.shape[1])
     for start in range(0, len(matrix), rows):
-        if not continues_canonical(view[start : start + rows], is_signed, seen):
-            return None, seen.astype(np.int64)
+        if not continues_canonical(view[start : start + rows], is_signed, clusters_met):
+            return None, clusters_met.astype(np.int64)
     view.flags.writeable = False
-    return view, seen.astype(np.int64)
+    return view, clusters_met.astype(np.int64)
 
 
 def _integer_blocks(matrix: NDArray[Any], missing: Missing) -> Iterator[tuple[int, NDArray[Any]]]:

@@ -1,4 +1,4 @@
-"""Soft partitions to codes and a sparse matrix of posteriors."""
+"""Converts soft partitions to codes and a sparse matrix of posteriors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from conclust.exceptions import InputError
 __all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
 
 ROW_SUM_TOLERANCE = 1e-6
-# Posteriors below are 0: one over such a number is infinite.
+# Posteriors below this are 0, because their reciprocal is infinite.
 _SMALLEST = np.finfo(np.float64).tiny
 
 
@@ -36,18 +36,14 @@ def _as_numbers(P: Any, u: int) -> NDArray[np.float64]:
     if hasattr(P, "toarray"):
         raise InputError(f"{what} Got a sparse matrix instead: pass its toarray().")
     try:
-        given = np.asanyarray(P)  # keeps a mask
-        array = (
-            np.asarray(given) if given.dtype.kind == "c" else np.asarray(given, dtype=np.float64)
-        )
+        raw = np.asanyarray(P)  # preserves a mask
+        array = np.asarray(raw) if raw.dtype.kind == "c" else np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} {error}") from error
-    if array.ndim != 2 or given.dtype.kind not in "biufO":
-        raise InputError(
-            f"{what} Got an array of dtype {given.dtype}, shape {given.shape} instead."
-        )
-    if isinstance(given, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(given), np.nan, array)
+    if array.ndim != 2 or raw.dtype.kind not in "biufO":
+        raise InputError(f"{what} Got an array of dtype {raw.dtype}, shape {raw.shape} instead.")
+    if isinstance(raw, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(raw), np.nan, array)
     return array
 
 

@@ -1,4 +1,4 @@
-"""Label matrices that look transposed: clusterings or draws given as rows, and the hints about them."""
+"""Detects label matrices that look transposed, with clusterings or draws as rows, and gives hints."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def draws_in_rows(labels: Any, n: int, m: int) -> bool:
 
 
 def draws_hint(n: int, m: int) -> str:
-    """Return what to say of such a matrix, read as n objects in m partitions."""
+    """Return the hint about such a matrix, read as n objects in m partitions."""
     return (
         f"The labels are read as {n} objects in {m} partitions, but each of the {n} rows numbers its clusters by first "
         f"appearance, as draws of a partition of {m} objects do. If each row is a draw, use Ensemble.from_draws(labels)."

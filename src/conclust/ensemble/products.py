@@ -52,7 +52,7 @@ def counted_gram(labels: LabelView) -> sp.csr_array:
     values = np.empty(starts[-1])
     for first in range(
         0, T, _ROWS
-    ):  # in pieces: the places of all entries would take twice the counts
+    ):  # in pieces, because the positions of all entries would take twice the memory of the counts
         rows = counts[first : first + _ROWS]
         places = rows.ravel().nonzero()[0]
         part = slice(starts[first], starts[min(T, first + _ROWS)])

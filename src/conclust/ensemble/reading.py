@@ -25,10 +25,10 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
     if weights is None:
         return None
     try:
-        given = np.ma.filled(weights, np.nan) if np.ma.isMaskedArray(weights) else weights
-        if np.iscomplexobj(given):
+        raw = np.ma.filled(weights, np.nan) if np.ma.isMaskedArray(weights) else weights
+        if np.iscomplexobj(raw):
             raise TypeError("complex numbers are in no order")
-        array = np.array(given, dtype=np.float64)
+        array = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"The weights of an ensemble must be numbers. Got {shown(weights)} instead."
@@ -55,7 +55,7 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
 
 
 def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights that a method learned as `read_weights` takes them.
+    """Return learned weights in the range that `read_weights` accepts.
 
     Those that are negligible become 0; all are scaled only where the largest is out of range.
     """
@@ -65,11 +65,11 @@ def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(weights < SMALLEST, 0.0, weights)
 
 
-def read_list(given: Iterable[T], kind: type[T]) -> list[T]:
+def read_list(values: Iterable[T], kind: type[T]) -> list[T]:
     """Return the ensembles to concatenate, all of one kind."""
-    if not isinstance(given, Iterable):
-        raise InputError(f"Ensemble.concat needs a list of ensembles. Got {shown(given)} instead.")
-    ensembles = list(given)
+    if not isinstance(values, Iterable):
+        raise InputError(f"Ensemble.concat needs a list of ensembles. Got {shown(values)} instead.")
+    ensembles = list(values)
     if not all(isinstance(one, kind) for one in ensembles):
         raise InputError("Ensemble.concat needs a list of ensembles: Ensemble(labels) makes one.")
     if not ensembles:

@@ -1,4 +1,4 @@
-"""Labels in tables of users to a label matrix: tables joined by identifiers, and tables in long form."""
+"""Converts users' tables to a label matrix: tables joined by identifiers, and tables in long form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TablesReader"]
 
 
 class TablesReader:
-    """What makes an Ensemble of tables; a part of :class:`conclust.Ensemble`."""
+    """Constructors of ensembles from tables; a part of :class:`conclust.Ensemble`."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class TablesReader:
         weights: ArrayLike | None = None,
         missing: Missing = "unobserved",
     ) -> Self:
-        """Make an ensemble of tables from several places that share identifiers of objects.
+        """Make an ensemble from tables that share identifiers of objects.
 
         Parameters
         ----------
@@ -78,10 +78,10 @@ class TablesReader:
             ids = _column(table, on, f"Table {name!r}").tolist()
             _check_ids(ids, str(name), on)
             rows.append(ids)
-            own = [key for key in _column_names(table) if key != on]
-            if not own:
+            label_columns = [key for key in _column_names(table) if key != on]
+            if not label_columns:
                 raise InputError(f"Table {name!r} has no column of labels beside {on!r}.")
-            columns += [(place, _column(table, key, f"Table {name!r}")) for key in own]
+            columns += [(place, _column(table, key, f"Table {name!r}")) for key in label_columns]
         places = _places(rows, objects, "objects")
         at = [np.array([places[one] for one in ids], dtype=np.int64) for ids in rows]
         cells = [(at[place], u, values) for u, (place, values) in enumerate(columns)]
@@ -101,7 +101,7 @@ class TablesReader:
         weights: ArrayLike | None = None,
         missing: Missing = "unobserved",
     ) -> Self:
-        """Make an ensemble of a table in long form: a row says who put which object into which cluster.
+        """Make an ensemble from a table in long form, with a partition, an object and a cluster in each row.
 
         So come the answers of crowds, card sorts, and results of many tools in a data base.
 
@@ -178,15 +178,15 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
     names = _column_names(table)
     if name not in names:
         raise InputError(f"{where} has no column {name!r}. It has: {', '.join(map(str, names))}.")
-    given = table[name]
-    values = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
+    column = table[name]
+    values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
     if values.dtype.kind in "US" and isinstance(
-        given, list | tuple
-    ):  # numbers among them stay numbers
-        values = np.array([*given, None], dtype=object)[:-1]
+        column, list | tuple
+    ):  # numbers in mixed columns stay numbers
+        values = np.array([*column, None], dtype=object)[:-1]
     if values.ndim != 1:
         raise InputError(
-            f"{where}: the column {name!r} must be one value a row. Got {shown(given)}."
+            f"{where}: the column {name!r} must be one value a row. Got {shown(column)}."
         )
     if values.dtype.kind in "iu":
         return values.astype(np.int64)
@@ -204,11 +204,11 @@ def _is_missing(value: Any) -> bool:
 
 def _check_ids(ids: list[Any], table: str, on: str) -> None:
     _check_present(ids, f"Table {table!r}", on)
-    seen: set[Any] = set()
+    ids_met: set[Any] = set()
     for one in ids:
-        if one in seen:
+        if one in ids_met:
             raise InputError(f"Table {table!r} has the identifier {one!r} more than once.")
-        seen.add(one)
+        ids_met.add(one)
 
 
 def _check_present(values: Sequence[Any], where: str, name: str) -> None:
@@ -217,10 +217,12 @@ def _check_present(values: Sequence[Any], where: str, name: str) -> None:
             raise InputError(f"{where}: row {row} has no identifier in the column {name!r}.")
 
 
-def _places(used: list[list[Any]], given: Iterable[Hashable] | None, name: str) -> dict[Any, int]:
-    """Return the place of each identifier, in the order given or sorted."""
+def _places(
+    used: list[list[Any]], requested: Iterable[Hashable] | None, name: str
+) -> dict[Any, int]:
+    """Return the index of each identifier, in the given or sorted order."""
     every: set[Any] = set().union(*used)
-    if given is None:
+    if requested is None:
         try:
             order = sorted(every)
         except TypeError as error:
@@ -229,7 +231,7 @@ def _places(used: list[list[Any]], given: Iterable[Hashable] | None, name: str) 
                 "that they are to have."
             ) from error
     else:
-        order = identifiers(given, name)
+        order = identifiers(requested, name)
     places = {one: i for i, one in enumerate(order)}
     if len(places) < len(order):
         raise InputError(f"Identifiers must be different. {len(order) - len(places)} occur again.")
@@ -261,7 +263,7 @@ def _matrix(
     shape: tuple[int, int],
     missing: Missing,
 ) -> NDArray[Any]:
-    """Return the labels of all cells; numbers where all are, else objects, absent: missing."""
+    """Return the labels of all cells, as numbers if all are, or else as objects; absent cells are missing."""
     if all(values.dtype.kind == "i" for _, _, values in cells):
         matrix = np.full(shape, MISSING, dtype=np.int64)
         for at, columns, values in cells:

@@ -33,7 +33,7 @@ Rows: TypeAlias = slice | range
 
 # Number of rows of soft evidence formed at once: (n_clusters, rows) and (n_samples, rows) doubles.
 _SOFT_ROWS = 128
-# Size in bytes of a block of rows if the whole is not formed at once.
+# Size in bytes of a block of rows, if the matrix is not formed at once.
 _BLOCK_BYTES = 64 << 20
 # Number of entries processed at once.
 _ENTRIES = 1 << 22
@@ -356,7 +356,7 @@ def coassociation_blocks(
     source = _Source(labels, n_jobs, "coassociation_blocks")
     if block_rows is None:
         block_rows = source.rows_at_once()
-    # The checks above run at the call; the counting runs when a block is requested.
+    # The checks above run at once; counting runs when a block is requested.
     return _blocks(source, block_rows)
 
 
@@ -402,13 +402,13 @@ def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
     p = np.full(counts.shape, np.nan)
     with np.errstate(over="ignore"):  # N may be a subnormal number
         np.divide(counts, copresence, out=p, where=copresence > 0)
-    # Soft and weighted sums can pass 1 by a rounding error. NaN stays NaN.
+    # Soft and weighted sums can exceed 1 by a rounding error. NaN stays NaN.
     np.minimum(p, 1.0, out=p)
     return p
 
 
 class _Source:
-    """An ensemble made ready for counting: planes packed once, then any block of rows."""
+    """An ensemble prepared for counting: planes are packed once, then any block of rows can be counted."""
 
     def __init__(
         self, labels: Any, n_jobs: int | None, owner: str, *, dtype: DTypeLike | None = None
@@ -457,7 +457,7 @@ class _Source:
         return c, N
 
     def shares(self, rows: Rows | None, max_dense: int | None) -> NDArray[np.float64]:
-        """Return c / N of the rows; besides it only blocks of c and N are formed."""
+        """Return c / N of the rows; only blocks of c and N are formed at a time."""
         check_int(max_dense, "max_dense", self.owner, none=True)
         if rows is None:
             if max_dense is not None and self.n > max_dense:
@@ -496,7 +496,7 @@ class _Source:
 
 
 def count_type(m: int) -> type[np.signedinteger[Any]]:
-    """Return the type of counts of m partitions: with a sign, and room for the sum of two.
+    """Return the type of counts of m partitions: signed, and wide enough for the sum of two.
 
     int8 would do for few partitions; that twice a count of 64 is -128 in it would surprise.
     """
@@ -504,7 +504,7 @@ def count_type(m: int) -> type[np.signedinteger[Any]]:
 
 
 def _narrow_type(ensemble: Ensemble) -> type[np.unsignedinteger[Any]] | None:
-    """Return the smallest unsigned type that holds the counts; None where there are sums."""
+    """Return the smallest unsigned type that holds the counts; None for sums of weights."""
     if ensemble.is_soft or ensemble.weights is not None:
         return None
     for dtype in (np.uint8, np.uint16):

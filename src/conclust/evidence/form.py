@@ -1,4 +1,4 @@
-"""Conditions on arrays that are evidence of some pairs, in compressed sparse rows."""
+"""Checks arrays that are evidence of some pairs, in compressed sparse rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence of the most similar pairs: each object with its nearest ones."""
+"""Evidence of the most similar pairs: each object with its nearest objects."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _bounded(
     places = np.flatnonzero(chosen[of] > most)
     i, j = of[places], indices[places].astype(np.int64)
     c, N = pair_counts(ensemble, i, j, n_jobs=threads)
-    # Shares of equal counts may differ by rounding where the weights are fractions.
+    # Shares of equal counts may differ by rounding if the weights are fractions.
     share = np.round(c / N, 12)
     order = np.lexsort(((j - i) % n, -_in_small_clusters(ensemble, i, j), -share, i))
     rank = np.arange(len(i)) - np.searchsorted(i[order], i[order], "left")

@@ -1,4 +1,4 @@
-"""Evidence of chosen or uniformly sampled pairs of objects, where n x n would be too large."""
+"""Evidence of chosen or uniformly sampled pairs of objects, for when n x n is too large."""
 
 from __future__ import annotations
 
@@ -115,20 +115,20 @@ class SparseEvidence:
         copresence: NDArray[Any],
     ) -> SparseEvidence:
         """Return evidence without checking its form, which is known to be valid."""
-        made = object.__new__(cls)
+        evidence = object.__new__(cls)
         for name, part in zip(
             ("indptr", "indices", "counts", "copresence"),
             (indptr, indices, counts, copresence),
             strict=True,
         ):
-            object.__setattr__(made, name, part)
-        return made
+            object.__setattr__(evidence, name, part)
+        return evidence
 
-    def of_objects(self, kept: NDArray[np.bool_]) -> SparseEvidence:
+    def of_objects(self, objects: NDArray[np.bool_]) -> SparseEvidence:
         """Return the evidence of some objects, renumbered, without pairs of other objects."""
-        number = np.cumsum(kept) - 1
+        number = np.cumsum(objects) - 1
         return SparseEvidence._of(
-            np.concatenate([[0], self.indptr[1:][kept]]).astype(np.int64),
+            np.concatenate([[0], self.indptr[1:][objects]]).astype(np.int64),
             number[self.indices].astype(np.int32),
             self.counts,
             self.copresence,
@@ -156,7 +156,7 @@ class SparseEvidence:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Entries that the row of each object holds."""
+        """Number of entries in the row of each object."""
         return np.diff(self.indptr)
 
     def matrices(self) -> tuple[sp.csr_array, sp.csr_array]:
@@ -268,11 +268,11 @@ def evidence_of_pattern(
     if ensemble.is_soft:
         rows = np.repeat(np.arange(ensemble.n_samples), np.diff(indptr))
         c = _soft_counts(ensemble, rows, indices)
-    known = N > 0
-    if not known.all():
-        n_known = np.concatenate([[0], np.cumsum(known)])
+    observed = N > 0
+    if not observed.all():
+        n_known = np.concatenate([[0], np.cumsum(observed)])
         indptr = n_known[indptr].astype(np.int64)
-        indices, c, N = indices[known], c[known], N[known]
+        indices, c, N = indices[observed], c[observed], N[observed]
     return SparseEvidence._of(indptr, indices, c, N)
 
 

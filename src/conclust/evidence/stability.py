@@ -36,12 +36,12 @@ def stability_of_rows(
     counts = _shares_of_rows(start, n_jobs)
     levels = np.linspace(0.0, 1.0, counts.shape[1])
     threshold = otsu_threshold(levels, start.masses @ counts)
-    # Where all shares are equal each side has no length.
+    # If all shares are equal, both sides have length zero.
     side = np.where(levels < threshold, threshold, 1.0 - threshold)
     clear = np.divide(np.abs(levels - threshold), side, out=np.ones_like(levels), where=side > 0)
-    known = counts.sum(axis=1)
+    totals = counts.sum(axis=1)
     sums = counts @ (clear**2 if determinacy == "quadratic" else clear)
-    raw = np.divide(sums, known, out=np.zeros_like(sums), where=known > 0)
+    raw = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
     low, high = float(raw.min()), float(raw.max())
     scaled = (raw - low) / (high - low) if high - low > 1e-12 else np.ones_like(raw)
     return RowStability(scaled, raw, threshold, scaled >= otsu_threshold(scaled, start.masses))
@@ -65,7 +65,7 @@ def otsu_threshold(values: NDArray[np.float64], masses: NDArray[np.float64]) -> 
     sums = np.cumsum(weight * at)
     gap = sums[:-1] / below - (sums[-1] - sums[:-1]) / above
     between = below * above * gap**2
-    between[np.diff(at) <= 1e-12] = 0.0  # equal values are not parted
+    between[np.diff(at) <= 1e-12] = 0.0  # equal values are not separated
     best = int(np.argmax(between >= between.max() * (1.0 - 1e-12)))
     return float(0.5 * (at[best] + at[best + 1]))
 
@@ -80,12 +80,12 @@ def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
         shares = frequencies(block.counts, block.copresence)
         levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
         weights = np.where(np.isnan(shares), 0.0, masses)
-        # A row counts one of its own objects less: an object does not form a pair with itself.
-        own = np.arange(len(block.rows))
-        weights[own, own + block.rows.start] -= weights[own, own + block.rows.start] > 0
-        levels += (own * (steps + 1))[:, None]
+        # A row counts one object of its own fewer, because an object does not form a pair with itself.
+        local = np.arange(len(block.rows))
+        weights[local, local + block.rows.start] -= weights[local, local + block.rows.start] > 0
+        levels += (local * (steps + 1))[:, None]
         level_counts = np.bincount(
-            levels.ravel(), weights.ravel(), minlength=len(own) * (steps + 1)
+            levels.ravel(), weights.ravel(), minlength=len(local) * (steps + 1)
         )
-        counts[block.rows.start : block.rows.stop] = level_counts.reshape(len(own), -1)
+        counts[block.rows.start : block.rows.stop] = level_counts.reshape(len(local), -1)
     return counts

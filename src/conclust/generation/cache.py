@@ -70,7 +70,7 @@ class CacheReport:
     damaged: list[str] = field(default_factory=list)
 
     def add(self, other: CacheReport) -> None:
-        """Count another report in."""
+        """Add the counts of another report."""
         self.n_read += other.n_read
         self.damaged += other.damaged
 
@@ -86,7 +86,7 @@ def points_digest(points: NDArray[np.float64]) -> str:
 
 
 def blocks_digest(shape: tuple[int, ...], blocks: Iterable[NDArray[np.float64]]) -> str:
-    """Return the digest of the points of this shape that blocks make up, one after the other."""
+    """Return the digest of points of this shape from their consecutive blocks."""
     digest = hashlib.sha256(f"{shape} {np.dtype(np.float64).str} ".encode())
     for block in blocks:
         digest.update(block.data)
@@ -102,12 +102,12 @@ def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> Memb
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
         home.mkdir(mode=0o700, exist_ok=True)
-        with suppress(FileExistsError):  # told apart below
+        with suppress(FileExistsError):  # distinguished below
             members.mkdir(mode=0o700)
         status = os.lstat(members)
-    except (OSError, ValueError) as error:  # ValueError: there is a NUL in it
+    except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
         if isinstance(error, OSError) and error.errno not in _NO_PATH:
-            raise  # no rights, a full disk: the path is not at fault
+            raise  # missing rights or a full disk: the path itself is valid
         wanted = "a folder or a path where one can be made"
         refuse("cache_dir", _OWNER, wanted, os.fspath(folder))
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
@@ -124,13 +124,13 @@ def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> Memb
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the temporary files that killed processes left."""
+    """Remove temporary files left by killed processes."""
     for path in folder.glob(".conclust-*.tmp"):
         try:
             if time.time() - path.stat().st_mtime > _STALE:
                 path.unlink()
         except FileNotFoundError:
-            continue  # another process swept it
+            continue  # another process removed it
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class MemberCache:
     n: int
 
     def description(self, task: Task, place: int) -> dict[str, Any]:
-        """Return all that determines a member, as JSON can hold it; `place`: which one of the run."""
+        """Return everything that determines a member, as JSON data; `place` is its index in the run."""
         n_requested = task.n_clusters[place]
         entries: dict[str, Any] = {
             "points": self.digest,
@@ -164,7 +164,7 @@ class MemberCache:
         return entries
 
     def key(self, task: Task, place: int) -> str:
-        """Return the name of the files of a member, that of this place in the run."""
+        """Return the file name of the member with this index in the run."""
         return _hash(self.description(task, place))
 
     def _path(self, key: str, kind: str) -> Path:
@@ -201,7 +201,7 @@ class MemberCache:
             named = entry["format"] == _FORMAT and entry["key"] == key
         except (KeyError, TypeError) as error:
             raise FileFormatError(f"{path} does not describe a member.") from error
-        # The key is the hash of the description: the two cannot be changed apart.
+        # The key is the hash of the description, so neither can be changed without the other.
         if not named or _hash(member) != key:
             raise FileFormatError(f"{path} describes another member.")
         if type(n_found) is not int or not 0 <= n_found <= n or not isinstance(hashes, dict):
@@ -213,7 +213,7 @@ class MemberCache:
         return Labelled(labels.astype(np.int32), n_found, self._model(key, entry, n_found, hashes))
 
     def _model(
-        self, key: str, entry: dict[str, Any], found: int, hashes: dict[str, str]
+        self, key: str, entry: dict[str, Any], n_clusters: int, hashes: dict[str, str]
     ) -> Model | None:
         kind = entry.get("model")
         if kind is None:
@@ -226,7 +226,7 @@ class MemberCache:
             if array.dtype.kind != type_ or array.ndim != ndim:
                 raise FileFormatError(f"{self._path(key, f'.{name}.npy')} holds no {name}.")
         model = MODELS[kind].of_arrays(arrays)
-        if model is None or model.n_clusters != found:
+        if model is None or model.n_clusters != n_clusters:
             raise FileFormatError(f"{self._path(key, '.json')} does not fit what lies beside it.")
         return model
 
@@ -294,7 +294,7 @@ class MemberCache:
 
 
 def _sharing_searches(members: list[Labelled | None]) -> list[Labelled | None]:
-    """Let cuts of one graph have one search for its landmarks, as they had when they were made."""
+    """Let cuts of one graph share one search for its landmarks, as they did when they were made."""
     first: list[LandmarkCut] = []
     shared: list[Labelled | None] = []
     for member in members:
@@ -334,7 +334,7 @@ if sys.platform != "win32":
             descriptor = os.open(path, flags, 0o600)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # Whoever held it removed the file: then this is the lock of a nameless file.
+                # If the holder removed the file, this is the lock of a deleted file.
                 if os.fstat(descriptor).st_nlink:
                     return path, descriptor
             except BlockingIOError:
@@ -355,7 +355,7 @@ def _copy(content: bytes, file: BinaryIO) -> None:
     file.write(content)
 
 
-# ------------------------------------------------------------------------------------- what counts
+# ------------------------------------------------------------------------------------- keys
 
 
 def _hash(description: Any) -> str:
@@ -391,7 +391,7 @@ def _render(value: Any, name: str, owner: str) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        return {"float": value.hex()}  # infinity and NaN are no JSON
+        return {"float": value.hex()}  # infinity and NaN are not valid JSON
     if isinstance(value, list | tuple):
         return [_render(item, name, owner) for item in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
@@ -417,7 +417,7 @@ def _class_name(value: Any) -> str:
 
 
 def _version_of(value: Any) -> str | None:
-    """Return the version of the package that a clusterer comes from, where it has one."""
+    """Return the version of the package of a clusterer, if it has one."""
     try:
         return version(type(value).__module__.partition(".")[0])
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Corrupts an ensemble on purpose, to test how a method copes with bad partitions."""
+"""Corrupts an ensemble on purpose, to test how robust a method is to poor partitions."""
 
 from __future__ import annotations
 

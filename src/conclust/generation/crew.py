@@ -34,7 +34,7 @@ _crews: dict[tuple[int, int], Crew] = {}
 
 
 class Crew:
-    """Joblib's workers for one call; leaving the ``with`` block waits for those still at work.
+    """Joblib's workers for one call; leaving the ``with`` block waits for running jobs.
 
     An exception begins no further job: it leaves when the running ones have ended, so within about
     the time of one. A second interrupt leaves at once; the running jobs are then waited for at the
@@ -56,10 +56,10 @@ class Crew:
         if n_jobs is not None:
             bounded = within_machine(n_jobs, owner)
             backend, _ = get_active_backend(prefer=prefer)
-            # A cluster that joblib was told to use is not this machine.
+            # Workers of a cluster do not run on this machine.
             here = type(backend).__module__ == "joblib._parallel_backends"
             self._n_jobs = bounded if here else int(n_jobs)
-        # By number, not itself: jobs may be sent to other processes.
+        # By its number, because jobs may be sent to other processes.
         self._key = (os.getpid(), next(_numbers))
         self._idle = threading.Condition()
         self._running = 0
@@ -83,7 +83,7 @@ class Crew:
         return self._results
 
     def threads_of_each(self, n_jobs: int) -> int:
-        """Return how many threads each of so many jobs may use, where jobs are threads of this process."""
+        """Return the number of threads for each of a number of jobs, if jobs are threads of this process."""
         backend, _ = get_active_backend(prefer=self._prefer)
         if not getattr(backend, "supports_sharedmem", False):
             return 1
@@ -128,15 +128,15 @@ class Crew:
         with self._idle:
             self._stopped = True
             self._idle.wait_for(lambda: self._running == 0)
-        # If the consumer of the results was interrupted, joblib does not know it yet and would warn of the
-        # jobs that it cancels.
+        # If the consumer of the results was interrupted, joblib has not noticed it yet and would
+        # warn about the jobs that it cancels.
         results, self._results = self._results, ()
         if isinstance(results, Generator):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
-        # Threads of joblib's own pool have been signalled to end; they should do so before the libraries that
-        # they used are unloaded.
+        # Threads of joblib's own pool have been signalled to end; they must end before the
+        # libraries that they use are unloaded.
         deadline = time.monotonic() + _LEAVING
         for thread in self._threads - {threading.current_thread()}:
             if isinstance(thread, DummyProcess):
@@ -162,7 +162,7 @@ def _running_crews() -> Iterator[Crew]:
 @atexit.register
 def _wait_for_all() -> None:
     for crew in _running_crews():
-        # A second request need not wait: a signal then ends the process as usual.
+        # A second interrupt does not wait: the signal ends the process as usual.
         for number in (signal.SIGINT, signal.SIGTERM):
             if callable(signal.getsignal(number)):
                 signal.signal(number, signal.SIG_DFL)

@@ -16,7 +16,7 @@ __all__ = ["describe", "labelling_of", "type_for"]
 
 
 def describe(task: Task, result: Labelled, d: int) -> Member:
-    """Return how a member of points with d features was made."""
+    """Return the record of how a member of points with d features was made."""
     features = drawn_features(d, task.n_features, task.seed)
     return Member(
         task.recipe.name,
@@ -39,7 +39,7 @@ def labelling_of(
 
 
 def type_for(members: Iterable[Member], n: int) -> np.dtype[Any]:
-    """Return the narrowest integers that hold the labels of n objects by these members."""
+    """Return the narrowest integer type for the labels of n objects by these members."""
     every = list(members)
     whole = all(member.n_objects == n for member in every)
     return narrowest(max(member.n_clusters for member in every), whole=whole)

@@ -1,4 +1,4 @@
-"""EnsembleGenerator: points in, many partitions of them out."""
+"""EnsembleGenerator: makes many partitions of points."""
 
 from __future__ import annotations
 
@@ -464,7 +464,7 @@ class EnsembleGenerator(StoredGenerator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []  # labels are whole numbers, whatever X is
+        tags.transformer_tags.preserves_dtype = []  # labels are integers for any X
         return tags
 
     @property
@@ -481,9 +481,9 @@ class EnsembleGenerator(StoredGenerator):
         check_column_names(X)
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
-        given = None if graph is None else read_graph(graph, rows.n)
-        settings = settings_for(self, rows.n, chosen=given is None)
-        fit_on = fitted_on(settings, rows.n) if given is None else None
+        user_graph = None if graph is None else read_graph(graph, rows.n)
+        settings = settings_for(self, rows.n, chosen=user_graph is None)
+        fit_on = fitted_on(settings, rows.n) if user_graph is None else None
         if fit_on is not None:
             if in_blocks:
                 validate_data(self, X, skip_check_array=True)
@@ -495,7 +495,7 @@ class EnsembleGenerator(StoredGenerator):
             raw = rows.block(0, rows.n)
         self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
-        plan = make_plan(settings, points, given=given)
+        plan = make_plan(settings, points, given=user_graph)
         n = len(points)
         cache = None
         if self.cache_dir is not None:
@@ -503,7 +503,7 @@ class EnsembleGenerator(StoredGenerator):
 
         self._dtype = plan.label_type
         members: dict[int, Member] = {}
-        seen: dict[int, NDArray[np.int32]] = {}
+        samples: dict[int, NDArray[np.int32]] = {}
         matrix = None
         if wanted is not None:
             matrix = np.empty((n, plan.n_partitions), dtype=self._dtype)
@@ -513,7 +513,7 @@ class EnsembleGenerator(StoredGenerator):
             for u, result in zip(task.columns, results, strict=True):
                 members[u] = describe(task, result, points.shape[1])
                 if result.model is None:
-                    seen[u] = result.labels
+                    samples[u] = result.labels
                 if matrix is not None:
                     matrix[:, u] = result.labels
 
@@ -523,8 +523,8 @@ class EnsembleGenerator(StoredGenerator):
             self._dtype = type_for(self.members_, n)
             if wanted is not None and matrix is not None:
                 wanted[:] = [matrix.astype(self._dtype)]
-        self._seen = dict(sorted(seen.items()))
-        self._seen_digest = points_digest(raw) if seen else None
+        self._seen = dict(sorted(samples.items()))
+        self._seen_digest = points_digest(raw) if samples else None
         self._warn_of_fewer(plan)
 
     def _generate_from_samples(
@@ -566,7 +566,7 @@ class EnsembleGenerator(StoredGenerator):
 
     def _keep_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
-        if not watched():  # the shell names the columns
+        if not watched():  # named by the shell
             say(self.scale_reason_)
 
     def _run(
@@ -598,7 +598,7 @@ class EnsembleGenerator(StoredGenerator):
         return labelling_of(some, self.n_features_in_, self._dtype, self.scaler_)
 
     def _refuse_others(self, raw: NDArray[np.float64] | None) -> None:
-        """Refuse points that some members cannot label: all but those of ``fit``."""
+        """Refuse points that some members cannot label: any except those of ``fit``."""
         if not self._seen or (raw is not None and points_digest(raw) == self._seen_digest):
             return
         names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
@@ -627,7 +627,7 @@ class EnsembleGenerator(StoredGenerator):
         short = sum(
             requested is not None and self.members_[u].n_clusters < requested
             for task in plan.tasks
-            if not isinstance(task.recipe, NeighbourRecipe)  # its number is approximate
+            if not isinstance(task.recipe, NeighbourRecipe)  # the number is approximate
             for u, requested in zip(task.columns, task.n_clusters, strict=True)
         )
         if short:

@@ -1,4 +1,4 @@
-"""A member of an ensemble: a recipe, its draw of objects and features, its labels."""
+"""Members of an ensemble: recipes, draws of objects and features, and labels."""
 
 from __future__ import annotations
 
@@ -47,9 +47,12 @@ Init: TypeAlias = Literal["k-means++", "random"]
 
 def center_based(clusterer: Any) -> bool:
     """Return whether the members of a clusterer can label points on which they were not fitted."""
-    from sklearn.cluster import KMeans, MiniBatchKMeans  # a clusterer of the user's: loaded already
+    from sklearn.cluster import (
+        KMeans,
+        MiniBatchKMeans,
+    )  # a user's clusterer, whose module is loaded already
 
-    # These are no more than their centres: theirs is a prediction that needs nothing else.
+    # Their centres are the complete model, so they can predict.
     return type(clusterer) in (KMeans, MiniBatchKMeans)
 
 
@@ -86,7 +89,7 @@ class Member:
 
     @property
     def centers(self) -> NDArray[np.float64] | None:
-        """Centres (n_clusters, n_drawn_features) of the scaled X, of a member that labels points by them."""
+        """Centres (n_clusters, n_drawn_features) in the scaled X, if the member labels points by them."""
         return self.model.centers if isinstance(self.model, Centers) else None
 
 
@@ -131,7 +134,7 @@ class Recipe(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """One run of one algorithm. A tree, or a graph that is shared, is cut into several members; others make one.
+    """One run of one algorithm. A tree or a shared graph is cut into several members; other runs make one.
 
     ``columns`` are the members' places in the ensemble, ``n_clusters`` the number requested of each. The member
     draws ``n_objects`` objects; ``n_fitted`` of them are what its algorithm sees. None: all of them. Tasks with the
@@ -158,7 +161,7 @@ def streams(seed: int) -> list[np.random.Generator]:
 
 
 def draw(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
-    """Draw `size` of `n` things without repetition, in rising order; None stands for all."""
+    """Draw `size` of `n` items without replacement, in increasing order; None stands for all."""
     if size == n:
         return None
     return np.sort(rng.choice(n, size=size, replace=False, shuffle=False)).astype(np.int64)
@@ -191,7 +194,7 @@ def of_features(points: NDArray[np.float64], n_features: int, seed: int) -> NDAr
 
 
 def fitted_objects(observed: NDArray[np.int64] | None, task: Task, n: int) -> NDArray[np.int64]:
-    """Return the objects that the algorithm of a task sees, of those that the task draws (None: all n)."""
+    """Return the objects that the algorithm of a task is fitted to, among those that the task draws (None: all n)."""
     size = task.n_objects if task.n_fitted is None else task.n_fitted
     seed = task.seed if task.sample_seed is None else task.sample_seed
     some = draw(n if observed is None else len(observed), size, streams(seed)[4])
@@ -200,20 +203,20 @@ def fitted_objects(observed: NDArray[np.int64] | None, task: Task, n: int) -> ND
     return some if observed is None else observed[some]
 
 
-def finish(found: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
+def finish(result: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
     """Number the clusters by first appearance and spread the labels over all n objects."""
-    labels = found.labels
+    labels = result.labels
     first = np.full(int(labels.max(initial=-1)) + 1, len(labels), dtype=np.int64)
     clustered = np.flatnonzero(labels >= 0)[::-1]
-    first[labels[clustered]] = clustered  # the last one written stays: the first appearance
+    first[labels[clustered]] = clustered  # the last value written remains: the first appearance
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(labels))]
     number = np.empty(len(first) + 2, dtype=np.int32)
     number[order] = np.arange(len(order))
     number[[MISSING, NOISE]] = MISSING, NOISE  # negative labels index from the end
     full = np.full(n, MISSING, dtype=np.int32)
     full[slice(None) if rows is None else rows] = number[labels]
-    # A cluster that won no object is dropped.
-    model = None if found.model is None else found.model.reordered(order)
+    # A cluster without objects is dropped.
+    model = None if result.model is None else result.model.reordered(order)
     return Labelled(full, len(order), model)
 
 
@@ -229,7 +232,7 @@ def first_distinct(
     size = 2 * enough
     while True:
         head = order[:size]
-        # Rows are distinct where their sums are: quicker to see than by comparing whole rows.
+        # Rows with distinct sums are distinct, which is faster to check than comparing rows.
         if len(np.unique(points[head].sum(axis=1))) == len(head):
             return head[:enough]
         _, first = np.unique(points[head], axis=0, return_index=True)
@@ -309,8 +312,8 @@ class KMeansRecipe:
             centers = self.centers(points, first_distinct(points, rng.permutation(len(points)), k))
         else:
             centers = self._found(points, min(k, len(points)), int(rng.integers(2**63)))
-        # Not the labels of the run: k-means shifts the points to their mean first, and a tie may then fall
-        # otherwise than for the same points when they come again to be labelled.
+        # The labels of the run are not used: k-means first centres the points, so that ties may be
+        # broken differently than when the same points are labelled later.
         return Found(nearest_center(points, centers), Centers(centers))
 
     def centers(
@@ -327,7 +330,7 @@ class KMeansRecipe:
         starts: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
         """Return the centres that the kernel finds, by default from its own starts."""
-        made = run_kmeans(
+        runs = run_kmeans(
             np.ascontiguousarray(points),
             k,
             np.arange(len(points), dtype=np.int32)[np.newaxis],
@@ -340,8 +343,8 @@ class KMeansRecipe:
             labels=False,
             centers=True,
         )
-        assert made.centers is not None
-        return made.centers[0, : made.found[0]]
+        assert runs.centers is not None
+        return runs.centers[0, : runs.found[0]]
 
 
 KMEANS = Kind(
@@ -386,7 +389,7 @@ class ClustererRecipe:
         if k is not None:
             values[sole_parameter(model, "n_clusters")] = k
         model.set_params(**values)
-        private = points.copy()  # the clusterer may write to it; the others need it as it was
+        private = points.copy()  # a copy, because the clusterer may modify it
         if center_based(model):
             centers = np.asarray(model.fit(private).cluster_centers_, dtype=np.float64)
             return Found(nearest_center(points, centers), Centers(centers))

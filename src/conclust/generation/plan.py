@@ -1,4 +1,4 @@
-"""From the parameters of EnsembleGenerator to its tasks; owns their errors."""
+"""Converts the parameters of EnsembleGenerator to tasks, and raises their errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = [
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
 # Number of objects that members are fitted on unless `fit_on` is given: _FIT_ON, or _FOR_EACH per requested cluster if that is more.
-# Up to that number there is nothing to draw: the time grows without a step.
+# Up to that number nothing is drawn, so that the time grows without a jump.
 _FIT_ON = 10_000
 _FOR_EACH = 10
 # Number of spectral members that share a graph of landmarks where members are fitted on some of the objects.
@@ -145,7 +145,7 @@ def make_plan(
     if mixed:
         check_choices(choices, sizes)
         return plan_mixed(points, sizes, choices, n_partitions, root, generator.init)
-    # Members by neighbours see the same objects, drawn by the seed of the first member.
+    # Members by neighbours share the same objects, drawn by the seed of the first member.
     recipes = neighbour_recipes(generator, spawn_seeds(root, 1)[0], given)
     if pairs is not None:
         if choices is not None:
@@ -158,7 +158,7 @@ def make_plan(
 
 
 def _check_graphs(generator: Any) -> None:
-    """Refuse a number of graphs where members make none, or must not share one."""
+    """Refuse a number of graphs if members make none or must not share one."""
     if check_int(generator.n_graphs, "n_graphs", OWNER, none=True) is None:
         return
     kinds = _kinds_of(generator.method)
@@ -182,7 +182,7 @@ def _kinds_of(method: Any) -> list[Any]:
 
 
 def _check_init(generator: Any) -> None:
-    """Refuse starts of k-means where no member has them."""
+    """Refuse options for k-means starts if no member uses them."""
     check_option(generator.init, "init", OWNER, Init)
     kinds = _kinds_of(generator.method)
     if generator.init != _INIT and not any(
@@ -274,7 +274,7 @@ class _Entry:
 
 
 def _starting(entry: _Entry, init: Init) -> _Entry:
-    """Return an entry whose k-means starts as `init` says, if it is by k-means."""
+    """Return the entry with k-means starts by `init`, if it is k-means."""
     if type(entry.recipe) is not KMeansRecipe:
         return entry
     return replace(entry, recipe=replace(entry.recipe, init=init))
@@ -377,7 +377,7 @@ def _plan_in_turn(
     root: np.random.SeedSequence,
     recipes: dict[str, NeighbourRecipe],
 ) -> Plan:
-    """Plan members by kinds that have a name and by clusterers of the user's, one after the other.
+    """Plan members by named kinds and by users' clusterers, one after the other.
 
     Parameters
     ----------
@@ -438,7 +438,7 @@ def _plan_in_turn(
     if named:
         most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
         return Plan(tuple(tasks), total, label_type(sizes, [most]), "threads")
-    # Whether clusterers of others find noise, and how many clusters, is not known before.
+    # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
     return Plan(tuple(tasks), total, np.dtype(np.int32), None)
 
 
@@ -448,7 +448,7 @@ def _chooses(recipe: Recipe) -> bool:
 
 
 def _of_shared_sample(task: Task) -> Task:
-    """Return a task that sees the same objects as all others by neighbours, if it is one."""
+    """Return the task with the objects shared by all members by neighbours, if it is one of them."""
     if not isinstance(task.recipe, NeighbourRecipe):
         return task
     return replace(task, sample_seed=task.recipe.searches.sample_seed)
@@ -531,10 +531,10 @@ def _entry(
             )
         if choices is None:
             wide = _default_choices(sizes.n)
-            # Some of the drawn points may be equal: then the recipe finds at most one cluster per distinct one.
+            # If some of the drawn points are equal, the recipe finds at most one cluster per distinct point.
             choices = clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
         return _Entry(kind.recipe, choices, random=True, subspace=kind.subspace)
     recipe = ClustererRecipe(method, render_clusterer(method) if cached else None)
-    own = choices if sole_parameter(method, "n_clusters") else None
-    drawn = own is not None and len(own) > 1
-    return _Entry(recipe, own, random=drawn or sole_parameter(method, "random_state") != "")
+    numbers = choices if sole_parameter(method, "n_clusters") else None
+    drawn = numbers is not None and len(numbers) > 1
+    return _Entry(recipe, numbers, random=drawn or sole_parameter(method, "random_state") != "")

@@ -88,7 +88,7 @@ def _too_long() -> InputError:
 
 
 def _refuse_gaps(X: Any, error: ValueError) -> None:
-    """Raise our error on NaN or infinite values if `error` is scikit-learn's."""
+    """Raise the error of conclust about NaN or infinite values if `error` is that of scikit-learn."""
     if not str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
         return
     points = check_array(

@@ -30,7 +30,7 @@ from conclust.generation.members import (
 __all__ = ["Progress", "run_tasks"]
 
 Keep = Callable[[Task, Sequence[Labelled]], None]
-# Some of the tasks by number, each with the points that it is fitted on, few enough to be held together.
+# Numbers of some tasks, each with the points that it is fitted to; few enough to fit into memory together.
 Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, NDArray[np.float64]]]]]
 
 
@@ -45,7 +45,7 @@ def run_tasks(
     owner: str,
     progress: Progress,
 ) -> CacheReport:
-    """Run all tasks and hand each one's members to `keep`, in no particular order.
+    """Run all tasks and pass their members to `keep`, in no particular order.
 
     A task on which another process is working is postponed, and waited for at the end.
 
@@ -74,8 +74,9 @@ def run_tasks(
     total = CacheReport()
     remaining = list(tasks)
     wait = False
-    # Each member limits itself too, for workers in other processes. Here it is for threads: their
-    # limits are undone in any order, and only a limit around all of them restores the true setting.
+    # Each member also limits itself, for workers in other processes. This limit is for threads,
+    # whose own limits are undone in any order: only a limit around all of them restores the
+    # original setting.
     with _pools().limit(limits=1), Crew(n_jobs, prefer, owner) as crew:
         threads = crew.threads_of_each(len(remaining))
         remaining = [_with_threads(task, threads) for task in remaining]
@@ -94,7 +95,7 @@ def run_tasks(
 
 
 def _with_threads(task: Task, threads: int) -> Task:
-    """Let the members of one run be made side by side, where the recipe can and there are threads to spare."""
+    """Let the members of one run be made in parallel if the recipe supports it and threads are free."""
     recipe = task.recipe
     if threads == 1 or len(task.n_clusters) == 1 or not isinstance(recipe, LandmarkSpectralRecipe):
         return task
@@ -107,7 +108,7 @@ def _calls(
     cache: MemberCache | None,
     wait: bool,
 ) -> Iterator[tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]]:
-    """Return the call and its arguments: all at once on the whole data, or portion by portion."""
+    """Return the call and its arguments: all at once on the complete data, or in portions."""
     if not callable(points):
         yield partial(_run_task, points, cache, wait), enumerate(tasks)
         return
@@ -156,13 +157,13 @@ def _run_task(
         )  # another process may have written meanwhile
         if all(member is not None for member in members):
             return i, [member for member in members if member is not None], report
-        # All members of the task, also the ones in the cache: a member must not depend on which others
-        # were found there.
-        made = _compute(task, points, sample)
-        for place, (key, member, there) in enumerate(zip(keys, made, members, strict=True)):
-            if there is None:
+        # All members of the task, including those in the cache: a member must not depend on which
+        # others were cached.
+        computed = _compute(task, points, sample)
+        for place, (key, member, cached) in enumerate(zip(keys, computed, members, strict=True)):
+            if cached is None:
                 cache.write(key, task, place, member)
-    return i, made, report
+    return i, computed, report
 
 
 def _compute(
@@ -176,9 +177,9 @@ def _compute(
         drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
         n = len(points)
     rng = streams(task.seed)[3]
-    # A clusterer of the user may just have loaded libraries of its own.
-    own = isinstance(task.recipe, ClustererRecipe)
-    with (ThreadpoolController() if own else _pools()).limit(limits=1):
+    # A user's clusterer may just have loaded other libraries.
+    is_clusterer = isinstance(task.recipe, ClustererRecipe)
+    with (ThreadpoolController() if is_clusterer else _pools()).limit(limits=1):
         return [
             finish(labelled, rows, n) for labelled in task.recipe.run(drawn, task.n_clusters, rng)
         ]

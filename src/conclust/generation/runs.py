@@ -1,4 +1,4 @@
-"""Many k-means of the same points at once, each on its own draw of the objects."""
+"""Runs k-means many times on the same points at once, each on its own sample of the objects."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def draw_objects(n: int, size: int, generators: list[np.random.Generator]) -> ND
 
 
 def some_objects(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw `size` of `n` objects without repetition, in rising order."""
+    """Draw `size` of `n` objects without replacement, in increasing order."""
     return np.sort(rng.choice(n, size=size, replace=False, shuffle=False))
 
 

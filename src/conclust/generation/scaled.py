@@ -1,4 +1,4 @@
-"""Points in the scale that the members of a fitted generator see them in."""
+"""Points in the scale used by the members of a fitted generator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scale of the columns of points: as they are, or brought to one scale where they have different units."""
+"""The scale of the columns of points: unchanged, or standardised if they have different units."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Scale", "Scaler", "Scaling", "fitted_scaling", "scaler_of", "scaling
 Scale: TypeAlias = Literal["auto", "minmax", "standard", None]
 Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
 
-# Settled by experiments/default/scale.py.
-_FACTOR = 20.0  # a column narrower by it has 1/400 of the widest one's share in squared distances
+# Chosen in experiments/default/scale.py.
+_FACTOR = 20.0  # a column narrower by this factor has 1/400 of the widest one's share in squared distances
 _SHARE = 0.1  # share of narrow columns from which spreads differ in kind
-# Where at least so many columns decide, narrow ones are quiet columns of the same kind: pixels, genes.
+# If at least this number of columns decides, narrow columns are quiet ones of the same kind, such as pixels or genes.
 _DECIDING = 10.0
-# Means of all columns this near to 0, in standard deviations: principal components, whose spreads are meant.
+# If all column means are this close to 0, in standard deviations, the columns are principal components, whose spreads are intended.
 _CENTRED = 1e-3
-# Numbers of this size have squares that are infinite or 0, or sums of squares that are.
+# Numbers of this magnitude have squares, or sums of squares, that are infinite or 0.
 _TINY, _HUGE = 1e-150, 1e152
 
 _SENTENCES = {
@@ -57,7 +57,7 @@ class Scaling(NamedTuple):
 
 
 class _Spread(NamedTuple):
-    """The spreads of columns, and those that count for next to nothing beside the widest."""
+    """The spreads of columns, and the columns that are negligible compared with the widest."""
 
     deviations: NDArray[np.float64]
     narrow: NDArray[np.bool_]
@@ -67,7 +67,7 @@ class _Spread(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether the spreads differ in kind, as those of different units do."""
+        """Whether the spreads differ as much as those of columns with different units."""
         n_narrow = int(np.count_nonzero(self.narrow))
         many = n_narrow > 0 and n_narrow >= _SHARE * int(np.count_nonzero(self.varying))
         return bool(many) and self.deciding < _DECIDING and not self.centred
@@ -101,7 +101,7 @@ def fitted_scaling(
     *,
     fixed: bool = False,
 ) -> Scaling:
-    """Fit the scaling of points, block by block; decide whether there is one where `scale` is "auto".
+    """Fit the scaling of points, block by block; with `scale` "auto", decide whether to scale.
 
     "auto" standardises where the spreads of the columns differ in kind: at least a tenth of the columns that vary
     are narrow, with a standard deviation and a range below a twentieth of the largest ones (by the deviation
@@ -157,7 +157,7 @@ def fitted_scaling(
 def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling:
     """Fit the scaling of a generator's points."""
     kinds = kinds_of(generator.method)
-    # Pipelines may scale.
+    # Pipelines may include their own scaling.
     metric = generator.metric
     stays = (isinstance(metric, str) and metric == "cosine") or any(
         hasattr(kind, "steps") or (isinstance(kind, str) and kind in KINDS and KINDS[kind].unscaled)

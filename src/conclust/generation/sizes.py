@@ -15,7 +15,7 @@ from conclust.generation.members import Recipe, Task
 __all__ = ["OWNER", "Plan", "Sizes", "check_choices", "clip", "extent", "label_type", "narrowest"]
 
 OWNER = "EnsembleGenerator"
-# Fewer features are not shared out: a subspace of one or two of them says too little of the others.
+# With fewer features there are no subspaces: one or two features represent the others too poorly.
 _WHOLE_FEATURES = 4
 
 
@@ -25,8 +25,8 @@ class Plan:
 
     tasks: tuple[Task, ...]
     n_partitions: int
-    label_type: np.dtype[Any]  # the narrowest integers that hold all labels the plan can give
-    prefer: Prefer | None  # for joblib
+    label_type: np.dtype[Any]  # the narrowest integer type for all labels that the plan can produce
+    prefer: Prefer | None  # passed to joblib
     # Whether the numbers of clusters are known only when all members are made, and the type of labels with them.
     measured: bool = False
 
@@ -40,7 +40,7 @@ class Sizes:
     d: int
     n_features: int
     sample_fraction: float
-    n_fitted: int | None  # of the objects drawn; None: all
+    n_fitted: int | None  # number of the drawn objects to fit; None: all
 
     @property
     def most_clusters(self) -> int:
@@ -73,7 +73,7 @@ class Sizes:
 
 
 def extent(choices: Sequence[int]) -> tuple[int, int]:
-    """Return the smallest and the largest; of a range, which may be long, without a look inside."""
+    """Return the smallest and the largest number; for a range, without iterating over it."""
     ends = (choices[0], choices[-1]) if isinstance(choices, range) else choices
     return min(ends), max(ends)
 
@@ -97,17 +97,17 @@ def check_choices(choices: Sequence[int] | None, sizes: Sizes) -> None:
 
 
 def clip(choices: range, distinct: int) -> range:
-    """Leave out the numbers above the distinct points; one cluster is always possible."""
+    """Drop numbers above that of the distinct points; one cluster is always possible."""
     return range(min(choices.start, distinct), min(choices.stop, distinct + 1))
 
 
 def label_type(sizes: Sizes, choices: Sequence[int]) -> np.dtype[Any]:
-    """Return the narrowest integers that hold all labels of members that have a name."""
+    """Return the narrowest integer type for all labels of named members."""
     return narrowest(extent(choices)[1], whole=sizes.n_objects == sizes.n)
 
 
 def narrowest(most: int, *, whole: bool) -> np.dtype[Any]:
-    """Return the narrowest integers for labels of this number of clusters; `whole`: no object is missing."""
+    """Return the narrowest integer type for labels of this number of clusters; `whole`: no object is missing."""
     if whole and most <= 254:
         return np.dtype(np.uint8)
     return np.dtype(np.int8 if most <= 127 else np.int32)

@@ -1,4 +1,4 @@
-"""A fitted generator in a file: the models of its members, the scaling and the parameters, as plain arrays and JSON.
+"""Stores a fitted generator in a file: the models of its members, the scaling and the parameters, as plain arrays and JSON.
 
 It is not a pickle: reading it runs nothing, and every number is checked before a kernel sees it.
 """
@@ -30,7 +30,7 @@ __all__ = ["StoredGenerator", "refusal_to_save", "restore", "store"]
 
 _FORMAT = "conclust generator"
 _VERSION = 5
-# The arrays of all members of one kind, one after the other; the shape of each; which of them each member has.
+# The concatenated arrays of all members of one kind, their shapes, and the arrays of each member.
 _MODELS = {
     f"{kind}_{name}{part}": expected
     for kind, model in MODELS.items()
@@ -49,12 +49,12 @@ _EXPECTED = {
     "scaling": Expected("f", 2, optional=True),
     **_MODELS,
 }
-# Attributes of a fitted scaler, a row of "scaling" each; transform reads the first two.
+# Attributes of a fitted scaler, each a row of "scaling"; transform reads the first two.
 _SCALERS = {
     "minmax": ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
     "standard": ("mean_", "scale_", "var_"),
 }
-# What says how a generator runs, and not what it makes.
+# Parameters that affect how a generator runs, but not its result.
 _RUNNING = ("n_jobs", "cache_dir", "verbose")
 _LABEL_TYPES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _LARGEST = 1 << 53
@@ -64,7 +64,7 @@ class StoredGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     """Files of fitted generators; the base of :class:`conclust.EnsembleGenerator`."""
 
     def save(self, path: PathLike) -> None:
-        """Write the fitted generator into a file, from which ``load`` makes one that labels new points alike.
+        """Write the fitted generator to a file; ``load`` reads it back as one that labels new points identically.
 
         The file is an NPZ file of plain arrays, not a pickle. It holds the members and their models (centres,
         landmarks, the points of members by neighbours), the scaling and the parameters, but not `n_jobs`,
@@ -126,7 +126,7 @@ class StoredGenerator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 
 def refusal_to_save(generator: Any) -> str | None:
-    """Return why a fitted generator has no file; None where it has one."""
+    """Return the reason why a fitted generator cannot be stored; None if it can."""
     without = sorted({m.method for m in generator.members_ if m.model is None})
     if without:
         return (
@@ -185,7 +185,7 @@ def store(generator: Any, path: PathLike) -> None:
 
 
 def restore(generator: Any, path: PathLike) -> None:
-    """Make a new generator what a file says; see `EnsembleGenerator.load`.
+    """Restore a new generator from a file; see `EnsembleGenerator.load`.
 
     Raises
     ------
@@ -204,8 +204,8 @@ def restore(generator: Any, path: PathLike) -> None:
         )
     d: Any = meta.get("n_features")
     parameters, names = meta.get("parameters"), meta.get("feature_names")
-    known = set(generator.get_params(deep=False)) - set(_RUNNING)
-    if not isinstance(parameters, dict) or set(parameters) != known or not _size(d):
+    parameter_names = set(generator.get_params(deep=False)) - set(_RUNNING)
+    if not isinstance(parameters, dict) or set(parameters) != parameter_names or not _size(d):
         _refuse(path)
     if names is not None and not (_texts(names) and len(names) == d):
         _refuse(path)
@@ -232,7 +232,7 @@ def restore(generator: Any, path: PathLike) -> None:
 
 
 def _parameters(generator: Any) -> dict[str, Any]:
-    """Return the parameters that say what is made, ranges of numbers as lists."""
+    """Return the parameters that affect the result, with ranges of numbers as lists."""
     parameters = generator.get_params(deep=False)
     return {name: _plain(value) for name, value in parameters.items() if name not in _RUNNING}
 
@@ -269,7 +269,7 @@ def _scaler(scale: Any, arrays: dict[str, NDArray[Any]], d: int, n_scaled: int) 
 
 
 def _members(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], d: int) -> list[Member] | None:
-    """Return the members; None where their parts do not fit each other."""
+    """Return the members; None if their parts do not fit each other."""
     methods: Any = meta.get("methods")
     rows = arrays["members"]
     seeds, features = arrays["seeds"], arrays["features"]
@@ -292,25 +292,25 @@ def _members(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], d: int) -> l
         return None
     drawn = np.split(features, np.cumsum(rows[:, 3])[:-1])
     members = []
-    for method, row, seed, own, model in zip(
+    for method, row, seed, drawn_columns, model in zip(
         methods, rows.tolist(), seeds.tolist(), drawn, models, strict=True
     ):
         n_clusters, n_objects, n_fitted, width = row
         if model.n_features != (width or d) or model.n_clusters != n_clusters:
             return None
-        columns = tuple(own.tolist()) if width else None
+        columns = tuple(drawn_columns.tolist()) if width else None
         members.append(Member(method, n_clusters, seed, n_objects, n_fitted, columns, model))
     return members
 
 
 def _packed(models: Sequence[Model]) -> dict[str, NDArray[Any]]:
-    """Return arrays that hold the models: of each kind, one member after the other."""
+    """Return arrays that hold the models, one member after the other within each kind."""
     packed = {}
     for kind in {model.kind for model in models}:
         parts = [model.arrays() for model in models if model.kind == kind]
         for name in MODELS[kind].layout:
             arrays = [part[name] for part in parts]
-            # Models may share an array: the points that all members by neighbours were fitted to.
+            # Models may share an array, such as the points that all members by neighbours were fitted to.
             distinct = {id(array): array for array in arrays}
             number = {key: i for i, key in enumerate(distinct)}
             different = list(distinct.values())
@@ -321,7 +321,7 @@ def _packed(models: Sequence[Model]) -> dict[str, NDArray[Any]]:
 
 
 def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None:
-    """Return the models that `_packed` packed; None if the arrays hold none of these kinds."""
+    """Undo `_packed`; None if the arrays do not hold valid models."""
     if not isinstance(kinds, list) or any(
         not isinstance(kind, str) or kind not in MODELS for kind in kinds
     ):
@@ -349,10 +349,10 @@ def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None
 
 
 def _split(flat: NDArray[Any], shapes: NDArray[np.int64], ndim: int) -> list[NDArray[Any]] | None:
-    """Return the arrays of these shapes that lie one after the other; None if they do not."""
+    """Split concatenated arrays of these shapes; None if the sizes do not fit."""
     if shapes.shape[1] != ndim or not ((shapes > 0) & (shapes <= len(flat))).all():
         return None
-    # Python's ints: forged ones may be long.
+    # Python ints, because forged values may be huge.
     sizes = [math.prod(shape) for shape in shapes.tolist()]
     if sum(sizes) != len(flat):
         return None

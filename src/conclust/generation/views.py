@@ -142,10 +142,10 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         views = _read(X, columns)
         root = seed_sequence(self.random_state, _OWNER)
-        made = self._shares(list(views), generator(root))
-        seeds = spawn_seeds(root, len(made), bits=32)
+        shares = self._shares(list(views), generator(root))
+        seeds = spawn_seeds(root, len(shares), bits=32)
         labels, of, self.generators_ = [], [], {}
-        for (names, count), seed in zip(made.items(), seeds, strict=True):
+        for (names, count), seed in zip(shares.items(), seeds, strict=True):
             single = len(names) == 1
             points = views[names[0]] if single else _union([views[name] for name in names])
             base = EnsembleGenerator() if self.generator is None else clone(self.generator)
@@ -186,7 +186,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
 
 
 def _evenly(count: int, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
-    """Divide a number among keys; the first have one more."""
+    """Divide a number among keys; the first ones get one more."""
     each, more = divmod(count, max(1, len(keys)))
     return {key: each + (i < more) for i, key in enumerate(keys)}
 

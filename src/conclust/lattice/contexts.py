@@ -1,4 +1,4 @@
-"""Formal contexts: which object has which attribute, and the lattice of the concepts."""
+"""Formal contexts, which relate objects to attributes, and their concept lattices."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class FormalContext:
         n, m = self.incidence.shape
         self.objects, self._row = _read_names(objects, n, "objects")
         self.attributes, self._column = _read_names(attributes, m, "attributes")
-        # Sets of objects and of attributes are whole numbers: bit i is element i.
+        # Sets of objects and of attributes are integers: bit i is element i.
         self._intents = [_as_bits(row) for row in self.incidence]
         self._extents = [_as_bits(column) for column in self.incidence.T]
 
@@ -128,14 +128,14 @@ class FormalContext:
         >>> context.extent([(1, 1)])
         (1, 2)
         """
-        given = as_ensemble(ensemble)
-        if given.is_soft:
+        members = as_ensemble(ensemble)
+        if members.is_soft:
             raise UnsupportedEnsembleError(
                 "A formal context says yes or no, and this ensemble is soft. Use "
                 "Ensemble(ensemble.labels), its most probable clusters."
             )
-        names = [(u, label) for u, labels in enumerate(given.names) for label in labels]
-        return cls(given.indicator.toarray() > 0, attributes=names)
+        names = [(u, label) for u, labels in enumerate(members.names) for label in labels]
+        return cls(members.indicator.toarray() > 0, attributes=names)
 
     @classmethod
     def of_partitions(cls, n_objects: int) -> Self:
@@ -178,7 +178,7 @@ class FormalContext:
         """
         n = check_int(n_objects, "n_objects", "FormalContext.of_partitions", low=2, high=12)
         letters = "abcdefghijkl"[:n]
-        # Object a is in block 0; the others as the bits of a number say.
+        # Object a is in block 0; the bits of a number determine the others.
         sides = (np.arange(1, 2 ** (n - 1))[:, None] >> np.arange(n - 1)[::-1]) & 1
         sides = np.column_stack([np.zeros(len(sides), dtype=np.int64), sides])
         blocks = [
@@ -336,7 +336,7 @@ class FormalContext:
         return tuple(names[i] for i in _elements(chosen))
 
     def _close_by_one(self, most: Any) -> Iterator[tuple[int, int]]:
-        """Yield every (extent, intent); a closure is made from one parent only (canonicity)."""
+        """Yield every (extent, intent); each closure is generated from one parent only (canonicity)."""
         limit = check_int(most, "max_concepts", "FormalContext")
         n = len(self.objects)
         intent = self._derive(0, False)
@@ -362,7 +362,7 @@ class FormalContext:
                     stack.append((closed, shared, g + 1))
 
     def _above(self, extent: int) -> Iterator[int]:
-        """Yield the extents that cover this one: of those with one more object, the smallest."""
+        """Yield the extents that cover this one: the smallest of those that add an object."""
         common = self._derive(extent, False)
         candidates = {
             self._derive(common & self._intents[g], True)

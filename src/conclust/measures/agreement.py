@@ -194,12 +194,12 @@ def _per_member(
     while first < m:
         last = int(np.searchsorted(offsets, offsets[first] + room, "right")) - 1
         last = min(m, max(first + 1, last))
-        own = offsets[first : last + 1]
-        rows = slice(int(own[0]), int(own[-1]))
-        cells = value(sizes(rows), over_clusters(shared[first:last, :width], own))
+        bounds = offsets[first : last + 1]
+        rows = slice(int(bounds[0]), int(bounds[-1]))
+        cells = value(sizes(rows), over_clusters(shared[first:last, :width], bounds))
         total = rows.stop - rows.start
         blocks = sp.csr_array(
-            (np.ones(total), np.arange(total), own - own[0]), shape=(last - first, total)
+            (np.ones(total), np.arange(total), bounds - bounds[0]), shape=(last - first, total)
         )
         sums[first:last] = blocks @ cells
         first = last
@@ -223,17 +223,17 @@ def _all_nmi(
 ) -> NDArray[np.float64]:
     # Noise objects, being clusters of one, enter by log n alone: 1 log 1 = 0.
     n: NDArray[np.float64] = np.maximum(shared, 1.0)
-    own = (
+    entropies = (
         np.log(n) - _per_member(members, shared, lambda size, _: np.asarray(xlogy(size, size))) / n
     )
-    other = own.T
+    other = entropies.T
     joint = _per_pair(members, lambda gram: np.asarray(xlogy(gram, gram))) / n
-    mutual = own + other - (np.log(n) - joint)
+    mutual = entropies + other - (np.log(n) - joint)
     single = _per_member(members, shared, lambda size, all_: (size == all_).astype(np.float64)) > 0
     single = single | (shared <= 1)
     trivial = single | single.T
     mean = np.where(
-        trivial, 1.0, mean_entropy(np.maximum(own, 0.0), np.maximum(other, 0.0), average)
+        trivial, 1.0, mean_entropy(np.maximum(entropies, 0.0), np.maximum(other, 0.0), average)
     )
     nmi = np.clip(mutual / mean, 0.0, 1.0)
     nmi[trivial] = 0.0
@@ -243,11 +243,11 @@ def _all_nmi(
 
 def _all_ari(members: Ensemble, shared: NDArray[np.float64]) -> NDArray[np.float64]:
     both = _per_pair(members, lambda gram: gram * (gram - 1) / 2)
-    own = _per_member(members, shared, lambda size, _: size * (size - 1) / 2)
+    pair_counts = _per_member(members, shared, lambda size, _: size * (size - 1) / 2)
     n_pairs = shared * (shared - 1) / 2
     # 0 / 0: both members are one cluster, or both all single objects.
-    none, all_pairs = own == 0, own == n_pairs
+    none, all_pairs = pair_counts == 0, pair_counts == n_pairs
     same = (none & none.T) | (all_pairs & all_pairs.T)
-    expected = own * own.T / np.maximum(n_pairs, 1.0)
-    most = (own + own.T) / 2
+    expected = pair_counts * pair_counts.T / np.maximum(n_pairs, 1.0)
+    most = (pair_counts + pair_counts.T) / 2
     return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))

@@ -38,7 +38,7 @@ __all__ = [
     "variation_of_information",
 ]
 
-# Means of two entropies, see mean_entropy.
+# Means of two entropies; see mean_entropy.
 Average: TypeAlias = Literal["geometric", "arithmetic", "max", "min"]
 
 
@@ -218,7 +218,7 @@ def adjusted_rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     0.242424
     """
     pairs = pair_confusion(labels_true, labels_pred)
-    # (both - ab/n) / ((a + b)/2 - ab/n), times 2n: Python's whole numbers, of any size.
+    # (both - ab/n) / ((a + b)/2 - ab/n), times 2n: Python integers, of any size.
     a, b = pairs.both + pairs.only_true, pairs.both + pairs.only_pred
     expected = 2 * a * b
     return _ratio(
@@ -579,7 +579,7 @@ def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
 
 def _pairs(table: Contingency) -> PairConfusion:
     both, together_true, together_pred = (
-        # Below n^2, which fits int64 up to n = 3e9. Later products are of Python's ints.
+        # Below n^2, which fits int64 up to n = 3e9. Later products use Python ints.
         int((sizes * (sizes - 1) // 2).sum())
         for sizes in (table.counts, table.row_sizes, table.column_sizes)
     )

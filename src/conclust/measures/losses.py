@@ -36,18 +36,18 @@ __all__ = [
 ]
 
 Loss: TypeAlias = Literal["binder", "vi", "omari", "nvi", "id", "nid"]
-# Their numbers in ``_kernels/search/expected_loss.h`` are their places.
+# Their numbers in ``_kernels/search/expected_loss.h`` are their positions here.
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 LossTerms: TypeAlias = NDArray[np.float64]
 """(n_first, n_second, 4): the four sums, of pairs of partitions."""
 
-# Below this share a denominator is 0 but for rounding.
+# Below this share a denominator is 0 up to rounding.
 _LEAST = 1e-12
 
 
 class PartitionRows:
-    """Partitions as rows of labels, as the kernel reads them.
+    """Partitions as rows of labels, in the form of the kernel.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def loss_values(terms: LossTerms, loss: Loss, split_cost: float = 1.0) -> NDArra
                 losses = _share(a + b - 2 * both, whole - both, whole)
             else:
                 losses = _share(np.maximum(a, b) - both, whole - np.minimum(a, b), whole)
-    # Equal partitions are at 0, without the rounding of sums.
+    # Equal partitions have loss 0, without the rounding errors of sums.
     losses = np.where((a == both) & (b == both), 0.0, np.maximum(losses, 0.0))
     return np.where(n > 0, losses, np.nan)
 
@@ -140,7 +140,7 @@ def _share(
 def draw_shares(
     weights: NDArray[np.float64], n_observed: NDArray[Any], loss: Loss
 ) -> NDArray[np.float64]:
-    """Return the share of each draw in the mean: by its weight and the objects (Binder: pairs) it observed."""
+    """Return the share of each draw in the mean, by its weight and the objects (Binder: pairs) that it observed."""
     n = np.asarray(n_observed, dtype=np.float64)
     shares = weights * (n * n if loss == "binder" else n)
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))

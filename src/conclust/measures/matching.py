@@ -111,17 +111,20 @@ def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.
         table.counts[worth_matching],
     )
     used, position = np.unique(rows, return_inverse=True)
-    # The sparse solver matches every row, so each row gets a column of its own that stands for "none".
+    # The sparse solver matches every row, so each row gets its own column that means "none".
     # Weights must not be zero, so they are shifted by one.
-    own = np.arange(used.size)
+    unmatched = np.arange(used.size)
     weights = csr_array(
         (
             np.concatenate([counts + 1.0, np.ones(used.size)]),
-            (np.concatenate([position, own]), np.concatenate([columns, n_columns + own])),
+            (
+                np.concatenate([position, unmatched]),
+                np.concatenate([columns, n_columns + unmatched]),
+            ),
         ),
         shape=(used.size, n_columns + used.size),
     )
-    # SciPy 1.13 takes 32-bit indices only, and does not narrow wider ones itself.
+    # SciPy 1.13 accepts only 32-bit indices, and does not convert wider ones.
     weights.indptr, weights.indices = (
         weights.indptr.astype(np.int32),
         weights.indices.astype(np.int32),
@@ -181,13 +184,13 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     table = contingency(reference, labels)
     _, names = read_labels(labels, "labels")
     # All names: the table lacks clusters without an object that both partitions observed.
-    _, known = read_labels(reference, "reference")
+    _, reference_names = read_labels(reference, "reference")
     counterparts: dict[Hashable, Hashable] = {}
     for row, column in zip(*best_matching(_without_noise(table)), strict=True):
         counterparts[table.column_labels[column]] = table.row_labels[row]
     used = set(counterparts.values())
-    free = [name for name in known if name not in used]
-    fresh = _new_names(known)
+    free = [name for name in reference_names if name not in used]
+    fresh = _new_names(reference_names)
     for name in names:
         if name not in counterparts:
             counterparts[name] = free.pop(0) if free else next(fresh)
@@ -241,7 +244,7 @@ def labels_like(
     previous_ids: ArrayLike | None = None,
     first_new: int | None = None,
 ) -> NDArray[np.int64]:
-    """Give clusters the numbers that they had before; new clusters get new numbers.
+    """Restore the previous numbers of clusters; new clusters get new numbers.
 
     For a clustering that is repeated while objects come and go. A cluster keeps the number of
     the previous cluster with which it shares most, one to one (the assignment problem); they must share at least
@@ -380,11 +383,11 @@ class ClusterNames:
     labels: NDArray[Any]
 
     def __repr__(self) -> str:
-        shown = [
+        parts = [
             f"{name} ({share:.2f})" for name, share in zip(self.names, self.shares, strict=True)
         ]
-        more = ", ..." if len(shown) > _SHOWN_NAMES else ""
-        return f"ClusterNames({', '.join(shown[:_SHOWN_NAMES])}{more})"
+        more = ", ..." if len(parts) > _SHOWN_NAMES else ""
+        return f"ClusterNames({', '.join(parts[:_SHOWN_NAMES])}{more})"
 
 
 def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
@@ -423,7 +426,7 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     (array([0.67, 1.  , 0.5 ]), ((), (), ('T', 'NK')))
     """
     codes, clusters = read_labels(labels, "labels")
-    groups, known = read_labels(classes, "classes")
+    groups, class_names = read_labels(classes, "classes")
     if codes.size != groups.size:
         raise InputError(
             f"Labels and classes must be of the same objects. Got {codes.size} labels and {groups.size} classes."
@@ -434,11 +437,11 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
         order = np.arange(len(clusters))
     place = np.argsort(order)
     both = (codes >= 0) & (groups >= 0)
-    m = max(1, len(known))
+    m = max(1, len(class_names))
     table = np.bincount(place[codes[both]] * m + groups[both], minlength=len(clusters) * m)
     table = table.reshape(len(clusters), m)
     most, total = table.max(axis=1), table.sum(axis=1)
-    texts = [str(name) for name in known]
+    texts = [str(name) for name in class_names]
     ties = tuple(
         tuple(texts[c] for c in np.flatnonzero(row == top))
         if top and (row == top).sum() > 1
@@ -454,18 +457,18 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
 
 
 def _numbered(table: NDArray[np.int64], texts: list[str], clusters: list[str]) -> tuple[str, ...]:
-    """Return the class of each row with the largest count, numbered where several rows have the same."""
+    """Return the class with the largest count for each row, numbered if several rows have the same class."""
     best, most = table.argmax(axis=1), table.max(axis=1)
     names = [f"cluster {cluster}" for cluster in clusters]
     used = {texts[c] for c in best[most > 0]}
-    seen: set[int] = set()
+    classes_met: set[int] = set()
     for k in np.argsort(-most, kind="stable").tolist():
         if not most[k]:
             continue
         text = texts[best[k]]
-        if best[k] in seen:
+        if best[k] in classes_met:
             text = next(t for i in count(2) if (t := f"{text} {i}") not in used)
-        seen.add(best[k])
+        classes_met.add(best[k])
         used.add(text)
         names[k] = text
     return tuple(names)
@@ -477,7 +480,7 @@ def _without_noise(table: Contingency) -> Contingency:
     column_noise = np.array([name == NOISE for name in table.column_labels])
     if not (row_noise.any() or column_noise.any()):
         return table
-    # Noise stands behind all clusters (contingency), so that dropping it moves no position.
+    # Noise comes after all clusters (contingency), so that dropping it shifts no index.
     n_rows, n_columns = int((~row_noise).sum()), int((~column_noise).sum())
     not_noise = (table.rows < n_rows) & (table.columns < n_columns)
     return Contingency(
@@ -492,8 +495,8 @@ def _without_noise(table: Contingency) -> Contingency:
     )
 
 
-def _new_names(known: tuple[Hashable, ...]) -> Any:
-    whole = [name for name in known if isinstance(name, int)]
-    if len(whole) == len(known):
+def _new_names(names: tuple[Hashable, ...]) -> Any:
+    whole = [name for name in names if isinstance(name, int)]
+    if len(whole) == len(names):
         return count(max(whole, default=-1) + 1)
-    return (name for i in count(1) if (name := f"new {i}") not in known)
+    return (name for i in count(1) if (name := f"new {i}") not in names)

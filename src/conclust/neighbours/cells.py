@@ -1,4 +1,4 @@
-"""Points in cells: a query is compared with the points of nearby cells if all would be too many."""
+"""Points in cells: a query is compared only with points of nearby cells if there are many points."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from conclust._random import generator
 
 __all__ = ["Cells"]
 
-# Cells for the square root of the points, points for a cell that centres are found on, rounds of k-means.
+# Number of cells per square root of the points, number of points per cell on which centres are computed, rounds of k-means.
 _PER_ROOT = 4
 _PER_CELL = 24
 _ROUNDS = 5
-# The share of the neighbours of some points that are found, and how many points these are.
+# The share of neighbours to find, and the number of points on which it is measured.
 _RECALL = 0.985
 _TRIED = 512
 # Multiplications of one call of the kernel: an interrupt takes effect between two calls.
@@ -55,7 +55,7 @@ class Cells:
     def grouped(
         self, queries: NDArray[np.float64], threads: int
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-        """Return an order of the queries, cell by cell (None: as they are), and where each cell begins."""
+        """Return the order of the queries by cell (None: unchanged), and the start of each cell."""
         if self._centers is None:
             return None, np.array([0, len(queries)], dtype=np.int64)
         cell = _nearest_center(queries, self._centers, threads)
@@ -64,7 +64,7 @@ class Cells:
         return np.argsort(cell, kind="stable"), starts
 
     def lists(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the cells that the queries of each cell are compared with: where each list begins, and all.
+        """Return the cells that the queries of each cell are compared with: the start of each list, and all lists.
 
         k: the points that a query looks for, itself among them.
         """
@@ -90,7 +90,7 @@ class Cells:
         n, count = len(self.points), len(self._centers)
         tried = np.linspace(0, n - 1, min(n, _TRIED)).astype(np.int64)
         cell = np.repeat(np.arange(count), np.diff(self.starts))
-        # Without the point itself, which is always found.
+        # Excludes the point itself, which is always found.
         near = cell[_nearest(self.points, self.points[tried], min(k + 1, n))[:, 1:]]
         order = _nearest(self._centers, np.ascontiguousarray(self._centers[cell[tried]]), count)
         rank = np.empty_like(order)
@@ -123,7 +123,7 @@ def _nearest(
 
 
 def _centers_of(points: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Return the centres of a few rounds of k-means on some of the points, drawn by a seed of its own."""
+    """Return the centres of a few rounds of k-means on some of the points, drawn by a fixed seed."""
     n, d = points.shape
     drawn = generator(0).permutation(n)[: min(n, _PER_CELL * count)]
     centers = np.ascontiguousarray(points[drawn[:count]])

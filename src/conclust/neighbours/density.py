@@ -1,4 +1,4 @@
-"""Single linkage by mutual reachability on the ties of nearest neighbours."""
+"""Single linkage by mutual reachability on the graph of nearest neighbours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["core_squares", "cut_ties", "density_forest"]
 
 
 def core_squares(neighbours: Neighbours, m: int) -> NDArray[np.float64]:
-    """Return the squared distance of each point to its m-th nearest object, copies of the point among them.
+    """Return the squared distance of each point to its m-th nearest object, including copies of the point.
 
     The farthest neighbour that is known stands for those beyond it.
     """
@@ -33,7 +33,7 @@ def density_forest(neighbours: Neighbours, m: int) -> Forest:
 def cut_ties(
     forest: Forest, neighbours: Neighbours, n_clusters: int, least: float
 ) -> tuple[NDArray[np.int32], int]:
-    """Cut the longest ties of a forest that leave enough objects on both sides.
+    """Cut the longest edges of a forest that leave enough objects on both sides.
 
     Parameters
     ----------

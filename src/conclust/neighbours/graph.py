@@ -113,5 +113,5 @@ def neighbour_graph(
 def graph_of(neighbours: Neighbours, k: int, weights: Weights) -> NeighbourGraph:
     """Return the graph of the k nearest of the neighbours that have been found."""
     k = min(k, neighbours.k)
-    made = _kernels.neighbour_graph(neighbours.found, k, weights == "jaccard")
-    return NeighbourGraph(*made, neighbours.rows)
+    edges = _kernels.neighbour_graph(neighbours.found, k, weights == "jaccard")
+    return NeighbourGraph(*edges, neighbours.rows)

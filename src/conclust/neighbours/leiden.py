@@ -16,7 +16,7 @@ __all__ = ["CommunityGraph", "Quality"]
 Quality: TypeAlias = Literal["modularity", "cpm"]
 
 _ROUNDS = 2
-# The search for a number of communities.
+# Constants of the search for a number of communities.
 _LOWEST, _HIGHEST = log(1e-3), log(50.0)
 _MOST_RUNS = 8
 _NEAR = 0.05
@@ -26,7 +26,7 @@ _STEP = 0.1
 
 @dataclass(frozen=True, eq=False)
 class CommunityGraph:
-    """A weighted graph of nodes that stand for some objects each.
+    """A weighted graph of nodes that each represent some objects.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class CommunityGraph:
         masses: NDArray[np.float64],
         quality: Quality,
     ) -> CommunityGraph:
-        """Return the graph of nodes that stand for so many objects each.
+        """Return the graph whose nodes represent these numbers of objects.
 
         A tie counts as often as the mean of the objects at its ends, as if each object brought its own.
 
@@ -115,7 +115,7 @@ class CommunityGraph:
         return labels, count
 
     def communities_of_number(self, wanted: int, seed: int) -> tuple[NDArray[np.int32], int]:
-        """Return communities whose number is close to the wanted one, and their number.
+        """Return communities whose number is close to the requested one, and their number.
 
         The resolution is searched for between 1e-3 and 50 in 8 runs at most, until the number is within 5 %.
         The number grows with the resolution on the whole only, so the nearest number that was met counts.
@@ -127,7 +127,7 @@ class CommunityGraph:
         seed : int
             Source of the order in which nodes are visited, in the range [0, 2^64).
         """
-        # Of each end of the bracket: the logarithm of the resolution, and how far the number is from the one wanted.
+        # For each end of the bracket: the logarithm of the resolution, and the difference from the requested number.
         low, low_gap = _LOWEST, -log(wanted) - 1.0
         high, high_gap = _HIGHEST, log(max(2.0, len(self.loads) / wanted))
         best: tuple[NDArray[np.int32], int] | None = None

@@ -56,7 +56,7 @@ class Neighbours:
 
     @property
     def n_points(self) -> int:
-        """How many distinct points there are."""
+        """Number of distinct points."""
         return len(self.found)
 
     @property
@@ -116,7 +116,7 @@ def find_neighbours(
 def neighbours_of(
     points: NDArray[np.float64], k: int, threads: int = 1
 ) -> tuple[Neighbours, NDArray[np.float64]]:
-    """Return the k nearest neighbours of each distinct one of comparable points, and the distinct ones."""
+    """Return the k nearest neighbours of each distinct point, and the distinct points."""
     rows = EqualRows.of(points)
     distinct = np.ascontiguousarray(points[rows.first])
     indices, squares = PointIndex(distinct).neighbours(k, threads)
@@ -124,7 +124,7 @@ def neighbours_of(
 
 
 def comparable(X: ArrayLike, metric: Metric, owner: str) -> NDArray[np.float64]:
-    """Return points whose Euclidean distances have the order of the metric."""
+    """Return points whose Euclidean distances are ordered as in the metric."""
     check_option(metric, "metric", owner, Metric)
     points = np.ascontiguousarray(number_array(X, f"The points of {owner}"))
     if points.ndim != 2 or points.shape[1] == 0:
@@ -135,7 +135,7 @@ def comparable(X: ArrayLike, metric: Metric, owner: str) -> NDArray[np.float64]:
     refuse_gaps(points, X, f"The matrix of points of {owner}")
     if metric == "cosine":
         return unit_rows(points, owner)
-    return points + 0.0  # -0.0 becomes 0.0: the two are the same coordinate
+    return points + 0.0  # -0.0 becomes 0.0, the same coordinate
 
 
 def unit_rows(points: NDArray[np.float64], owner: str) -> NDArray[np.float64]:
@@ -167,7 +167,7 @@ class PointIndex:
     def __init__(self, points: NDArray[np.float64], most_exact: int = _MOST_EXACT) -> None:
         self.points = points
         largest = float(np.abs(points).max(initial=0.0))
-        # A power of two, which loses nothing.
+        # A power of two, so that scaling is exact.
         self._scale = 1.0
         if largest > 0 and not _SMALLEST < largest < _LARGEST:
             self._scale = float(np.ldexp(1.0, -int(np.frexp(largest)[1])))

@@ -1,4 +1,4 @@
-"""Consensus of the communities of a network: its edges are weighted by the runs, and clustered once more."""
+"""Consensus of the communities of a network: edges are weighted by the runs, and the network is clustered again."""
 
 from conclust.networks.estimator import GraphConsensus
 from conclust.networks.reading import to_communities

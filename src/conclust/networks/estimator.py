@@ -33,7 +33,7 @@ _OWNER = "GraphConsensus"
 _RUNS = {"ecg": 16}
 _FEW_RUNS = 10
 _RESOLUTION = {"modularity": 1.0, "cpm": 0.01}
-# A share of weighted runs that is 1 but for rounding is 1.
+# A share of weighted runs that is 1 up to rounding is set to 1.
 _ROUNDING = 1e-12
 
 
@@ -207,11 +207,13 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             root = seed_sequence(self.random_state, _OWNER)
             *seeds, last = spawn_seeds(root, self._runs + 1)
             if ensemble is None:
-                made = self._ensemble(network, seeds, threads)
+                ensemble_made = self._ensemble(network, seeds, threads)
             else:
-                made = self._given(ensemble, network)
+                ensemble_made = self._given(ensemble, network)
             stage("the edges")
-            evidence = evidence_of_pattern(made, network.starts, network.ends, n_jobs=self.n_jobs)
+            evidence = evidence_of_pattern(
+                ensemble_made, network.starts, network.ends, n_jobs=self.n_jobs
+            )
             remaining = self._reweighted(network, evidence)
             stage("the remaining graph")
             if self.recluster:
@@ -227,14 +229,14 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 )
             self.n_clusters_ = int(self.labels_.max()) + 1
             self.nodes_ = network.nodes
-            self.ensemble_ = made
+            self.ensemble_ = ensemble_made
             self.evidence_ = evidence
             self.weights_ = _matrix(remaining)
             say(f"{self.n_clusters_} clusters after {time.monotonic() - began:.1f} s")
         return self
 
     def to_communities(self) -> list[set[Any]]:
-        """Return the clusters as sets of nodes, by label, as networkx has communities."""
+        """Return the clusters as sets of nodes, by label, like communities in networkx."""
         check_is_fitted(self)
         return to_communities(self.labels_, self.nodes_)
 
@@ -265,7 +267,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _ensemble(self, network: Network, seeds: list[int], threads: int) -> Ensemble:
-        """Make the runs."""
+        """Run the community detection."""
         graph = self._quality(network)
         labels = np.empty((network.n_nodes, len(seeds)), dtype=np.int32)
         rounds = 0 if self.kind == "ecg" else None
@@ -276,13 +278,13 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return as_ensemble(labels)
 
     def _given(self, ensemble: Any, network: Network) -> Ensemble:
-        made = as_ensemble(ensemble)
-        if made.n_samples != network.n_nodes:
+        members = as_ensemble(ensemble)
+        if members.n_samples != network.n_nodes:
             raise InputError(
-                f"The ensemble has {made.n_samples} rows and the graph {network.n_nodes} nodes. Communities as "
+                f"The ensemble has {members.n_samples} rows and the graph {network.n_nodes} nodes. Communities as "
                 "sets of nodes get a row for each node by Ensemble.from_communities(runs, nodes=G)."
             )
-        return made
+        return members
 
     def _quality(self, network: Network) -> CommunityGraph:
         """Return the graph with the loads of its nodes; the resolution of "cpm" is a density."""

@@ -105,7 +105,7 @@ def read_network(graph: Any) -> Network:
     if isinstance(graph, np.ndarray):
         return _of_array(graph)
     if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
-        # Of pandas or polars: columns of their own types.
+        # Frames of pandas or polars have columns of different types.
         frame: Any = graph
         columns = [frame[name].to_list() for name in frame.columns]
         return _of_names(list(zip(*columns, strict=True)), None)
@@ -113,7 +113,7 @@ def read_network(graph: Any) -> Network:
 
 
 def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -> list[set[Any]]:
-    """Return clusters as sets of nodes, as networkx has communities.
+    """Return clusters as sets of nodes, like communities in networkx.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _of_matrix(matrix: Any) -> Network:
         or not np.allclose(ties.data, other.data)
     ):
         raise InputError(_DIRECTED.format("A + A.T"))
-    # Equal to the bit in both directions, which rounding may have undone.
+    # Makes both directions equal to the bit again after rounding.
     ties.data = 0.5 * (ties.data + other.data)
     return _finished(ties, nodes)
 
@@ -218,7 +218,7 @@ def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
 
 
 def _checked(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return weights as numbers, of which none is negative or not finite."""
+    """Return weights as finite non-negative numbers."""
     try:
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -233,7 +233,7 @@ def _checked(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _network(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], nodes: Any) -> Network:
-    """Return the network of edges that are there once, or several times in any direction."""
+    """Return the network of edges, which may be repeated in any direction."""
     is_edge = (weights > 0) & (i != j)
     i, j, weights = i[is_edge], j[is_edge], weights[is_edge]
     half = _rows(np.minimum(i, j), np.maximum(i, j), weights, len(nodes))

@@ -1,4 +1,4 @@
-"""Communities that are several: each is clustered again on its own, and split if that describes its edges better."""
+"""Splits merged communities: each is clustered again separately, and split if that describes its edges better."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from conclust.networks.reading import Network
 
 __all__ = ["Split", "split_communities", "weigh_splits"]
 
-# Maximum share of the edges of a community between its parts. Random groups that modularity has merged are tied by a few
-# edges; the pieces of an even cloud of points, by a quarter of them or more.
+# Maximum share of the edges of a community between its parts. Random groups merged by modularity
+# share few edges; the pieces of a uniform cloud of points share a quarter of them or more.
 _LARGEST_CUT = 0.15
 _LEVELS = 64
 # Shares and thresholds are compared with this tolerance.
@@ -29,7 +29,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What splitting each community brings.
+    """The gain by splitting each community.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def split_communities(
     root: np.random.SeedSequence,
     n_threads: int,
 ) -> NDArray[np.int64]:
-    """Split the communities that are several, and their parts, until none is.
+    """Split merged communities, and their parts, until none can be split.
 
     Parameters
     ----------
@@ -80,26 +80,26 @@ def split_communities(
     rule compares with the degrees inside, so that what was merged comes apart. A level is a consensus of `n_runs` runs
     on the edges inside of all communities at once, O(m) time a run; levels look only at the parts that the level before has made.
     """
-    found = labels.copy()
+    split_labels = labels.copy()
     nodes = np.arange(network.n_nodes)
     graph = network
     for seeds in (spawn_seeds(level, n_runs + 1) for level in _levels(root)):
-        graph = _inside(graph, found[nodes])
-        own = canonical_labels(found[nodes])
-        parts = _parts(graph, own, threshold, seeds, n_threads)
-        split = weigh_splits(graph, own, parts)
+        graph = _inside(graph, split_labels[nodes])
+        part_labels = canonical_labels(split_labels[nodes])
+        parts = _parts(graph, part_labels, threshold, seeds, n_threads)
+        split = weigh_splits(graph, part_labels, parts)
         accepted = (split.saved > 0) & (split.cut <= _LARGEST_CUT)
         if not accepted.any():
             break
-        active = accepted[own]
+        active = accepted[part_labels]
         nodes = nodes[active]
-        found[nodes] = found.max() + 1 + parts[active]
+        split_labels[nodes] = split_labels.max() + 1 + parts[active]
         graph = _among(graph, active)
-    return canonical_labels(found)
+    return canonical_labels(split_labels)
 
 
 def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
-    """Measure what it brings to describe each community as several parts.
+    """Measure the gain by describing each community as several parts.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.
     """
     upper = network.sources < network.ends
     weights = network.weights[upper]
-    # Equal weights are 1 exactly.
+    # Equal weights become exactly 1.
     even = len(weights) == 0 or bool((weights == weights[0]).all())
     unit = 1.0 if even else float(np.square(weights).sum() / weights.sum())
     edges = np.ones(len(weights)) if even else weights / unit
@@ -166,7 +166,7 @@ def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.
 def _placed(
     within: NDArray[np.float64], degrees: NDArray[np.float64], sizes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the nats of the ends of the edges of groups: of edges within, sums of degrees, and sizes."""
+    """Return the description length, in nats, of the ends of the edges of groups, from their inner edges, sums of degrees, and sizes."""
     paired = within * np.log(2.0) + gammaln(within + 1.0)
     placed: NDArray[np.float64] = gammaln(degrees + 1.0) - paired + _log_multisets(sizes, degrees)
     return placed
@@ -174,8 +174,8 @@ def _placed(
 
 def _log_multisets(kinds: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the logarithm of the number of multisets of `count` elements of some kinds."""
-    found: NDArray[np.float64] = gammaln(kinds + count) - gammaln(kinds) - gammaln(count + 1.0)
-    return found
+    logs: NDArray[np.float64] = gammaln(kinds + count) - gammaln(kinds) - gammaln(count + 1.0)
+    return logs
 
 
 def _parts(
@@ -185,24 +185,24 @@ def _parts(
     seeds: list[int],
     n_threads: int,
 ) -> NDArray[np.int64]:
-    """Return a consensus inside each community, of runs that know its own degrees only."""
+    """Return a consensus inside each community, from runs that use only the degrees within it."""
     *runs, last = seeds
     find = _communities(network, labels)
-    made = np.empty((network.n_nodes, len(runs)), dtype=np.int32)
+    labels_of_runs = np.empty((network.n_nodes, len(runs)), dtype=np.int32)
     with side_by_side(min(n_threads, len(runs))) as work:
         for u, column in enumerate(work(find, runs)):
-            made[:, u] = column
+            labels_of_runs[:, u] = column
     evidence = evidence_of_pattern(
-        as_ensemble(made), network.starts, network.ends, n_jobs=n_threads
+        as_ensemble(labels_of_runs), network.starts, network.ends, n_jobs=n_threads
     )
     shares = evidence.counts / float(len(runs))
-    kept = shares >= threshold - _ROUNDING
-    certain = _filtered(network, kept, network.weights[kept] * shares[kept])
+    inner = shares >= threshold - _ROUNDING
+    certain = _filtered(network, inner, network.weights[inner] * shares[inner])
     return canonical_labels(_communities(certain, labels)(last))
 
 
 def _communities(network: Network, labels: NDArray[np.int64]) -> Callable[[int], NDArray[np.int32]]:
-    """Return the search for communities by modularity in the own graph of each community."""
+    """Return the search for communities by modularity in the subgraph of each community."""
     degrees = np.bincount(network.sources, network.weights, network.n_nodes)
     volumes = np.bincount(labels, degrees)[labels]
     loads = np.divide(degrees, np.sqrt(volumes), out=np.zeros(len(degrees)), where=volumes > 0)
@@ -219,21 +219,21 @@ def _levels(root: np.random.SeedSequence) -> list[np.random.SeedSequence]:
 
 def _inside(network: Network, labels: NDArray[np.int64]) -> Network:
     """Return the graph without the edges between communities."""
-    kept = labels[network.sources] == labels[network.ends]
-    return _filtered(network, kept, network.weights[kept])
+    inner = labels[network.sources] == labels[network.ends]
+    return _filtered(network, inner, network.weights[inner])
 
 
-def _filtered(network: Network, kept: NDArray[np.bool_], weights: NDArray[np.float64]) -> Network:
-    before = np.concatenate([[0], np.cumsum(kept)])
+def _filtered(network: Network, mask: NDArray[np.bool_], weights: NDArray[np.float64]) -> Network:
+    before = np.concatenate([[0], np.cumsum(mask)])
     starts = before[network.starts].astype(np.int64)
-    return Network(starts, network.ends[kept], weights, network.nodes)
+    return Network(starts, network.ends[mask], weights, network.nodes)
 
 
 def _among(network: Network, active: NDArray[np.bool_]) -> Network:
     """Return the graph of some nodes, which have no edges to the others."""
-    kept = active[network.sources]
+    inner = active[network.sources]
     number = np.cumsum(active, dtype=np.int64) - 1
     lengths = np.diff(network.starts)[active]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    ends = number[network.ends[kept]].astype(np.int32)
-    return Network(starts, ends, network.weights[kept], network.nodes)
+    ends = number[network.ends[inner]].astype(np.int32)
+    return Network(starts, ends, network.weights[inner], network.nodes)

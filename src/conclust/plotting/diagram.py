@@ -86,7 +86,7 @@ def line_diagram(
     ax = axes(ax, (width, max(0.8 + 1.15 * float(y.max() + 1), 0.42 * width)))
     from matplotlib.collections import LineCollection
 
-    apart = 72.0 * width / (widest + 0.5)  # points from one concept to the next
+    apart = 72.0 * width / (widest + 0.5)  # distance in points from one concept to the next
     longest = max(map(len, [*above, *below]))
     font = max(4.0, min(10.0, 1.5 * apart / (longest + 1)))
     size = max(4.0, min(9.0, apart / 6))
@@ -135,7 +135,7 @@ def line_diagram(
 def _diagram_texts(
     lattice: ConceptLattice, labels: str | Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
-    """Return the texts above and below every concept."""
+    """Return the labels above and below every concept."""
     nothing = [""] * len(lattice)
     if labels is None:
         return nothing, nothing
@@ -155,12 +155,12 @@ def _diagram_texts(
         raise InputError(
             f"'labels' must be one text for each of the {len(lattice)} concepts. Got {shown(labels)} instead."
         )
-    given = [str(text) for text in labels]
-    if len(given) != len(lattice):
+    label_texts = [str(text) for text in labels]
+    if len(label_texts) != len(lattice):
         raise InputError(
-            f"'labels' must be one text for each of the {len(lattice)} concepts. Got {len(given)}."
+            f"'labels' must be one text for each of the {len(lattice)} concepts. Got {len(label_texts)}."
         )
-    return nothing, given
+    return nothing, label_texts
 
 
 def _shorten(names: list[str]) -> str:
@@ -168,14 +168,14 @@ def _shorten(names: list[str]) -> str:
     whole = ", ".join(names)
     if len(whole) <= 24 or len(names) == 1:
         return whole
-    shown = 1
-    while len(", ".join(names[: shown + 1])) <= 14:
-        shown += 1
-    return f"{', '.join(names[:shown])} … ({len(names)})"
+    n_shown = 1
+    while len(", ".join(names[: n_shown + 1])) <= 14:
+        n_shown += 1
+    return f"{', '.join(names[:n_shown])} … ({len(names)})"
 
 
 def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return x and y of every concept: levels, ordered so that the squares of the lines are short.
+    """Return x and y of every concept: levels, ordered to minimise the squared lengths of the lines.
 
     The best order of one level, the others held, is an assignment problem; levels take turns until
     none gets better, from a few starts.
@@ -183,7 +183,7 @@ def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArr
     levels, covers = lattice.levels, lattice.covers
     members = [np.flatnonzero(levels == level) for level in range(int(levels.max()) + 1)]
     widest = max(map(len, members))
-    # Narrow levels are drawn a little wider, so that fewer lines run flat.
+    # Narrow levels are drawn a little wider, so that fewer lines are nearly horizontal.
     seats = [
         (widest / len(held)) ** 0.25 * (np.arange(len(held)) - (len(held) - 1) / 2)
         for held in members

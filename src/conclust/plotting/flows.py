@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Flow", "Tracking", "flow_diagram", "flow_of", "tracking_of", "tracking_plot"]
 
 _COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
-_FAINT = 0.05  # an edge with less of the cluster that it leads to is left out
+_FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,16 @@ def tracking_of(partitions: Any) -> Tracking:
     >>> found.order
     array([0, 2, 1, 3])
     """
-    given = getattr(partitions, "labels", partitions)
-    if not isinstance(given, Mapping) or not given:
+    by_number = getattr(partitions, "labels", partitions)
+    if not isinstance(by_number, Mapping) or not by_number:
         raise InputError(
             "Expected a Selection, or a dict of numbers of clusters to labels. Got "
             f"{type(partitions).__name__}."
         )
-    k = numbers_of_clusters(given)
-    codes = [np.maximum(read_labels(given[number], f"partitions[{number}]")[0], -1) for number in k]
+    k = numbers_of_clusters(by_number)
+    codes = [
+        np.maximum(read_labels(by_number[number], f"partitions[{number}]")[0], -1) for number in k
+    ]
     if len({len(labels) for labels in codes}) > 1:
         raise InputError(
             f"The partitions must be of the same objects. Got {sorted({len(c) for c in codes})} labels."
@@ -137,7 +139,7 @@ def tracking_of(partitions: Any) -> Tracking:
 
 
 def _recoloured(labels: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give clusters the colours of those before that they share most objects with, else new ones."""
+    """Give clusters the colours of the previous clusters with which they share most objects, or else new ones."""
     mine, theirs = int(labels.max(initial=-1)) + 1, int(before.max(initial=-1)) + 1
     both = (labels >= 0) & (before >= 0)
     table = np.bincount(labels[both] * theirs + before[both], minlength=mine * theirs)
@@ -211,20 +213,20 @@ def flow_of(partitions: Any) -> Flow:
 def _means(partitions: Any, found: Flow, values: Any) -> NDArray[np.float64]:
     """Return the mean value of the objects of each circle; NaN where none has one."""
     tracking = tracking_of(partitions)
-    given = number_array(values, "The values of flow_diagram")
+    numbers = number_array(values, "The values of flow_diagram")
     shape = tracking.colours.shape
-    if given.shape not in (shape, shape[1:]):
+    if numbers.shape not in (shape, shape[1:]):
         raise InputError(
-            f"The values of flow_diagram must have the shape {shape[1:]} or {shape}. Got {given.shape} instead."
+            f"The values of flow_diagram must have the shape {shape[1:]} or {shape}. Got {numbers.shape} instead."
         )
-    table = np.broadcast_to(given, shape)
+    table = np.broadcast_to(numbers, shape)
     means = np.full(len(found.size), np.nan)
     for node, (k, colour) in enumerate(zip(found.k, found.colour, strict=True)):
         level = int(np.searchsorted(tracking.k, k))
         mine = table[level][tracking.colours[level] == colour]
-        known = np.isfinite(mine)
-        if known.any():
-            means[node] = mine[known].mean()
+        finite = np.isfinite(mine)
+        if finite.any():
+            means[node] = mine[finite].mean()
     return means
 
 
@@ -234,8 +236,8 @@ def _shades(means: NDArray[np.float64], ax: Axes) -> NDArray[np.float64]:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize, to_rgba
 
-    known = means[np.isfinite(means)]
-    low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
+    finite = means[np.isfinite(means)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
     scale = ScalarMappable(Normalize(low, high if high > low else low + 1.0), colormaps["viridis"])
     fills = np.asarray(scale.to_rgba(np.nan_to_num(means)))
     fills[~np.isfinite(means)] = to_rgba(GREY)
@@ -249,7 +251,7 @@ def _places(
     count: NDArray[np.int64],
     size: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return the positions of the nodes of each level: near their origins, with room by size.
+    """Return the positions of the nodes of each level: near their origins, with space by size.
 
     Levels take turns, downwards and upwards, at standing by the mean place of their neighbours.
     """
@@ -259,10 +261,10 @@ def _places(
     n_levels = len(first) - 1
     down = [(level, 1, 0) for level in range(1, n_levels)]
     up = [(level, 0, 1) for level in range(n_levels - 2, -1, -1)]
-    for level, own, other in [*down, *up, *down]:
+    for level, column, other in [*down, *up, *down]:
         a, b = int(first[level]), int(first[level + 1])
-        inside = (edges[:, own] >= a) & (edges[:, own] < b)
-        mine = edges[inside, own] - a
+        inside = (edges[:, column] >= a) & (edges[:, column] < b)
+        mine = edges[inside, column] - a
         weight = np.bincount(mine, count[inside], b - a)
         pull = np.bincount(mine, count[inside] * x[edges[inside, other]], b - a)
         wish = np.where(weight > 0, pull / np.maximum(weight, 1e-300), 0.5)
@@ -271,7 +273,7 @@ def _places(
 
 
 def _seats(order: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the middle of the room of each cluster, large ones having more of it."""
+    """Return the middle of the interval of each cluster; larger clusters have longer intervals."""
     if not len(size):  # a level where no object is in a cluster
         return np.empty(0)
     room = np.sqrt(size[order]) + 0.35 * np.sqrt(size.sum() / len(size))
@@ -325,10 +327,10 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
 
     tracking = tracking_of(partitions)
     n = len(tracking.order)
-    shown = tracking.order
+    objects = tracking.order
     if n > _COLUMNS:
-        shown = shown[(np.arange(_COLUMNS) * n) // _COLUMNS]
-    colours = tracking.colours[:, shown]
+        objects = objects[(np.arange(_COLUMNS) * n) // _COLUMNS]
+    colours = tracking.colours[:, objects]
     palette = np.vstack([cluster_colours(int(colours.max(initial=0)) + 1), to_rgb(NO_CLUSTER)])
     rows = len(tracking.k)
     ax = axes(ax, (PAGE, 0.5 + 0.28 * rows + 0.25))
@@ -339,7 +341,7 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
         interpolation="nearest",
     )
     borders = np.argwhere(np.diff(colours, axis=1) != 0)
-    if len(borders) <= 60 * rows:  # more would hide the colours
+    if len(borders) <= 60 * rows:  # more edges would hide the colours
         at = (borders[:, 1] + 1) * (n / colours.shape[1])
         lines = np.stack(
             [
@@ -419,7 +421,7 @@ def flow_diagram(
     numbers = np.unique(flow.k)
     y = np.searchsorted(numbers, flow.k).astype(np.float64)
     rows, widest = len(numbers), int(np.bincount(y.astype(int)).max())
-    # Room for two circles in a row: nothing wider than that.
+    # At most the width of two adjacent circles.
     ax = axes(ax, (PAGE if widest > 5 else COLUMN, 0.6 + 0.62 * rows))
     total = float(flow.size[y == 0].sum())
     visible = flow.share >= _FAINT

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterGraph", "cluster_graph", "cluster_graph_of"]
 
-_LABELS = 24  # edges up to which numbers are written on them
-_NAME, _NUMBER = 6.5, 6.0  # sizes of type, in points
+_LABELS = 24  # maximum number of edges with written numbers
+_NAME, _NUMBER = 6.5, 6.0  # font sizes in points
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def cluster_graph(
     )
     circles = [Box(x, y, size / 2, size / 2) for (x, y), size in zip(places, across, strict=True)]
     placed = _names(words, graph.sizes, places, across)
-    # Larger numbers come first, and keep their places.
+    # Larger numbers are placed first.
     numbers = _numbers(graph.overlap, pairs[::-1], places, across) if numbered else []
     for text, k, box in placed:
         inside = (box.x, box.y) == tuple(places[k])
@@ -222,7 +222,7 @@ def cluster_graph(
 
 
 class Box(NamedTuple):
-    """The room of a text or a circle, in points: its middle, and half of its width and height."""
+    """The bounding box of a text or a circle, in points: its centre, and half of its width and height."""
 
     x: float
     y: float
@@ -230,7 +230,7 @@ class Box(NamedTuple):
     half_height: float
 
     def meets(self, other: Box) -> bool:
-        """Return whether two overlap."""
+        """Return whether two boxes overlap."""
         return (
             abs(self.x - other.x) < self.half_width + other.half_width
             and abs(self.y - other.y) < self.half_height + other.half_height
@@ -238,7 +238,7 @@ class Box(NamedTuple):
 
 
 def _box(at: NDArray[np.float64], text: str, size: float) -> Box:
-    """Return the room of a text; digits are not quite two thirds of their size wide."""
+    """Return the bounding box of a text; the width of a digit is just under two thirds of the font size."""
     lines = text.split("\n")
     x, y = at.tolist()
     return Box(x, y, 0.32 * size * max(map(len, lines)) + 0.5, 0.54 * size * len(lines))
@@ -247,7 +247,7 @@ def _box(at: NDArray[np.float64], text: str, size: float) -> Box:
 def _diameters(
     sizes: NDArray[np.int64], places: NDArray[np.float64], room: float, *, numbered: bool
 ) -> NDArray[np.float64]:
-    """Return the diameters of the circles, which leave room for two numbers between neighbours."""
+    """Return the diameters of the circles, which leave space for two numbers between neighbours."""
     K = len(sizes)
     biggest = min(42.0, 1.6 * room / max(4, K))
     if numbered and K > 2:
@@ -262,7 +262,7 @@ def _names(
     places: NDArray[np.float64],
     across: NDArray[np.float64],
 ) -> list[tuple[str, int, Box]]:
-    """Return names and sizes of clusters in their circles or outside; no sizes where they lie close."""
+    """Return names and sizes of clusters inside their circles or outside; without sizes if circles are close together."""
     K = len(sizes)
     for sized in (True, False):
         named = []
@@ -291,7 +291,7 @@ def _numbers(
     places: NDArray[np.float64],
     across: NDArray[np.float64],
 ) -> list[tuple[str, Box]]:
-    """Return the numbers on lines, each just outside of its circle; none where two do not fit."""
+    """Return the numbers on lines, each just outside of its circle; none on a line that cannot hold two."""
     texts = []
     for a, b in pairs:
         both = []

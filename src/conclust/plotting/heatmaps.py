@@ -1,4 +1,4 @@
-"""Heatmaps of co-association and of memberships, with strips of the clusters beside them."""
+"""Heatmaps of co-association and of memberships, with strips of the clusters."""
 
 from __future__ import annotations
 
@@ -232,11 +232,11 @@ def membership_heatmap(
 def _picture(
     pairs: Pairs, chosen: Any, strips: list[Strip], pixels: int, random_state: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
-    """Return the picture, the objects from top to bottom, and whether they are drawn from more."""
+    """Return the image, the objects from top to bottom, and whether they are a sample."""
     n_samples = pairs.n_samples
     by_name = isinstance(chosen, str)
     if pairs.blocks is not None and n_samples > _MAX_OBJECTS and not (by_name and chosen in _TREES):
-        # No pair is formed: all objects are shown.
+        # No pairs are formed, so all objects are shown.
         order = np.arange(n_samples) if chosen is None else chosen
         if by_name:
             colours = strips[0].colours
@@ -247,7 +247,7 @@ def _picture(
     objects = np.arange(n_samples) if drawn is None else drawn
     placed = np.arange(len(objects))
     if by_name:
-        # A pair without evidence is as far apart as can be, as in evidence accumulation.
+        # A pair without evidence has the maximum distance, as in evidence accumulation.
         placed = placed_by(chosen, 1.0 - np.where(np.isnan(shares), 0.0, shares))
         if chosen == "cluster":
             placed = placed[np.argsort(strips[0].colours[objects[placed]], kind="stable")]
@@ -267,8 +267,8 @@ def _drawn(n_samples: int, random_state: Any, owner: str) -> NDArray[np.int64] |
 
 def _average(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
     """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""
-    known = ~np.isnan(values)
-    summed, weight = np.where(known, values, 0.0), known.astype(np.float64)
+    finite = ~np.isnan(values)
+    summed, weight = np.where(finite, values, 0.0), finite.astype(np.float64)
     for axis, most in enumerate((rows, columns)):
         n = values.shape[axis]
         if n > most:

@@ -100,7 +100,7 @@ def embedding_of(
 
 def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return clusters and confidence."""
-    sure, given = confidence, labels
+    sure, cluster_labels = confidence, labels
     if hasattr(labels, "fit"):
         check_is_fitted(labels)
         membership = getattr(labels, "membership_", None)
@@ -108,8 +108,8 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDAr
             sure = np.asarray(membership).max(axis=1)
         elif sure is None and isinstance(X, Ensemble):
             sure = confidences(labels, X)
-        given = getattr(labels, "labels_", None)
-    codes = plain_array(given, "'labels'")
+        cluster_labels = getattr(labels, "labels_", None)
+    codes = plain_array(cluster_labels, "'labels'")
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise InputError(
             "'labels' must be a whole number for each object, or a fitted model. Got an array of shape "
@@ -126,7 +126,7 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDAr
 
 
 def _places(X: Any, n: int, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the places of some of the n objects, and the variance along either axis."""
+    """Return the coordinates of some of the n objects, and the variance along either axis."""
     if isinstance(X, Ensemble):
         if X.n_samples != n:
             raise InputError(f"X must be of the {n} objects of the labels. Got {X.n_samples}.")
@@ -236,15 +236,15 @@ def embedding(
         drawn = np.sort(generator(random_state, "embedding").permutation(n)[:most])
     places, shares = _places(X, n, drawn)
     picture = Embedding(places, shares, codes[drawn], sure[drawn])
-    # Unsure objects first, so that they cover no others.
-    shown = np.argsort(picture.confidence, kind="stable")
+    # Uncertain objects are drawn first, so that they do not cover others.
+    order = np.argsort(picture.confidence, kind="stable")
     K = int(picture.labels.max(initial=-1)) + 1
     words = cluster_words(names, K, "embedding")
     palette = np.vstack([cluster_colours(K), to_rgb(NO_CLUSTER)])
     ax = axes(ax, (COLUMN, 0.85 * COLUMN))
-    size = float(np.clip(9000.0 / max(len(shown), 1), 1.5, 16.0))
+    size = float(np.clip(9000.0 / max(len(order), 1), 1.5, 16.0))
     for k in range(-1, K):
-        rows = shown[np.maximum(picture.labels[shown], -1) == k]
+        rows = order[np.maximum(picture.labels[order], -1) == k]
         colours = np.column_stack(
             [np.tile(palette[k], (len(rows), 1)), 0.12 + 0.88 * picture.confidence[rows]]
         )
@@ -255,14 +255,14 @@ def embedding(
             c=colours,
             marker=MARKERS[k % len(MARKERS)] if k >= 0 else ".",
             linewidths=0,
-            rasterized=len(shown) > 2000,
+            rasterized=len(order) > 2000,
         )
     for k in range(K):
-        own = picture.labels == k
-        if own.any():
+        in_cluster = picture.labels == k
+        if in_cluster.any():
             ax.annotate(
                 words[k],
-                np.median(picture.places[own], axis=0),
+                np.median(picture.places[in_cluster], axis=0),
                 ha="center",
                 va="center",
                 fontsize=6.5,
@@ -276,7 +276,7 @@ def embedding(
                     "linewidth": 1.0,
                 },
             )
-    some = f"{n:,}" if len(shown) == n else f"{len(shown):,} of {n:,}"
+    some = f"{n:,}" if len(order) == n else f"{len(order):,} of {n:,}"
     ax.set_title(f"{some} objects, uncertain ones faded")
     if np.isnan(picture.shares).all():
         ax.set(xlabel="first feature", ylabel="second feature")

@@ -149,19 +149,21 @@ def weights_of(weights: ArrayLike | Any) -> NDArray[np.float64]:
     >>> weights_of([3, 1])
     array([0.75, 0.25])
     """
-    given = weights
+    weight_values = weights
     if isinstance(weights, Ensemble):
-        given = np.ones(weights.n_partitions) if weights.weights is None else weights.weights
+        weight_values = (
+            np.ones(weights.n_partitions) if weights.weights is None else weights.weights
+        )
     elif hasattr(weights, "fit"):
         check_is_fitted(weights)
         model = getattr(weights, "consensus_", weights)
-        given = getattr(model, "weights_", None)
-        if given is None:
+        weight_values = getattr(model, "weights_", None)
+        if weight_values is None:
             raise InputError(
                 f"weight_bars draws weights, and {type(model).__name__} learns none: WeightedPCC and "
                 "WeightedNMF do ('weights_')."
             )
-    array = number_array(given, "Weights")
+    array = number_array(weight_values, "Weights")
     if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any() or not array.any():
         raise InputError(
             "Weights must be finite, at least 0 and not all 0, one for each partition. Got an array of "

@@ -1,4 +1,4 @@
-"""Curves over the number of clusters: distribution functions, area, PAC and RCSI beside their null."""
+"""Curves over the number of clusters: distribution functions, area, PAC and RCSI with their null."""
 
 from __future__ import annotations
 
@@ -160,10 +160,10 @@ def curve_of(
                 "RCSI compares PAC with the PAC of references, and there are none: give it as 'null', "
                 "or draw pac_curve."
             )
-        own = is_selection(given)  # its references have the floor of RCSI already
-        logs = np.log(references if own else np.maximum(references, _FLOOR))
+        from_selection = is_selection(given)  # the references already include the floor of RCSI
+        logs = np.log(references if from_selection else np.maximum(references, _FLOOR))
         references = logs.mean(axis=0) - logs
-        if not own:
+        if not from_selection:
             values = logs.mean(axis=0) - np.log(np.maximum(values, _FLOOR))
             error = logs.std(axis=0, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else None
     elif criterion != "pac":
@@ -183,7 +183,7 @@ def curve_of(
 
 
 def is_selection(given: Any) -> bool:
-    """Tell a Selection from arrays."""
+    """Return whether the input is a Selection rather than arrays."""
     return hasattr(given, "table") and hasattr(given, "k") and hasattr(given, "null")
 
 
@@ -198,7 +198,7 @@ def _read_null(null: ArrayLike | None, n_k: int) -> NDArray[np.float64]:
 
 
 def numbers_of_clusters(given: Mapping[Any, Any]) -> NDArray[np.int64]:
-    """Return the keys of a dict by number of clusters, rising."""
+    """Return the keys of a dict by number of clusters, in increasing order."""
     if not all(isinstance(k, int | np.integer) and 0 < k < 1 << 53 for k in given):
         raise InputError(
             f"The keys must be numbers of clusters. Got {shown(list(given)[:12])} instead."
@@ -217,7 +217,7 @@ def _value_of(value: Any, k: int) -> float:
 
 
 def _growth(areas: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the first area, then how much larger each is than the largest before, relative to that."""
+    """Return the first area, then the relative growth of each over the largest previous one."""
     largest = np.maximum.accumulate(areas)
     growth = largest.copy()
     np.divide(np.diff(largest), largest[:-1], out=growth[1:], where=largest[:-1] > 0)
@@ -353,7 +353,7 @@ def _steps(given: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def _shades(n: int) -> list[Any]:
-    """Return n colours from light to dark, none too light to be seen."""
+    """Return n colours from light to dark, all dark enough to be visible."""
     from matplotlib.colors import LinearSegmentedColormap
 
     scale = LinearSegmentedColormap.from_list("conclust", COLOURS)
@@ -413,7 +413,7 @@ def pac_curve(
     chosen: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the share of ambiguous pairs, beside references without clusters.
+    """Draw the share of ambiguous pairs, compared with references without clusters.
 
     Parameters
     ----------
@@ -602,7 +602,7 @@ def _draw(ax: Axes, curve: Curve) -> None:
     ax.set_xlabel("number of clusters")
     ax.margins(x=0.05)
     if len(curve.null):
-        # Room for the legend above everything.
+        # Space for the legend above all curves.
         low, high = ax.get_ylim()
         ax.set_ylim(low, low + 1.5 * (high - low))
         ax.legend(loc="upper right", ncols=2, columnspacing=1.2, title=_said(curve) or None)

@@ -94,7 +94,7 @@ def membership_bars(
     names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the memberships of all objects as bars, side by side.
+    """Draw the memberships of all objects as adjacent bars.
 
     Objects are sorted by their most probable cluster, the most certain first; each bar has height 1 and shows the
     shares of the clusters from below, the object's own first.
@@ -141,11 +141,11 @@ def membership_bars(
     from matplotlib.colors import to_rgb
 
     edges = np.unique(np.arange(min(n, limit) + 1) * n // min(n, limit))
-    # Bars end where clusters do.
+    # Bars end at the borders of clusters.
     ends = np.flatnonzero(np.diff(bars.clusters)) + 1
     edges = np.union1d(edges, ends).astype(np.int64)
     means = over_partitions(bars.values, edges) / np.diff(edges)[:, None]
-    own = bars.clusters[edges[:-1]]
+    clusters = bars.clusters[edges[:-1]]
     palette = cluster_colours(K)
     try:
         for k, colour in enumerate([] if colours is None else list(colours)[:K]):
@@ -154,11 +154,13 @@ def membership_bars(
         raise InputError(
             f"'colours' must be colours as matplotlib has them, one for each cluster. {error}."
         ) from error
-    # The own cluster stands below, the others on it in their order.
-    floor = np.where(np.arange(K) == own[:, None], 0.0, means[np.arange(len(own)), own][:, None])
-    below = np.zeros(len(own))
+    # An object's own cluster is at the bottom, the others are stacked on it in order.
+    floor = np.where(
+        np.arange(K) == clusters[:, None], 0.0, means[np.arange(len(clusters)), clusters][:, None]
+    )
+    below = np.zeros(len(clusters))
     for k in range(K):
-        mine = own == k
+        mine = clusters == k
         start = np.where(mine, 0.0, floor[:, k] + below)
         height = means[:, k]
         _steps(ax, edges, start, start + height, palette[k], words[k])
@@ -212,7 +214,7 @@ def _steps(
 
 
 def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> None:
-    """Write the name of a cluster above its objects, in its colour, where there is room."""
+    """Write the name of a cluster above its objects, in its colour, if there is space."""
     points = share * 72.0 * ax.bbox.width / ax.figure.dpi
     if points < 4.5 * len(text) + 3:
         return
@@ -325,7 +327,7 @@ def silhouette_bars(
     mean = float(bars.values.mean())
     for at, (k, a, size) in enumerate(zip(clusters, first, sizes, strict=True)):
         values = bars.values[a : a + size]
-        # Of very many objects neighbours are averaged to one bar.
+        # With very many objects, adjacent ones are averaged into one bar.
         count = min(size, max(1, _MOST_BARS * size // n))
         edges = np.arange(count + 1) * size // count
         means = over_partitions(values, edges) / np.diff(edges)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SupportedTree", "consensus_tree", "consensus_tree_of"]
 
-# Room of a leaf beside its share of the objects, so that small ones can be seen.
+# Minimum width of a leaf in addition to its share of the objects, so that small leaves are visible.
 _LEAST = 0.03
 
 
@@ -104,11 +104,11 @@ def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> Sup
         y[s] = nodes.get(split.left, 0.0), nodes.get(split.right, 0.0), split.height
         place[split.node] = float(x[s].mean())
     cut = tree.cut(alpha=alpha) if tree.has_p_values else tree.cut(len(tree.splits) + 1)
-    own = [
+    leaf_clusters = [
         int(cut[np.argmax(tree.leaves == leaf)]) if n else -1
         for leaf, n in zip(leaves, sizes, strict=True)
     ]
-    return SupportedTree(x, y, tree.holds(alpha), ends, leaves, sizes, np.array(own))
+    return SupportedTree(x, y, tree.holds(alpha), ends, leaves, sizes, np.array(leaf_clusters))
 
 
 @drawn_in_style
@@ -152,10 +152,10 @@ def consensus_tree(
     >>> ax.get_title()
     'Consensus tree of 6 objects, without p-values'
     """
-    shown = consensus_tree_of(tree, alpha=alpha)
+    drawing = consensus_tree_of(tree, alpha=alpha)
     ax = axes(ax, (PAGE, 0.45 * PAGE))
     level = tree.alpha if alpha is None else alpha
-    for x, y, holds, split in zip(shown.x, shown.y, shown.holds, tree.splits, strict=True):
+    for x, y, holds, split in zip(drawing.x, drawing.y, drawing.holds, tree.splits, strict=True):
         ax.plot(
             [x[0], x[0], x[1], x[1]],
             [y[0], y[2], y[2], y[1]],
@@ -177,10 +177,10 @@ def consensus_tree(
                 fontsize=6.5,
                 color=INK if holds else GREY,
             )
-    palette = cluster_colours(int(shown.clusters.max()) + 1)
+    palette = cluster_colours(int(drawing.clusters.max()) + 1)
     trans = ax.get_xaxis_transform()
     for a, b, n, k in zip(
-        shown.ends[:-1], shown.ends[1:], shown.sizes, shown.clusters, strict=True
+        drawing.ends[:-1], drawing.ends[1:], drawing.sizes, drawing.clusters, strict=True
     ):
         ax.plot(
             [a + 0.002, b - 0.002],
@@ -202,7 +202,7 @@ def consensus_tree(
             fontsize=6.0,
             annotation_clip=False,
         )
-    ax.set(xlim=(0, 1), ylim=(0, 1.1 * max(float(shown.y.max()), 1e-9)))
+    ax.set(xlim=(0, 1), ylim=(0, 1.1 * max(float(drawing.y.max()), 1e-9)))
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)
     ax.set_xlabel(
@@ -212,7 +212,7 @@ def consensus_tree(
     n = f"{int((tree.leaves >= 0).sum()):,}"
     support = "without p-values"
     if tree.has_p_values:
-        held = f"{int(shown.holds.sum())} of {len(tree.splits)} splits hold"
+        held = f"{int(drawing.holds.sum())} of {len(tree.splits)} splits hold"
         support = f"{held} (p < {level:g})".replace("< 0.", "< .")
     else:
         ax.set_xlabel("objects of the lowest clusters", labelpad=17)

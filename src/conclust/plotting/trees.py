@@ -89,7 +89,7 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
     n = len(matrix) + 1
     check_int(n_clusters, "n_clusters", "dendrogram", high=n)
     most = check_int(max_merges, "max_merges", "dendrogram")
-    # Where the leaves of each node begin, from the root down: the left part stands first.
+    # The first position of the leaves of each node, from the root down: the left part comes first.
     size = np.concatenate([np.ones(n), matrix[:, 3]]).astype(np.int64)
     begin = np.zeros(2 * n - 1, dtype=np.int64)
     parts = matrix[:, :2].astype(np.int64)
@@ -99,18 +99,18 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
         begin[right] = begin[n + row] + size[left]
     order = np.empty(n, dtype=np.int64)
     order[begin[:n]] = np.arange(n)
-    # A node hangs in the middle between its parts, a leaf in the middle of its room.
+    # A node is halfway between its parts, a leaf in the middle of its interval.
     middle = begin + size / 2.0
     for row in range(n - 1):
         middle[n + row] = middle[parts[row]].mean()
     height = np.concatenate([np.zeros(n), matrix[:, 2]])
     top_merges = np.arange(max(0, n - 1 - most), n - 1)
-    shown = np.zeros(2 * n - 1, dtype=bool)
-    shown[n + top_merges] = True
-    # A branch that is cut off keeps its room: its middle is the middle of its leaves.
+    is_shown = np.zeros(2 * n - 1, dtype=bool)
+    is_shown[n + top_merges] = True
+    # A truncated branch keeps its interval, with the middle of its leaves as position.
     for merge in top_merges.tolist():
         for part in parts[merge]:
-            if not shown[part]:
+            if not is_shown[part]:
                 middle[part] = begin[part] + size[part] / 2.0
         middle[n + merge] = middle[parts[merge]].mean()
     labels = cut(matrix, n_clusters)

@@ -1,4 +1,4 @@
-"""Several methods on one ensemble: their scores, a line for each."""
+"""Scores of several methods on one ensemble, one line each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TITLES = {
     "anmi": "mean NMI with the members",
     "certainty": "mean certainty",
 }
-_LINE = 0.42 * CM  # inches for a method
+_LINE = 0.42 * CM  # height of a method in inches
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def comparison_of(trials: Comparison, *, score: str | None = None) -> Ranking:
 
 @drawn_in_style
 def comparison(trials: Comparison, *, score: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the score of each method, best on top, with its number of clusters and its CPU time.
+    """Draw the score of each method, best first, with its number of clusters and its CPU time.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def comparison(trials: Comparison, *, score: str | None = None, ax: Axes | None 
     low = min(0.0, float(np.nanmin(ranking.values, initial=0.0)))
     ax.hlines(places[:best], low, ranking.values, color=PALE, linewidth=1.2, zorder=1)
     ax.plot(ranking.values, places[:best], "o", color=COLOURS[4], markersize=3.6, clip_on=False)
-    beside: dict[str, Any] = {
+    text_style: dict[str, Any] = {
         "xycoords": ax.get_yaxis_transform(),
         "textcoords": "offset points",
         "va": "center",
@@ -158,12 +158,12 @@ def comparison(trials: Comparison, *, score: str | None = None, ax: Axes | None 
     for place, number, seconds in zip(
         places, ranking.n_clusters, ranking.cpu_seconds, strict=False
     ):
-        ax.annotate(f"{number:,}", (1.0, place), (30, 0), ha="right", **beside)
-        ax.annotate(_seconds(seconds), (1.0, place), (62, 0), ha="right", **beside)
+        ax.annotate(f"{number:,}", (1.0, place), (30, 0), ha="right", **text_style)
+        ax.annotate(_seconds(seconds), (1.0, place), (62, 0), ha="right", **text_style)
     for place in places[best:]:
-        ax.annotate("no result", (0.0, place), (3, 0), ha="left", **beside)
+        ax.annotate("no result", (0.0, place), (3, 0), ha="left", **text_style)
     for text, right in (("clusters", 30), ("CPU s", 62)):
-        ax.annotate(text, (1.0, -1.0), (right, 0), ha="right", **beside)
+        ax.annotate(text, (1.0, -1.0), (right, 0), ha="right", **text_style)
     ax.set_yticks(places, names)
     ax.set(xlim=(low, 1.0), ylim=(len(names) - 0.4, -1.4), xlabel=_TITLES[ranking.score])
     ax.set_title(f"{len(names)} method{'s' * (len(names) != 1)} on the same partitions")

@@ -1,4 +1,4 @@
-"""Decisions by the points in the fit of a consensus: the number of clusters, or the cut into a given number."""
+"""Decisions by the points when a consensus is fitted: the number of clusters, or the cut into a given number."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ChooserByPoints:
         self._seed, self._min_clusters = seed, min_clusters
 
     def __call__(self, trees: GrownTrees) -> ChosenNumber:
-        """Return the number, the sentence that explains it and the clusters, where they are no horizontal cut."""
+        """Return the number, the sentence that explains it, and the clusters if they are not a horizontal cut."""
         consensus, points = self._consensus, scaled_points(self._generator, self._X, trees.objects)
         K, n_jobs = consensus.n_clusters, consensus.n_jobs
         if K is not None:

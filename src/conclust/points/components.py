@@ -1,4 +1,4 @@
-"""The number of components of a mixture of normal distributions of one shape, where such a mixture fits the points."""
+"""The number of components of a mixture of normal distributions of one shape, if such a mixture fits the points."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["number_of_components"]
 
 _SHAPES: tuple[Shape, ...] = ("spherical", "tied", "full")
 _MAX_COMPONENTS = 20
-# Points of which the mixtures are fitted, at most, and points for each parameter, at least.
+# Maximum number of points to which mixtures are fitted, and minimum number of points per parameter.
 _MAX_POINTS = 1_000
 _POINTS_A_PARAMETER = 4
-# Numbers without a lower BIC after which a shape is given up.
+# Number of consecutive numbers of components without a lower BIC after which a shape is abandoned.
 _WORSE = 3
 _TOLERANCE = 1e-4
-# The constants below were settled as experiments/default/README.md says.
+# The constants below were chosen as described in experiments/default/README.md.
 _FITS = 0.75
 _CLEARLY_BETTER = 35.0
 
@@ -29,7 +29,7 @@ def number_of_components(
     most: int,
     seed: int,
 ) -> int | None:
-    """Return the number of components of one shape whose mixture explains the points, if one does.
+    """Return the number of components of one shape whose mixture explains the points, or None.
 
     Mixtures of `fewest` components and more are fitted, from k-means. The number is that
     of the lowest BIC if its components share one covariance, it fits the points (see `misfit`), and mixtures with a

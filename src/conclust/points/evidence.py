@@ -15,8 +15,9 @@ from conclust.neighbours import NeighbourGraph
 
 __all__ = ["Borders", "Island", "find_borders"]
 
-# A valley is a border where its density is this share of that of the lower peak; no valley: 1. The evidence is the
-# logarithm of the likelihood ratio of the two. Settled as experiments/default/README.md says.
+# The density of a valley relative to the lower peak, under the hypothesis of a border; without a
+# valley it is 1. The evidence is the logarithm of the likelihood ratio of the two. Chosen as
+# described in experiments/default/README.md.
 _DEPTH = 0.4
 _IN_VALLEY = log(2 * _DEPTH / (1 + _DEPTH))
 _ON_PEAK = log(2 / (1 + _DEPTH))
@@ -124,13 +125,13 @@ class Borders:
         return sorted(joined, key=lambda island: -island.evidence)
 
     def _masses(self, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the number of points that each island has in some of the pieces, of shape (n_islands,)."""
+        """Return the number of points of each island in some of the pieces, of shape (n_islands,)."""
         sizes = np.bincount(self.pieces, minlength=self.n_pieces)
         masses = np.bincount(self._islands[inside], weights=sizes[inside], minlength=self.n_islands)
         return masses.astype(np.float64)
 
     def clusters_of_pieces(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the cluster that most points of each piece are in, of shape (n_pieces,)."""
+        """Return the cluster with most points of each piece, of shape (n_pieces,)."""
         table = np.zeros((self.n_pieces, int(labels.max()) + 1), dtype=np.int64)
         np.add.at(table, (self.pieces, labels), 1)
         return np.asarray(table.argmax(axis=1))
@@ -141,12 +142,12 @@ class Borders:
 
     @property
     def n_islands(self) -> int:
-        """Number of groups of pieces without a tie between them, but across deep valleys."""
+        """Number of groups of pieces that are connected only across deep valleys."""
         return int(self._islands.max()) + 1
 
     @cached_property
     def _islands(self) -> NDArray[np.int64]:
-        # Small clusters that a single tie joins, across an empty valley, are islands too.
+        # Small clusters connected by a single tie across an empty valley are also islands.
         joining = self.pairs[self.ratios >= _DEPTH]
         ties = sp.coo_array(
             (np.ones(len(joining)), (joining[:, 0], joining[:, 1])),

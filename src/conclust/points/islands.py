@@ -1,4 +1,4 @@
-"""Cuts of a tree that do not split a cluster while islands of points lie joined in another."""
+"""Cuts of a tree that do not split one cluster while another contains joined islands of points."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from conclust.points.evidence import Borders
 
 __all__ = ["ISLAND_EVIDENCE", "cuts_with_islands"]
 
-# A cut with islands apart takes the place of the horizontal one where its evidence is larger by more than this.
+# A cut with separate islands replaces the horizontal one if its evidence is larger by more than this.
 ISLAND_EVIDENCE = 2.0
 
 
 def cuts_with_islands(
     borders: Borders, cuts: Mapping[int, NDArray[np.int64]]
 ) -> dict[int, tuple[NDArray[np.int64], float]]:
-    """Return for each number of clusters the cut with the largest evidence, islands apart.
+    """Return for each number of clusters the cut with the largest evidence, with islands kept separate.
 
     A tree joins by mean similarity, so that two small islands may be joined before the halves of a large cluster
     are. Beside the cut into K clusters, cuts into fewer are looked at, whose largest joined islands are

@@ -23,16 +23,16 @@ __all__ = [
     "n_parameters",
 ]
 
-# Covariances of the components: one sphere, one ellipsoid, an ellipsoid each.
+# Shapes of covariance: a common sphere, a common ellipsoid, or one ellipsoid per component.
 Shape = Literal["spherical", "tied", "full"]
 
 _MAX_ITER = 200
-# A component of fewer points is not a cluster.
+# A component with fewer points is not a cluster.
 _FEWEST_POINTS = 1.5
 # Relative to the mean variance; it keeps a covariance regular.
 _RIDGE = 1e-6
 _KMEANS_STARTS = 5
-# Numbers of directions in which the fit is tested.
+# Number of directions in which the fit is tested.
 _MAX_AXES, _MAX_PAIRS, _ANGLES = 10, 15, 8
 
 

@@ -24,15 +24,15 @@ _FEWEST_OBJECTS = 50
 _NEIGHBOURS = 10
 _OBJECTS_A_PIECE = 25
 _MAX_PIECES = 60
-# The constants below were settled as experiments/default/README.md says.
+# The constants below were chosen as described in experiments/default/README.md.
 # Pieces whose pooled valley is less than half as dense as the lower peak stay apart.
 _MERGED_ABOVE = 0.5
-# More than one cluster needs evidence that is larger by this than that of one; numbers whose scores differ by less are
-# equally well supported.
+# Several clusters must have more evidence than a single one, by at least this; numbers whose scores
+# differ by less are equally well supported.
 _CLEAR_EVIDENCE = 2.0
-# What a further cluster must add to evidence and lifetime to be worth it.
+# Minimum gain in evidence and lifetime by an additional cluster.
 _COST_OF_A_CLUSTER = 1.5
-# A border between whole clusters counts up to this density of its valley, where the pieces show none.
+# A border between complete clusters counts up to this density of its valley, if the pieces show none.
 _SHALLOWEST = 0.64
 _LIFETIMES_TRIED = 8
 _SHORTEST_LIFETIME = 1e-4
@@ -189,7 +189,7 @@ def _by_pieces(
     cuts = {K: trees.cut(K) for K in range(1, min(pieces.n_pieces, most) + 1)}
     apart = cuts_with_islands(pieces, cuts)
     evidence = {K: value for K, (_, value) in apart.items()}
-    # Where more than one cluster is known, one is nothing to compare with.
+    # One cluster is not an alternative if there is known to be more than one.
     margin = _CLEAR_EVIDENCE if min_clusters == 1 else 0.0
     scores = {
         K: value - _COST_OF_A_CLUSTER * K + log(max(trees.lifetime(K), _SHORTEST_LIFETIME))
@@ -210,7 +210,7 @@ def _by_pieces(
 def _by_whole_clusters(
     borders_of: Callable[[NDArray[np.int64]], Borders], trees: GrownTrees, least: int, most: int
 ) -> BorderDecision:
-    """Accept the number of the longest lifetime whose clusters all have a valley between them."""
+    """Accept the number with the longest lifetime whose clusters are all separated by valleys."""
     longest = sorted(range(2, trees.n_numbers + 1), key=lambda K: (-trees.lifetime(K), K))
     candidates = dict.fromkeys([trees.n_clusters_shown, *longest[:_LIFETIMES_TRIED]])
     accepted: dict[int, NDArray[np.float64]] = {}
@@ -229,8 +229,8 @@ def _by_whole_clusters(
         why = "at no number of clusters does every border have a valley"
     if least > 1:
         return _by_ensemble(trees, least, most, why)
-    shown = trees.n_clusters_shown
-    lean = f"; the partitions alone favour {shown}" if shown > 1 else ""
+    indicated = trees.n_clusters_shown
+    lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
 
 

@@ -1,4 +1,4 @@
-"""A last step with the points: a mixture of normal distributions that fits, or Lloyd's iterations."""
+"""A final step with the points: a mixture of normal distributions if one fits, or Lloyd's iterations."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ __all__ = ["Refinement", "objects_to_refine", "refine_by_centers"]
 # Maximum number of objects on which Lloyd's iterations run and are judged.
 _MAX_OBJECTS = 5_000
 _MAX_ITER = 100
-# The constants below were settled as experiments/default/README.md says.
+# The constants below were chosen as described in experiments/default/README.md.
 _WIDE, _NARROW = 20, 5
 _SAME_CUT = 1.01
 _ALLOWED_FACTOR, _ALLOWED_SHARE = 1.2, 0.006
-# The covariance within clusters is shrunk towards a ball by this share; more features are not whitened.
+# The covariance within clusters is shrunk towards a sphere by this share; points with more features are not whitened.
 _SHRINKAGE = 0.1
 _MAX_WHITENED = 1_000
-# A mixture is considered if there are four points for each parameter of its most general form. It fits below this
-# value of `misfit`, and is refused where the consensus cuts less than half as many ties (.4 with few neighbours).
+# A mixture is considered if there are four points for each parameter of its most general form. It
+# fits below this value of `misfit`, and is rejected if the consensus cuts fewer than half as many
+# ties (.4 with few neighbours).
 _POINTS_A_PARAMETER = 4
 _FITS = 0.85
 _CLEARLY_FEWER, _CLEARLY_FEWER_NARROW = 0.5, 0.4
@@ -94,7 +95,7 @@ class Refinement:
         half = (shares[other, for_[other]] + shares[other, labels[other]]) / 2
         shares[other, for_[other]] = half
         shares[other, labels[other]] = half
-        # The label is the largest entry, also by the first of equal ones.
+        # The label is the largest entry, the first one if tied.
         first = np.flatnonzero(shares.argmax(axis=1) != labels)
         shares[first, labels[first]] = np.nextafter(shares[first, labels[first]], 2.0)
         return shares
@@ -184,7 +185,7 @@ def refine_by_centers(
 def _fitting_mixture(
     points: NDArray[np.float64], labels: NDArray[np.int64], K: int, seed: int
 ) -> Mixture | None:
-    """Return the best mixture of K components, if the points suffice for one and it fits."""
+    """Return the best mixture of K components, if there are enough points and it fits."""
     n, d = points.shape
     if n_parameters("full", K, d) * _POINTS_A_PARAMETER > n:
         return None
@@ -199,7 +200,7 @@ def _not_clearly_worse(
     after: NDArray[np.int64],
     n_jobs: int | None,
 ) -> bool:
-    """Whether the neighbour graphs do not prefer the consensus by far."""
+    """Whether the neighbour graphs do not clearly prefer the consensus."""
     for n_neighbors, share in ((_WIDE, _CLEARLY_FEWER), (_NARROW, _CLEARLY_FEWER_NARROW)):
         graph = neighbour_graph(points, n_neighbors, n_jobs=n_jobs)
         if _cut_shares(graph, before)[0] < share * _cut_shares(graph, after)[0]:
@@ -282,7 +283,7 @@ def _allowed(before: float, after: float) -> bool:
 
 
 def _cut_shares(graph: NeighbourGraph, labels: NDArray[np.int64]) -> tuple[float, float]:
-    """Return the share of ties that leave a cluster, as the mean over clusters, and of all ties."""
+    """Return the share of ties that leave a cluster, both as the mean over clusters and of all ties."""
     of_points = labels[graph.rows.first]
     K = int(labels.max()) + 1
     source = of_points[graph.sources]

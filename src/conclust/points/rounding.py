@@ -1,4 +1,4 @@
-"""Columns of rounded values, spread over the intervals that they were rounded from."""
+"""Spreads columns of rounded values over the intervals that they were rounded from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports: a result as one HTML file that can be passed on.
+"""Reports: a result as one self-contained HTML file.
 
 ``reading.py`` and ``folders.py`` read a model, a selection, labels or a folder into a ``Reported``
 (``result.py``); ``contents.py`` and its neighbours make an account of plain data; ``page.py`` with

@@ -32,16 +32,16 @@ def read_annotated(
     InputError
         If there is none of this name, or no name was given.
     """
-    there = [
+    key_columns = [
         str(name)
         for name, held in adata.uns.items()
         if name in adata.obs and hasattr(held, "get") and "keys" in held.get("params", {})
     ]
-    if key is None or key not in there:
+    if key is None or key not in key_columns:
         got = "No key was given" if key is None else f"There is no {key!r}"
         raise InputError(
             f"A report of an AnnData is of a consensus in it: key='consensus'. {got}; sc.tl.consensus "
-            f"has written {there or 'none'}."
+            f"has written {key_columns or 'none'}."
         )
     params = adata.uns[key]["params"]
     columns = [str(name) for name in np.atleast_1d(params["keys"])]

@@ -1,4 +1,4 @@
-"""Which borders between clusters hold: the table of p-values, and the tree with its support."""
+"""The borders between clusters: the table of p-values, and the tree with its support."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEW = 400
 
 
 def border_words(reported: Reported) -> str:
-    """Return what the first line adds: "3 of 4 borders hold (p < .05, Holm)"; empty without tests."""
+    """Return the addition to the first line: "3 of 4 borders hold (p < .05, Holm)"; empty without tests."""
     if reported.borders is None or reported.n_clusters == 1:
         return ""
     line = _headline(reported, reported.borders)
@@ -31,7 +31,7 @@ def _headline(reported: Reported, borders: Borders) -> str:
 
 
 def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | None:
-    """Return the section on the borders between clusters; None where they were not tested.
+    """Return the section on the borders between clusters; None if they were not tested.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A result becomes a plain account: the decision, facts, and sections of texts, tables and pictures.
+"""Converts a result to a plain account: the decision, facts, and sections of texts, tables and pictures.
 
 Numbers come from `conclust.selection`, `conclust.confidence` and `conclust.plotting`; here they get explanations.
 """
@@ -37,7 +37,7 @@ __all__ = ["FORMAT", "contents"]
 
 FORMAT = 1
 _MANY_CLUSTERS = 60
-_EXACT = 2**53  # whole numbers up to which a browser reads JSON exactly; seeds may be larger
+_EXACT = 2**53  # largest integer that browsers read exactly from JSON; seeds may be larger
 
 
 def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
         sure, clusters = object_confidence(drawn.judged), cluster_confidence(drawn.judged)
         sizes = np.bincount(reported.labels[reported.labels >= 0], minlength=reported.n_clusters)
         clusters = replace(clusters, sizes=sizes)
-    # The groups come first, then how they were found.
+    # The groups come first, then the method.
     sections = []
     if sure is not None and clusters is not None:
         sections += [
@@ -96,7 +96,7 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
 
 
 def _facts(reported: Reported, clusters: ClusterConfidence | None) -> list[dict[str, str]]:
-    """Return the few numbers at the top, each with how it was made."""
+    """Return the main numbers for the top of the page, each with its explanation."""
     record, judged = reported.record, reported.judged
     facts = [("Objects", f"{reported.n_samples:,}", "Rows of the input.")]
     if reported.selection is not None and not math.isnan(reported.selection.p_value):
@@ -446,7 +446,7 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
 
 
 def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
-    """Return the ways in which the clusterings disagree, with a picture of each; empty if there is only one."""
+    """Return the modes of the clusterings, with a picture of each; empty if there is only one."""
     assert reported.judged is not None
     members = reported.judged.members
     several = several_modes(members)
@@ -521,7 +521,7 @@ def plain(value: Any) -> Any:
 
 
 def shown_text(text: str) -> str:
-    """Return a sentence for display; a very long one is cut."""
+    """Return a sentence for display; a very long one is truncated."""
     words = [shown(word) for word in text[:2000].split(" ")]
     return " ".join(words) + ("…" if len(text) > 2000 else "")
 

@@ -59,7 +59,7 @@ def features_section(reported: Reported) -> dict[str, Any]:
 
 
 def strongest(features: Features, k: int, n_features: int = 3) -> list[str]:
-    """Return the features and categories that distinguish cluster k most, each with its value here and elsewhere."""
+    """Return the features and categories that distinguish cluster k most, each with its value inside and outside."""
     texts: list[str] = []
     for row in _ranked(features, k):
         if len(texts) == n_features or row["size"] < _SMALL:
@@ -133,7 +133,7 @@ def _ranked(features: Features, k: int) -> list[dict[str, Any]]:
         width = np.bincount(categories.column)
         for j in shares.largest(k, len(categories.category)).tolist():
             apart = shares.difference[k, j]
-            # With two categories, the less frequent one would repeat the information.
+            # With two categories, the less frequent one would be redundant.
             if width[categories.column[j]] == 2 and apart < 0:
                 continue
             name = f"{features.category_names[categories.column[j]]} = {categories.category[j]}"
@@ -160,7 +160,7 @@ def _pair(values: Any, k: int, j: int, told: Any) -> tuple[str, str]:
 
 
 def brief(value: float) -> str:
-    """Return a number in four digits, as people write it: 70,320, and 0.0123; very small ones as 1.2e-09."""
+    """Format a number with four digits for readers: 70,320, and 0.0123; very small ones as 1.2e-09."""
     if not math.isfinite(value) or value == 0 or not 1e-4 <= abs(value) < 1e9:
         return f"{value:.4g}"
     places = 3 - math.floor(math.log10(abs(value)))

@@ -74,7 +74,7 @@ def overview_section(
 
 
 def how_named(reported: Reported) -> str:
-    """Return how the clusters of this page correspond to the labels of the result."""
+    """Explain how the clusters of this page correspond to the labels of the result."""
     where = "labels.csv" if reported.record.command else "the result"
     if reported.cluster_names is None:
         return f"Its number, from 1 in order of first appearance. Labels in {where} count from 0: cluster 1 is label 0."
@@ -91,16 +91,16 @@ _HOW_SEPARATED = (
 
 
 def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
-    """Return how many objects are certain, and the mean confidence beside chance."""
-    held = reported.labels >= 0
-    certain = int(np.count_nonzero(sure.confidence[held] >= _CERTAIN))
-    total = int(held.sum())
+    """Return the number of certain objects, and the mean confidence compared with chance."""
+    in_cluster = reported.labels >= 0
+    certain = int(np.count_nonzero(sure.confidence[in_cluster] >= _CERTAIN))
+    total = int(in_cluster.sum())
     text = (
         f"{certain:,} of {count(total, 'object')} ({_percent(certain, total)}) have a confidence of at least "
         f"{_CERTAIN:g}."
     )
     if reported.record.by_chance is not None:
-        mean = float(sure.confidence[held].mean())
+        mean = float(sure.confidence[in_cluster].mean())
         text += (
             f" The mean confidence is {mean:.2f}; {reported.record.by_chance:.2f} is expected from random partitions with the "
             "same cluster sizes."
@@ -109,7 +109,7 @@ def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
 
 
 def _percent(part: int, total: int) -> str:
-    """Return a share in per cent, rounded to 100 % only if it is all."""
+    """Return a share in per cent, 100 % only if it is exact."""
     text = f"{100 * part / total:.0f}"
     if text == "100" and part < total:
         text = f"{min(100 * part / total, 99.9):.1f}"

@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["data_block", "page"]
 
-# Characters that would end the element, begin another, or end a line of a script.
+# Characters that would end the element, start another, or end a line of a script.
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 _PAGE = """\
@@ -71,7 +71,7 @@ def page(account: dict[str, Any]) -> str:
 
 
 def data_block(account: Any) -> str:
-    """Return JSON that is safe within a script element: NaN is null, signs that end anything are escaped.
+    """Return JSON that is safe within a script element: NaN is null, and unsafe characters are escaped.
 
     Parameters
     ----------

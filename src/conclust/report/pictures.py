@@ -31,7 +31,7 @@ Draw = Callable[[], Any]
 
 
 class Gallery:
-    """Makes the pictures; one that fails leaves a box with the reason.
+    """Makes the pictures; a failed picture is replaced by a box with the reason.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class Gallery:
         wide: bool = False,
         name: str = "",
     ) -> dict[str, Any] | None:
-        """Return one picture: drawn, or the reason why it is not.
+        """Return one picture, or the reason why it could not be drawn.
 
         Parameters
         ----------
@@ -243,14 +243,14 @@ class Gallery:
             with apart_from_pyplot(), warnings.catch_warnings():
                 warnings.simplefilter(
                     "ignore"
-                )  # warnings of the layout; those of the result were shown before
+                )  # warnings about the layout; those about the result were shown earlier
                 ax = draw()
                 source, width, height = _encoded(ax.figure)
             alt = ax.get_title() if alternative is None else alternative()
         except MissingExtraError as error:
             self._missing = str(error)
             return {**picture, "error": shown_error(error)}
-        except Exception as error:  # a page without one picture is better than none
+        except Exception as error:  # a page that lacks a picture is better than no page
             return {**picture, "error": shown_error(error)}
         return {
             **picture,
@@ -271,7 +271,7 @@ def shown_error(error: Exception) -> str:
 
 
 def _names(reported: Reported, width: int) -> list[str]:
-    """Return names for the columns of a membership, of which some may be without objects."""
+    """Return names for the columns of a membership, some of which may have no objects."""
     return [*reported.shown_clusters, *(str(k + 1) for k in range(reported.n_clusters, width))]
 
 
@@ -296,7 +296,7 @@ def _encoded(figure: Any) -> tuple[str, int, int]:
     """Return a picture as a data address, and its width and height in pixels of the page."""
     import matplotlib
 
-    # The same picture has the same bytes: no date, and the same ids of marks.
+    # The same picture has the same bytes: no date, and fixed ids of elements.
     with matplotlib.rc_context({"svg.hashsalt": "conclust", "svg.fonttype": "path"}):
         content = _saved(figure, "svg", metadata={"Date": None, "Creator": None})
     kind = "svg+xml"

@@ -77,7 +77,7 @@ def _of_frame(X: Any, n: int, feature_names: Sequence[Any] | None) -> ReportedPo
 
 
 def _column(X: Any, j: int) -> NDArray[Any]:
-    """Return a column as numbers (NaN where empty), as objects, or as what it is (times)."""
+    """Return a column as numbers (NaN if empty), as objects, or unchanged (times)."""
     column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
     values: NDArray[Any] = np.asarray(column)
     if values.dtype.kind in "SUT":
@@ -92,18 +92,22 @@ def _column(X: Any, j: int) -> NDArray[Any]:
 
 
 def _names_objects(values: NDArray[np.object_]) -> bool:
-    """Return whether nearly every object has a different value, or none has any."""
-    given = [str(value) for value in values.tolist() if not is_empty(value)]
-    return not given or len(set(given)) >= _NAMING * len(given)
+    """Return whether nearly every object has a different value, or all are empty."""
+    texts = [str(value) for value in values.tolist() if not is_empty(value)]
+    return not texts or len(set(texts)) >= _NAMING * len(texts)
 
 
 def _named(d: int, default: Any, feature_names: Sequence[Any] | None) -> tuple[str, ...]:
-    given = default if feature_names is None else feature_names
-    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+    column_names = default if feature_names is None else feature_names
+    if (
+        isinstance(column_names, str)
+        or not isinstance(column_names, Iterable)
+        or getattr(column_names, "ndim", 1) == 0
+    ):
         raise InputError(
-            f"'feature_names' must be a name for each of the {d} features. Got {shown(given)} instead."
+            f"'feature_names' must be a name for each of the {d} features. Got {shown(column_names)} instead."
         )
-    names = tuple(map(str, given))
+    names = tuple(map(str, column_names))
     if len(names) != d:
         raise InputError(
             f"'feature_names' must be a name for each of the {d} features. Got {len(names)}."

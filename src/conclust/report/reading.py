@@ -139,17 +139,17 @@ _WRITTEN_OUT = ("clusterer", "random_state")
 
 
 def _call_of(selection: Selection) -> str:
-    """Return the call that chose, with what differs from the default values and the seed."""
+    """Return the call of `choose`, with arguments that differ from the defaults and the seed."""
     settings = selection.settings
     points = "n_resamples" in settings
     call: Any = choose if points else choose_from
     default = inspect.signature(call).parameters
-    given = {name: settings[name] for name in default if name in settings}
+    given_arguments = {name: settings[name] for name in default if name in settings}
     if not settings.get("reduced"):
-        given.pop("n_components", None)
+        given_arguments.pop("n_components", None)
     arguments = [
         f"{name}={value if name in _WRITTEN_OUT else repr(value)}"
-        for name, value in given.items()
+        for name, value in given_arguments.items()
         if value != default[name].default and (value is not None or name in _NONE_IS_SAID)
     ]
     what = f"X, {selection.k.tolist()}" if points else "ensembles"
@@ -171,20 +171,20 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     inner = getattr(model, "consensus_", model)
     if isinstance(inner, ConsensusClusterer):
         judged = read_consensus(model, ensemble, "report")
-    else:  # with any numbers: read as labels, clusters by first appearance
+    else:  # labels may be any numbers: clusters are renumbered by first appearance
         members = ensemble if ensemble is not None else getattr(model, "ensemble_", None)
         judged = read_consensus(getattr(model, "labels_", result), members, "report")
     if model is None:
         return Reported(judged.labels, Record(versions=versions()), judged)
     sure = usual_chance(inner, judged.members)
     requested = [getattr(part, "n_clusters", None) for part in (model, inner)]
-    given = next((k for k in requested if isinstance(k, int | np.integer)), None)
-    if requested[0] == "auto":  # given to the consensus by the selection
-        given = None
+    requested_number = next((k for k in requested if isinstance(k, int | np.integer)), None)
+    if requested[0] == "auto":  # passed to the consensus by the selection
+        requested_number = None
     record = Record(
         method=_method_of(inner),
         features=getattr(model, "n_features_in_", None) if inner is not model else None,
-        asked_for=None if given is None else int(given),
+        asked_for=None if requested_number is None else int(requested_number),
         call=f"{model!r}.fit({'X' if inner is not model else 'labels'})",
         settings=_settings_of(model),
         supports=tuple(getattr(inner, "supports_", ())),
@@ -231,7 +231,7 @@ def _check_selection(reported: Reported) -> None:
 
 
 def _borders_of(reported: Reported, tests: Any, tree: Any) -> Borders:
-    """Return the borders that were tested, and the tree; refuse those of other clusters."""
+    """Return the tested borders and the tree; refuse those of other clusters."""
     if not isinstance(tests, BorderTests):
         raise InputError(
             "'borders' must be the BorderTests of these clusters, as of conclust.confidence.border_tests; 'tree' goes with "
@@ -292,8 +292,8 @@ def _with_points(
     before : Pipeline or None
         Steps of a pipeline before the model, which transform X into the data of its fit.
     """
-    given = read_points(X, reported.n_samples, feature_names)
-    points, d = given.X, given.X.shape[1]
+    read = read_points(X, reported.n_samples, feature_names)
+    points, d = read.X, read.X.shape[1]
     clustered: Any = points if before is None else before.transform(X)
     scaled = None
     if isinstance(clustered, np.ndarray) and np.isfinite(clustered).all():
@@ -302,10 +302,10 @@ def _with_points(
     if reported.n_clusters == 1:
         return reported
     categories = None
-    if given.categories is not None:
-        categories = cluster_categories(given.categories, reported.labels)
+    if read.categories is not None:
+        categories = cluster_categories(read.categories, reported.labels)
     features = Features(
-        given.names, cluster_features(points, reported.labels), given.category_names, categories
+        read.names, cluster_features(points, reported.labels), read.category_names, categories
     )
     gaps = None
     if scaled is not None and reported.n_clusters <= MOST_GAPS:
@@ -330,9 +330,9 @@ def _named(reported: Reported, names: Sequence[Any] | None) -> Reported:
         raise InputError(
             f"'names' must be a name for each of the {reported.n_samples} objects. Got {shown(names)} instead."
         )
-    given = [str(name) for name in names]
-    if len(given) != reported.n_samples:
+    texts = [str(name) for name in names]
+    if len(texts) != reported.n_samples:
         raise InputError(
-            f"'names' must be a name for each of the {reported.n_samples} objects. Got {len(given)}."
+            f"'names' must be a name for each of the {reported.n_samples} objects. Got {len(texts)}."
         )
-    return replace(reported, names=given)
+    return replace(reported, names=texts)

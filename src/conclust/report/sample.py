@@ -13,7 +13,7 @@ __all__ = ["MOST_DRAWN", "drawn_text", "sample_of"]
 
 MOST_DRAWN = 100_000
 """Maximum number of objects that tables and pictures are made from."""
-_FEW = 100  # clusters up to this size are sampled whole
+_FEW = 100  # clusters up to this size are sampled completely
 
 
 def sample_of(reported: Reported) -> Reported:

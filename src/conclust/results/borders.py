@@ -1,4 +1,4 @@
-"""The tests of borders of a result: borders.csv, and their entry in result.json, written and read."""
+"""Reads and writes the tests of borders of a result: borders.csv, and their entry in result.json."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Borders:
 
 
 def borders_of(tests: BorderTests, tree: ConsensusTree | None = None) -> Borders:
-    """Return tests of borders as a result folder keeps them."""
+    """Return tests of borders in the form of a result folder."""
     agreement = float(tests.agreement.mean()) if len(tests.agreement) else math.nan
     left = int(tests.merged().max()) + 1
     return Borders(
@@ -172,7 +172,7 @@ def read_borders(
 
 
 def _tree(record: dict[str, Any]) -> ConsensusTree:
-    """Return a tree with as many objects in each leaf, in order of first appearance."""
+    """Return a tree with these numbers of objects in its leaves, in order of first appearance."""
     splits: list[Split] = []
     for t, row in enumerate(record["splits"]):
         node, left, right, n_left, n_right, *values = (

@@ -1,4 +1,4 @@
-"""The form of result.json: which types its entries have, checked before any of them is used."""
+"""The schema of result.json: the types of its entries, which are checked before use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Form: TypeAlias = Callable[[Any], bool]
 
 
 def checked_entries(content: Any, path: Path) -> dict[str, Any]:
-    """Return the content of a result.json whose entries, as far as they are there, have the right types.
+    """Return the content of a result.json after checking the types of the entries that it has.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def _whole(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    """Return whether it is a number that float64 holds (JSON has whole numbers of any length)."""
+    """Return whether a value is a number within float64 (JSON allows integers of any length)."""
     return type(value) in (int, float) and abs(value) < 1 << 1000 and math.isfinite(value)
 
 
@@ -74,7 +74,7 @@ def _object(value: Any) -> bool:
 
 
 def _settings(value: Any) -> bool:
-    """Return whether it is an object in which entries that go together are all there."""
+    """Return whether a value is an object in which dependent entries are complete."""
     return isinstance(value, dict) and all(
         needed in value
         for name, needed in (("n_resamples", "sample_fraction"), ("reduced", "n_components"))
@@ -112,7 +112,7 @@ def _scores(value: Any) -> bool:
 
 
 def _with(**entries: Form) -> Form:
-    """Return the form of an object that has these entries, and perhaps others."""
+    """Return the schema of an object with these entries, and possibly others."""
 
     def form(value: Any) -> bool:
         return isinstance(value, dict) and all(
@@ -126,7 +126,7 @@ _SUPPORT = _with(
     n_clusters=_whole, lifetime=_number, straddling=_number, evenness=_number, support=_number
 )
 _CURVE = _object_of(_numbers)
-# How a number of clusters was chosen: the whole record of `select`, a part of that of the other commands.
+# How a number of clusters was chosen: the whole record of `select`, and part of the record of other commands.
 _SELECTION: dict[str, Form] = {
     "clusters": _whole,
     "p_value": _or_none(_number),

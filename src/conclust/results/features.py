@@ -1,4 +1,4 @@
-"""What distinguishes the clusters of points: features.csv, and the gaps in result.json, written and read."""
+"""Reads and writes the differences between clusters of points: features.csv, and the gaps in result.json."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def _rows(
     *,
     raw: bool,
 ) -> dict[str, NDArray[Any]]:
-    """Return columns of features.csv: of each feature a row for each cluster."""
+    """Return columns of features.csv: for each feature one row per cluster."""
     K, d = found.difference.shape
 
     def repeated(texts: Sequence[str]) -> NDArray[Any]:
-        shown = list(texts) if raw else [guard_text(text) for text in texts]
-        return np.repeat(np.array(shown, dtype=object), K)
+        cells = list(texts) if raw else [guard_text(text) for text in texts]
+        return np.repeat(np.array(cells, dtype=object), K)
 
     values = {name: getattr(found, name).T.ravel() for name in _VALUES}
     first = {"feature": repeated(names), "cluster": np.tile(range(K), d)}
@@ -96,7 +96,7 @@ def _rows(
 def read_features(
     header: Sequence[str], rows: Sequence[Sequence[str]], n_clusters: int
 ) -> Features | None:
-    """Return what `write_features` wrote; None where the cells do not fit each other.
+    """Undo `write_features`; None if the cells do not fit each other.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def gaps_record(gaps: ClusterGaps) -> dict[str, Any]:
 
 
 def read_gaps(entries: dict[str, Any], n_clusters: int) -> ClusterGaps | None:
-    """Return what `gaps_record` made; None where it is of another number of clusters."""
+    """Undo `gaps_record`; None if it belongs to another number of clusters."""
     dips, p_values = floats_of(entries["dip"]), floats_of(entries["p_value"])
     neighbours = np.array(entries["neighbours"], dtype=np.bool_)
     if not dips.shape == p_values.shape == neighbours.shape == (n_clusters, n_clusters):

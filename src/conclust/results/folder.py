@@ -184,7 +184,7 @@ class Folder:
         )
 
     def labels(self) -> tuple[list[str] | None, NDArray[np.int64]]:
-        """Return the names of the objects, None if they are numbers from 0, and the labels."""
+        """Return the names of the objects (None if they are numbered from 0) and the labels."""
         with self._rows("labels.csv") as (header, rows):
             if header[1:2] != ["label"]:
                 self.damaged("labels.csv")
@@ -204,12 +204,12 @@ class Folder:
         return [unguarded(name) for name in ids], labels
 
     def memberships(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the memberships, rows scaled to sum 1 again: they are written in nine decimals."""
+        """Return the memberships, with rows rescaled to sum to 1, because they are written with nine decimals."""
         with self._rows("memberships.csv") as (header, _):
             width = len(header) - 1
         if width <= labels.max():
             self.damaged("memberships.csv")
-        # Names are not kept; a row of another length is an error.
+        # Names are not stored; a row of another length is an error.
         row = np.dtype([("object", "U1"), ("shares", np.float64, (width,))])
         try:
             with open_regular(self.file("memberships.csv")) as file:
@@ -235,7 +235,7 @@ class Folder:
         return shares
 
     def selection(self, command: str, n_samples: int) -> StoredSelection | None:
-        """Return how the number of clusters was chosen, where the record says it."""
+        """Return how the number of clusters was chosen, if it is recorded."""
         entries = self.content if command == "select" else self.content.get("selection")
         if entries is None:
             return None
@@ -257,7 +257,7 @@ class Folder:
         }
 
     def features(self, n_clusters: int) -> Features | None:
-        """Return the features that tell the clusters apart, where points were clustered."""
+        """Return the features that distinguish the clusters, if points were clustered."""
         if not (self.path / "features.csv").exists():
             return None
         try:
@@ -267,7 +267,7 @@ class Folder:
         return self.damaged("features.csv") if stored is None else stored
 
     def gaps(self, n_clusters: int) -> ClusterGaps | None:
-        """Return between which clusters there are gaps, where points were clustered."""
+        """Return which clusters have gaps between them, if points were clustered."""
         entries = self.content.get("gaps")
         if entries is None:
             return None
@@ -275,14 +275,14 @@ class Folder:
         return self.damaged("result.json") if stored is None else stored
 
     def cluster_names(self, n_clusters: int) -> tuple[str, ...] | None:
-        """Return the names of the clusters, where they were given."""
+        """Return the names of the clusters, if they were given."""
         names = self.content.get("cluster_names")
         if names is None:
             return None
         return tuple(names) if len(names) == n_clusters else self.damaged("result.json")
 
     def borders(self, n_clusters: int) -> Borders | None:
-        """Return which borders hold, where they were tested."""
+        """Return which borders hold, if they were tested."""
         content = self.content.get("borders")
         if content is None:
             return None
@@ -295,7 +295,7 @@ class Folder:
 
     @contextmanager
     def _rows(self, name: str) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
-        """Open a table; give its header and its rows, which are read one by one and as long as the header."""
+        """Open a table; yield its header and an iterator of rows, which must be as long as the header."""
         before = csv.field_size_limit(1 << 24)
         try:
             with open_regular(self.file(name)) as file:
@@ -322,5 +322,5 @@ class Folder:
 
 
 def _canonical(labels: NDArray[np.int64]) -> bool:
-    held = labels[labels >= 0]
-    return bool(np.array_equal(canonical_labels(held), held))
+    in_cluster = labels[labels >= 0]
+    return bool(np.array_equal(canonical_labels(in_cluster), in_cluster))

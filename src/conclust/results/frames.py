@@ -109,8 +109,8 @@ def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]
     membership = getattr(model, "membership_", None)
     if membership is not None:
         rows = np.asarray(membership)
-        own = np.take_along_axis(rows, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
-        columns["confidence"] = np.where(labels >= 0, own, np.nan)
+        own_membership = np.take_along_axis(rows, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+        columns["confidence"] = np.where(labels >= 0, own_membership, np.nan)
         numbers = _numbers(labels, shown_labels, rows.shape[1])
         return columns | {f"cluster_{k}": rows[:, column] for column, k in enumerate(numbers)}
     if ensemble is not None or hasattr(model, "ensemble_"):
@@ -119,7 +119,7 @@ def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]
 
 
 def _numbers(labels: NDArray[Any], shown_labels: NDArray[Any], n_columns: int) -> list[int]:
-    """Return the number of each column of a membership: that of its objects, above all of them if it has none."""
+    """Return the number of the cluster of each column of a membership; columns without objects are numbered last."""
     numbers = np.full(n_columns, -1, dtype=np.int64)
     numbers[labels[labels >= 0]] = shown_labels[labels >= 0]
     empty = numbers < 0
@@ -128,7 +128,7 @@ def _numbers(labels: NDArray[Any], shown_labels: NDArray[Any], n_columns: int) -
 
 
 def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
-    """Refuse objects of another number, and frames that have such columns."""
+    """Refuse another number of objects, and frames that already have such columns."""
     if hasattr(index, "collect"):
         raise InputError(
             "to_frame does not accept a lazy frame, whose number of rows is not known. Collect it first."
@@ -143,8 +143,8 @@ def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
             f"The 'index' of to_frame must be of the objects of the model. Got {len(index)} rows, and there are "
             f"{n} labels."
         )
-    there = list(getattr(index, "columns", [])) or [getattr(index, "name", None)]
-    duplicates = [name for name in columns if name in there]
+    taken_names = list(getattr(index, "columns", [])) or [getattr(index, "name", None)]
+    duplicates = [name for name in columns if name in taken_names]
     if duplicates:
         raise InputError(
             f"The frame has columns {duplicates} already. Give to_frame a 'prefix' for the new ones."

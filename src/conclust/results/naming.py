@@ -1,4 +1,4 @@
-"""Names of clusters: as a user gives them, and the numbers from 1 that stand for them otherwise."""
+"""Names of clusters: those given by the user, or else numbers from 1."""
 
 from __future__ import annotations
 

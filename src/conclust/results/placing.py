@@ -1,4 +1,4 @@
-"""What places new points in the clusters of a result, beside its generator: placing.npz, written and read."""
+"""Reads and writes placing.npz: the data, besides the generator, that places new points in the clusters of a result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_CENTERS = {"whitening", "whitenings", "offsets"}
 
 @dataclass(frozen=True, eq=False)
 class Placing:
-    """How new points get into the clusters of a consensus of points.
+    """Places new points in the clusters of a consensus of points.
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ class Placing:
             each = whitening is not None and whitening.ndim == 3
             arrays["whitenings" if each else "whitening"] = whitening
             arrays["offsets"] = self.refinement.offsets
-        there = {name: array for name, array in arrays.items() if array is not None}
-        write_npz(path, there, {"format": _FORMAT, "version": _VERSION})
+        stored = {name: array for name, array in arrays.items() if array is not None}
+        write_npz(path, stored, {"format": _FORMAT, "version": _VERSION})
 
     @classmethod
     def load(cls, path: Path, n_columns: int, n_ensemble_clusters: int, n_clusters: int) -> Placing:

@@ -1,4 +1,4 @@
-"""The record of a result, and result.json: what is known of a run, written and read."""
+"""Reads and writes the record of a run, result.json."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Filling:
 
 @dataclass(frozen=True)
 class Source:
-    """What was read.
+    """A description of the input.
 
     Attributes
     ----------
@@ -86,12 +86,12 @@ class Source:
     filled: tuple[int, ...] = ()
 
     def entries(self) -> dict[str, Any]:
-        """Return the entry of result.json: the names of columns where there are some."""
+        """Return the entry of result.json, with the names of columns if there are any."""
         return {key: value for key, value in asdict(self).items() if value != ()}
 
     @classmethod
     def of(cls, entries: dict[str, Any]) -> Self:
-        """Return what `entries` made."""
+        """Undo `entries`."""
         return cls(
             str(entries.get("file", "")),
             int(entries.get("objects", 0)),
@@ -103,7 +103,7 @@ class Source:
 
 @dataclass(frozen=True)
 class EnsembleFacts:
-    """The ensemble in a few figures.
+    """Summary statistics of the ensemble.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class EnsembleFacts:
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> Self:
-        """Return the figures of an ensemble in memory."""
+        """Return the statistics of an ensemble in memory."""
         counts = ensemble.cluster_counts
         return cls(*ensemble.shape, ensemble.fingerprint, (int(counts.min()), int(counts.max())))
 
@@ -156,7 +156,7 @@ class Settings:
     impute : str or None
         Rule that filled empty cells: a key of `IMPUTED`, or "drop".
     category_weight : float or None
-        Number of clusterings that each column of categories counts for.
+        Weight of each column of categories, in numbers of clusterings.
     refined : bool or None
         Whether the clusters were moved to their centres.
     """
@@ -177,7 +177,7 @@ class Settings:
     refined: bool | None = None
 
     def entries(self) -> dict[str, Any]:
-        """Return the entry of result.json: what was set, and the scale of points."""
+        """Return the entry of result.json: the settings, and the scale of points."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         points = self.scale_reason is not None
         return {
@@ -189,7 +189,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """How a result was made, as far as it is known.
+    """How a result was made, to the extent that it is known.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ class Record:
     asked_for : int or None
         The number of clusters that was given.
     ensemble : EnsembleFacts or None
-        The ensemble in a few figures.
+        Summary statistics of the ensemble.
     n_clusters : int or None
         Number of clusters.
     cluster_sizes : sequence of int
@@ -277,12 +277,12 @@ class Record:
 
     @property
     def category_weight(self) -> float | None:
-        """Number of clusterings that each column of categories counts for."""
+        """Weight of each column of categories, in numbers of clusterings."""
         return self.settings.get("category_weight")
 
     @property
     def filling(self) -> Filling | None:
-        """Empty cells that were filled, if there were some."""
+        """Imputed cells, if there were any."""
         how = self.settings.get("impute")
         gaps = [
             (name, number)
@@ -293,7 +293,7 @@ class Record:
 
 
 def figures_of(model: Any) -> dict[str, Any]:
-    """Return the fields of a record that a fitted method has: its reason, its supports, its figures."""
+    """Return the fields of a record that come from a fitted method: its reason, its supports, its statistics."""
     attributes = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
     reason, number_by = attributes.pop("reason"), attributes.pop("number_by")
     return {
@@ -364,7 +364,7 @@ def write_record(
 
 
 def read_record(content: dict[str, Any], path: Path) -> Record:
-    """Return what `write_record` wrote, but for the selection, the gaps and the borders.
+    """Read what `write_record` wrote, except the selection, the gaps and the borders.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
     consensus = settings.get("consensus")
     requested = consensus.get("n_clusters") if isinstance(consensus, dict) else None
     chosen = content.get("selection")
-    if chosen is not None:  # told to the method by it
+    if chosen is not None:  # passed to the method by the selection
         requested, settings["selection"] = None, chosen["settings"]
     source = Source.of(get("input"))
     points = command != "combine"
@@ -452,7 +452,7 @@ def _method(path: Path, name: str) -> Method:
 
 
 def _call(command: str, arguments: Any, file: str) -> str:
-    """Return the command line, or as much of it as the record says."""
+    """Return the command line, or the recorded part of it."""
     if isinstance(arguments, list):
         return shlex.join(["conclust", *map(str, arguments)])
     return f"conclust {command} {shlex.quote(file)}"

@@ -20,7 +20,7 @@ _STEPS = 2000  # maximum number of steps of a distribution function: more than a
 
 @dataclass(frozen=True)
 class StoredSelection:
-    """A `Selection` as a result folder keeps it: the data of pictures and tables, under the same names.
+    """A `Selection` as stored in a result folder: the data of pictures and tables, under the same names.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class StoredSelection:
 
 
 def selection_record(found: Selection) -> dict[str, Any]:
-    """Return a selection for result.json: all but labels and resamples."""
+    """Return a selection for result.json, without labels and resamples."""
     return {
         "clusters": found.n_clusters,
         "p_value": _number(found.p_value),
@@ -75,7 +75,7 @@ def selection_record(found: Selection) -> dict[str, Any]:
 def read_selection(
     entries: dict[str, Any], labels: Mapping[int, NDArray[np.int64]]
 ) -> StoredSelection | None:
-    """Return what `selection_record` made; None where its parts do not fit each other.
+    """Undo `selection_record`; None if its parts do not fit each other.
 
     Parameters
     ----------
@@ -121,14 +121,14 @@ def floats_of(values: Any) -> NDArray[np.float64]:
 def _steps(
     values: NDArray[np.float64], heights: NDArray[np.float64]
 ) -> dict[str, list[float | None]]:
-    """Return a distribution function; of very many steps some, the last among them."""
+    """Return a distribution function; if it has very many steps, some of them including the last."""
     n = len(values)
     steps = np.arange(n) if n <= _STEPS else np.linspace(0, n - 1, _STEPS).round().astype(int)
     return {"share": numbers_of(values[steps]), "pairs_up_to": numbers_of(heights[steps])}
 
 
 def numbers_of(values: NDArray[np.float64]) -> list[float | None]:
-    """Return numbers as JSON has them: None for NaN and infinity."""
+    """Return numbers for JSON, with None for NaN and infinity."""
     return [_number(value) for value in values]
 
 

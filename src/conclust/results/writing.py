@@ -1,4 +1,4 @@
-"""Writes the result folder: all of its files or none, and no formulas for spreadsheets."""
+"""Writes the result folder: all of its files or none, with formulas escaped for spreadsheets."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _CHUNK = 50_000
 
 
 class OutputFolder:
-    """A folder that is filled in one go: a context manager; its files appear at the end.
+    """A context manager for a folder whose files all appear at the end.
 
     On entry a hidden folder is made where the files will go, which shows at once whether writing
     is possible. Files are written there. When the block ends well they are moved to their places;
@@ -107,13 +107,13 @@ class OutputFolder:
             for folder in reversed(missing):
                 folder.mkdir()
                 self._made.append(folder)
-            # Inside an existing folder (it may be a mount), else beside the one to be.
+            # Inside an existing folder (it may be a mount point), or else next to the new one.
             home = self.path if self.path.is_dir() else self.path.parent
             self._temporary = home / f".conclust-{secrets.token_hex(8)}.tmp"
             self._temporary.mkdir()
         except OSError as error:
             self._remove_made()
-            error.filename = str(self.path)  # the one that the user knows
+            error.filename = str(self.path)  # the path given by the user
             raise
         return self
 
@@ -134,7 +134,7 @@ class OutputFolder:
                 self._remove_made()
 
     def file(self, name: str) -> Path:
-        """Return where to write the file `name` for now."""
+        """Return the temporary path of the file `name`."""
         if name not in self._names:
             raise ValueError(f"{name!r} is not a file of this folder.")
         return self._temporary / name
@@ -144,7 +144,7 @@ class OutputFolder:
             self._temporary.rename(self.path)
             sync_folder(self.path.parent)
             return
-        # The seal goes first and comes last, so that a folder with a seal is always consistent.
+        # The seal is removed first and written last, so that a folder with a seal is always consistent.
         (self.path / self._names[-1]).unlink(missing_ok=True)
         for name in self._names:
             written = self._temporary / name
@@ -162,7 +162,7 @@ class OutputFolder:
 
 @dataclass(frozen=True)
 class LabelTable:
-    """Objects in the tables of a result.
+    """Names of the objects in the tables of a result.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def is_table_name(path: Path) -> bool:
 
 
 def write_label_file(path: Path, labels: NDArray[np.int64], table: LabelTable) -> None:
-    """Write labels, as `write_labels` does, into a file of any name, packed as its suffix says.
+    """Write labels like `write_labels` to a file of any name, compressed according to its suffix.
 
     The same labels give the same bytes: no clock and no name enters the packed file.
     """
@@ -226,7 +226,7 @@ def write_labels(path: Path, labels: NDArray[np.int64], table: LabelTable) -> No
 
 
 def send_labels(file: BinaryIO, labels: NDArray[np.int64], table: LabelTable) -> None:
-    """Write labels, as `write_labels` does, into an open stream of bytes."""
+    """Write labels like `write_labels` to an open binary stream."""
     confidence = table.confidence
     columns = [table.id_column(), "label", *(["confidence"] if confidence is not None else [])]
     names = table.object_names(len(labels))
@@ -265,7 +265,7 @@ def write_partitions(
 
 
 def write_numbers(path: Path, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> None:
-    """Write columns of numbers, the first perhaps of names, under their names; empty: not a number."""
+    """Write columns of numbers with a header; the first column may hold names, and NaN becomes an empty cell."""
     ready = [_cells(values) for values in columns.values()]
     rows = zip(*ready, strict=True)
     atomic_write(path, lambda file: _write_csv(file, list(columns), rows))

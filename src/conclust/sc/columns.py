@@ -17,7 +17,7 @@ from conclust.exceptions import InputError
 
 __all__ = ["Columns", "categorical", "check_annotated", "chosen_keys", "names_of", "read_columns"]
 
-# "-1" and "-2" are what becomes of -1 and -2 where labels are turned into categories of strings.
+# "-1" and "-2" result from -1 and -2 when labels are converted to categories of strings.
 _MISSING, _NOISE = str(MISSING), str(NOISE)
 
 
@@ -40,21 +40,21 @@ class Columns:
     names: tuple[tuple[str, ...], ...]
 
     def ensemble(self, weights: ArrayLike | None) -> Ensemble:
-        """Return the columns as an ensemble, its clusters called by their numbers in `names`."""
+        """Return the columns as an ensemble, with clusters named by their numbers in `names`."""
         return Ensemble(self.labels, weights=weights)
 
     def named_ensemble(self, weights: ArrayLike | None) -> Ensemble:
-        """Return the columns as an ensemble, its clusters called as in ``adata.obs``."""
+        """Return the columns as an ensemble, with clusters named as in ``adata.obs``."""
         numbered = self.ensemble(weights)
         names = tuple(
-            tuple(own[number] for number in numbers)
-            for own, numbers in zip(self.names, numbered.names, strict=True)
+            tuple(categories[number] for number in numbers)
+            for categories, numbers in zip(self.names, numbered.names, strict=True)
         )
         return Ensemble.numbered(numbered.codes, names, numbered.weights)
 
 
 def check_annotated(adata: Any, owner: str, name: str = "adata") -> None:
-    """Refuse what has no ``obs``, ``obsm`` and ``uns``."""
+    """Refuse objects without ``obs``, ``obsm`` and ``uns``."""
     if not all(hasattr(adata, part) for part in ("obs", "obsm", "uns")):
         raise InputError(
             f"The {name!r} of {owner} must be an AnnData, or a MuData. Got {type(adata).__name__} instead."
@@ -64,27 +64,27 @@ def check_annotated(adata: Any, owner: str, name: str = "adata") -> None:
 def chosen_keys(
     adata: Any, keys: str | Sequence[str] | None, prefix: str | None, owner: str
 ) -> tuple[str, ...]:
-    """Return the columns that are named, or that begin with `prefix`, in the order of what follows."""
+    """Return the named columns, or those that begin with `prefix`, in natural order of the remainder."""
     check_annotated(adata, owner)
-    there = [str(name) for name in adata.obs.columns]
+    columns = [str(name) for name in adata.obs.columns]
     if (keys is None) == (prefix is None):
         raise InputError(
             f"{owner} takes either 'keys', the columns of adata.obs that hold labels, or their 'prefix'. "
             f"Got {'neither' if keys is None else 'both'}."
         )
     if prefix is not None:
-        names = [name for name in there if name.startswith(prefix) and name != prefix]
+        names = [name for name in columns if name.startswith(prefix) and name != prefix]
         if not names:
             raise InputError(
-                f"No column of adata.obs begins with {prefix!r}. Its columns are {there}."
+                f"No column of adata.obs begins with {prefix!r}. Its columns are {columns}."
             )
         return tuple(sorted(names, key=lambda name: _natural(name[len(prefix) :])))
     wanted = [keys] if isinstance(keys, str) else list(keys or ())
-    lacking = [name for name in wanted if name not in there]
+    lacking = [name for name in wanted if name not in columns]
     if lacking or not wanted:
         raise InputError(
             f"The 'keys' of {owner} must be columns of adata.obs. Got {lacking or 'none'}; its columns "
-            f"are {there}."
+            f"are {columns}."
         )
     return tuple(wanted)
 
@@ -103,7 +103,7 @@ def read_columns(
     owner: str,
     known: tuple[tuple[str, ...], ...] | None = None,
 ) -> Columns:
-    """Read columns of ``adata.obs``, and nothing else of `adata`.
+    """Read columns of ``adata.obs`` only.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def categorical(column: Any) -> Any:
 
 
 def names_of(column: Any) -> NDArray[Any]:
-    """Return the categories of a column as an array of strings; None where there is none."""
+    """Return the categories of a column as an array of strings; None for missing ones."""
     column_categories = categorical(column)
     names = np.array([*map(str, column_categories.categories), None], dtype=object)
     each: NDArray[Any] = names[column_categories.codes]

@@ -1,4 +1,4 @@
-"""Graphs of cells as scanpy keeps them, and the resolutions at which they are clustered."""
+"""Graphs of cells as stored by scanpy, and the resolutions at which they are clustered."""
 
 from __future__ import annotations
 

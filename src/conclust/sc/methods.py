@@ -1,4 +1,4 @@
-"""From the name of a method to an estimator, and from an estimator to plain text and back."""
+"""Converts names of methods to estimators, and estimators to plain text and back."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _RUNNING = ("n_jobs", "verbose")
 
 
 def estimator_of(method: Any, n_clusters: int | None, random_state: int, n_jobs: int | None) -> Any:
-    """Return the estimator of a method, with the parameters that it has of those given."""
+    """Return the estimator of a method, with those of the given parameters that it has."""
     seed = check_int(random_state, "random_state", _OWNER, low=0)
-    given: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     if isinstance(method, ConsensusClusterer):
         estimator = clone(method)
     else:
@@ -35,12 +35,12 @@ def estimator_of(method: Any, n_clusters: int | None, random_state: int, n_jobs:
         if "n_clusters" not in has:
             name = type(estimator).__name__
             refuse("n_clusters", _OWNER, "None", n_clusters, f"{name} finds the number by itself.")
-        given["n_clusters"] = n_clusters
+        parameters["n_clusters"] = n_clusters
     if "random_state" in has and has["random_state"] is None:
-        given["random_state"] = seed
+        parameters["random_state"] = seed
     if "n_jobs" in has and n_jobs is not None:
-        given["n_jobs"] = n_jobs
-    return estimator.set_params(**given)
+        parameters["n_jobs"] = n_jobs
+    return estimator.set_params(**parameters)
 
 
 def _class_name(method: Any) -> str:
@@ -55,7 +55,7 @@ def _class_name(method: Any) -> str:
 
 
 def recorded(estimator: Any) -> dict[str, str]:
-    """Return an estimator as text that every file format keeps: its class, and its parameters as JSON."""
+    """Return an estimator as text that every file format can store: its class, and its parameters as JSON."""
     name = type(estimator).__name__
     has = estimator.get_params(deep=False)
     values = {key: value for key, value in has.items() if key not in _RUNNING}
@@ -76,11 +76,11 @@ def _plain(value: Any) -> Any:
 
 
 def remade(params: Mapping[str, Any], n_jobs: int | None, owner: str) -> Any:
-    """Return the estimator that `recorded` wrote down."""
+    """Undo `recorded`."""
     name = str(params["method"])
-    known = {method.estimator for method in methods()}
+    names = {method.estimator for method in methods()}
     values = json.loads(str(params["method_params"]))
-    if name not in known or not set(values) <= set(getattr(conclust, name)().get_params()):
+    if name not in names or not set(values) <= set(getattr(conclust, name)().get_params()):
         raise InputError(
             f"The 'reference' of {owner} was made by conclust {params.get('conclust_version')}, where "
             f"{name} had other parameters. Find the consensus again."

@@ -89,8 +89,8 @@ def register(name: str = "conclust") -> None:
         from anndata import AnnData, register_anndata_namespace
     except ImportError:
         missing_extra("anndata 0.12 or newer", "anndata", "Registering a namespace")
-    there = getattr(AnnData, name, None)
-    if isinstance(there, type) and issubclass(there, Methods):
+    existing = getattr(AnnData, name, None)
+    if isinstance(existing, type) and issubclass(existing, Methods):
         return
     # anndata requires this annotation, which is not known before anndata is imported.
     kind = type("Methods", (Methods,), {"__init__": _begun(AnnData), "__doc__": Methods.__doc__})

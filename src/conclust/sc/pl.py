@@ -152,7 +152,7 @@ def clustree(
 
 
 def _stability(labels: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return, for each column and cell, how well the other columns find its cluster; NaN where it is in none."""
+    """Return, for each column and cell, how well the other columns recover its cluster; NaN for unclustered cells."""
     n, m = labels.shape
     stability = np.full((m, n), np.nan)
     for u in range(m):
@@ -173,7 +173,7 @@ def _stability(labels: NDArray[np.int32]) -> NDArray[np.float64]:
 def membership(
     adata: Any, key: str = "consensus", *, max_bars: int = 600, ax: Axes | None = None
 ) -> Axes:
-    """Draw the memberships of all cells as bars, in the colours that the clusters have.
+    """Draw the memberships of all cells as bars, in the colours of the clusters.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def membership(
             "(conclust.methods() says which)."
         )
     rows = np.asarray(adata.obsm[held], dtype=np.float64)
-    rows /= rows.sum(axis=1, keepdims=True)  # of float32, which sum to 1 only nearly
+    rows /= rows.sum(axis=1, keepdims=True)  # float32 values, which sum to 1 only approximately
     colours = adata.uns.get(f"{key}_colors")
     ax = membership_bars(rows, max_bars=max_bars, colours=colours, ax=ax)
     ax.set_xlabel("cells, by cluster, the most certain first")

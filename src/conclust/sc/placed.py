@@ -1,4 +1,4 @@
-"""Clusters of new cells, by a method that places new objects or by shared labels."""
+"""Places new cells in clusters, by a method that places new objects or by shared labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Placed", "place"]
 
 @dataclass(frozen=True)
 class Placed:
-    """Clusters of new cells (-1: nothing is known of the cell), how sure they are, and how they were found."""
+    """Clusters of new cells (-1: no information), their confidence, and how they were found."""
 
     labels: NDArray[np.int64]
     confidence: NDArray[np.float64]
@@ -40,8 +40,8 @@ def place(
     name = type(model).__name__
     if not hasattr(model, "predict_proba"):
         shares = shared_clusterings(ensemble, labels, new)
-        known = ~np.isnan(shares).all(axis=1)
-        placed_labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        placed = ~np.isnan(shares).all(axis=1)
+        placed_labels = np.where(placed, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
         return Placed(
             placed_labels,
             _company(labels, ensemble, new, placed_labels),
@@ -58,7 +58,7 @@ def place(
         )
     placed_labels = model.predict(new)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the same as of predict
+        warnings.simplefilter("ignore")  # the same as that of predict
         membership = model.predict_proba(new)
     sure = np.where(placed_labels < 0, np.nan, membership.max(axis=1))
     return Placed(placed_labels, sure, membership, name)
@@ -67,10 +67,10 @@ def place(
 def _company(
     labels: NDArray[np.int64], ensemble: Ensemble, new: NDArray[Any], found: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return what `conclust.confidence.confidences` is for old cells: a share of the company."""
+    """Return the equivalent of `conclust.confidence.confidences` for new cells: a share of the company."""
     shares = np.nan_to_num(company(labels, ensemble, new=new))
-    own = np.take_along_axis(shares, np.maximum(found, 0)[:, None], axis=1)[:, 0]
+    own_shares = np.take_along_axis(shares, np.maximum(found, 0)[:, None], axis=1)[:, 0]
     total = shares.sum(axis=1)
-    even = np.full(len(own), 1.0 / shares.shape[1])
-    np.divide(own, total, out=even, where=total > 0)
+    even = np.full(len(own_shares), 1.0 / shares.shape[1])
+    np.divide(own_shares, total, out=even, where=total > 0)
     return np.where(found < 0, np.nan, even)

@@ -198,7 +198,7 @@ def predict(
     n_jobs: int | None = None,
     copy: bool = False,
 ) -> Any:
-    """Put cells into the clusters that a consensus found for other cells.
+    """Assign cells to the clusters that a consensus found for other cells.
 
     Parameters
     ----------
@@ -368,10 +368,10 @@ def stability(
     labels = judged.labels[:, 0]
     sure = cluster_confidence(labels, ensemble, max_dense=max_dense, n_jobs=n_jobs)
     adata = adata.copy() if copy else adata
-    # Clusters are numbered by first appearance there; categories without cells are left out.
-    known = labels[labels >= 0]
-    first = np.unique(known, return_index=True)[1]
-    names = [judged.names[0][label] for label in known[np.sort(first)]]
+    # Clusters are numbered by first appearance there; categories without cells are dropped.
+    assigned = labels[labels >= 0]
+    first = np.unique(assigned, return_index=True)[1]
+    names = [judged.names[0][label] for label in assigned[np.sort(first)]]
     table = pd.DataFrame(
         {
             "cells": sure.sizes,
@@ -381,7 +381,7 @@ def stability(
         },
         index=names,
     )
-    there = set(names)
+    existing = set(names)
     adata.obs[added] = confidences(labels, ensemble)
     adata.uns[added] = {
         "params": {
@@ -390,7 +390,7 @@ def stability(
             "missing": missing,
             "conclust_version": __version__,
         },
-        "table": table.loc[[name for name in judged.names[0] if name in there]],
+        "table": table.loc[[name for name in judged.names[0] if name in existing]],
     }
     return adata if copy else None
 

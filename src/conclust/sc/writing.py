@@ -83,9 +83,9 @@ def cluster_table(
     """Return the frame of the clusters: cells, mean confidence, and by how many columns each is split."""
     import pandas as pd
 
-    held = labels >= 0
-    cells = np.bincount(labels[held], minlength=len(names))
-    total = np.bincount(labels[held], np.nan_to_num(confidence[held]), len(names))
+    in_cluster = labels >= 0
+    cells = np.bincount(labels[in_cluster], minlength=len(names))
+    total = np.bincount(labels[in_cluster], np.nan_to_num(confidence[in_cluster]), len(names))
     table = pd.DataFrame(
         {"cells": cells, "confidence": total / np.maximum(cells, 1)}, index=list(names)
     )
@@ -108,7 +108,7 @@ def check_parent(adata: Any, parent: str, owner: str) -> None:
 
 
 def inherit_colours(adata: Any, key: str, parent: str) -> None:
-    """Give clusters the colours of the categories that they share most cells with, where they have none.
+    """Give clusters without colours those of the categories with which they share most cells.
 
     Among clusters that share most cells with the same category, the one with the most has its colour; the others
     have new ones, so that no two are alike.

@@ -13,8 +13,8 @@ from conclust.selection.selection import Selection
 
 __all__ = ["choose_beside"]
 
-# Fewer references, of fewer objects, than `choose` by itself: at 1,500 objects it then costs some five times the
-# members and their consensus (experiments/selection).
+# Fewer references, with fewer objects, than the defaults of `choose`: with 1,500 objects it then
+# costs about five times as much as the members and their consensus (experiments/selection).
 _REFERENCES = 39
 _MAX_TEST = 1000
 

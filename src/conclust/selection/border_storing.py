@@ -16,7 +16,7 @@ _SQUARES = ("p_value", "adjusted", "valley_p_value")
 
 
 def packed_borders(tests: BorderTests | None) -> dict[str, Any] | None:
-    """Return tests of borders as JSON has them, without the labels; None for none."""
+    """Return tests of borders as JSON data without the labels; None if there are none."""
     if tests is None:
         return None
     return {
@@ -32,7 +32,7 @@ def packed_borders(tests: BorderTests | None) -> dict[str, Any] | None:
 
 
 def unpacked_borders(content: Any, labels: dict[int, NDArray[np.int64]]) -> BorderTests | None:
-    """Return tests of borders between the clusters of one of the numbers tried.
+    """Restore tests of borders between the clusters of one of the numbers tried.
 
     Parameters
     ----------

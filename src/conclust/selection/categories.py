@@ -1,4 +1,4 @@
-"""Columns of categories beside points: as distances, and in references where they depend on nothing.
+"""Columns of categories of points: as distances, and shuffled independently in references.
 
 A column becomes the indicators of its categories, so that two objects of different categories are one
 distance apart, whichever these are. All its indicators together vary as much as a column of numbers does
@@ -57,7 +57,7 @@ def read_categories(categories: Any, n: int, owner: str) -> NDArray[np.int64] | 
 def beside(
     scores: NDArray[np.float64], codes: NDArray[np.int64], n_features: int, weight: float
 ) -> tuple[NDArray[np.float64], list[int]]:
-    """Return scores with the indicators of categories beside them, and the columns of each block.
+    """Append the indicators of categories to scores; also return the columns of each block.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ def beside(
     for column in codes.T:
         values, numbers = np.unique(column, return_inverse=True)
         block = (numbers[:, None] == np.arange(len(values))).astype(np.float64)
-        seen = column != MISSING
+        observed = column != MISSING
         block = block[:, values != MISSING]
-        block[seen] -= block[seen].mean(axis=0)
-        block[~seen] = 0.0  # an empty cell is as far from one category as from another
+        block[observed] -= block[observed].mean(axis=0)
+        block[~observed] = 0.0  # an empty cell is at the same distance from all categories
         variance = float(np.square(block).sum()) / len(block)
-        if variance > 0:  # drawn objects may have one category only
+        if variance > 0:  # drawn objects may have only one category
             blocks.append(block * np.sqrt(weight * each / variance))
             widths.append(block.shape[1])
     return np.ascontiguousarray(np.concatenate(blocks, axis=1)), widths
 
 
 def permuting(draw: Draw, widths: Sequence[int]) -> Draw:
-    """Return a drawer of references for points with categories beside them.
+    """Return a generator of references for points with categories.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ from conclust.selection.tabling import assemble
 __all__ = ["choose"]
 
 _OWNER = "choose"
-# Numbers of a data set from which references are drawn one after the other.
+# Size of a data set from which references are drawn one after the other.
 _COSTLY = 20_000
 
 
@@ -274,7 +274,7 @@ class _Call:
 
 
 class _Seeds(NamedTuple):
-    """What each step draws from."""
+    """Seeds of the steps."""
 
     draws: np.random.SeedSequence
     tests: np.random.SeedSequence
@@ -287,7 +287,7 @@ class _Seeds(NamedTuple):
 
 @dataclass(frozen=True)
 class _Data:
-    """What is clustered, and how.
+    """The data to be clustered, and the clusterer.
 
     Attributes
     ----------
@@ -339,13 +339,13 @@ class _Data:
     def compare(
         self, asked: Settings, seed: np.random.SeedSequence, clock: _Clock
     ) -> Verdict | None:
-        """Compare the points with references, where there is a null."""
+        """Compare the points with references, if there is a null."""
         seeds = self.of_tested, seed
         return _test(self.tested, self.widths, asked, seeds, bool(self.sequential), clock)
 
 
 def _settings(call: _Call) -> Settings:
-    """Check the arguments but for the points, the categories and the numbers of clusters."""
+    """Check the arguments except the points, the categories and the numbers of clusters."""
     for value, name, low in (
         (call.n_resamples, "n_resamples", 2),
         (call.n_references, "n_references", 1),
@@ -393,7 +393,7 @@ def _settings(call: _Call) -> Settings:
 
 
 def _read(call: _Call) -> _Data:
-    """Check the arguments; scale and reduce the points, and draw what is tested and counted."""
+    """Check the arguments, scale and reduce the points, and draw the objects and pairs to test and count."""
     settings = _settings(call)
     points, scaling = read(call.X, call.scale, _OWNER)
     n, p = points.shape
@@ -404,7 +404,7 @@ def _read(call: _Call) -> _Data:
     seeds = _Seeds(*spawn_sequences(root, 7))
 
     def placed(rows: Any = slice(None)) -> tuple[NDArray[np.float64], list[int] | None]:
-        """Return the scores of some objects, and the widths of their blocks where there are categories."""
+        """Return the scores of some objects, and the widths of their blocks if there are categories."""
         numbers = scores_of(points[rows], components)
         if codes is None:
             return numbers, None
@@ -440,7 +440,7 @@ def _assemble(
     measured: dict[int, Measured],
     clock: _Clock,
 ) -> Selection:
-    """Choose the number, ask the second question of its clusters, and put all together.
+    """Choose the number, run the second test on its clusters, and assemble the result.
 
     Parameters
     ----------
@@ -458,7 +458,7 @@ def _assemble(
     call, requested, codes, design = data.call, data.asked, data.codes, data.design
 
     def asked_again(labels: NDArray[np.int64]) -> Second:
-        """Ask the second question of the clusters that would be chosen."""
+        """Run the second test on the clusters of the provisional choice."""
         seeds = dict(zip(OTHERS, spawn_sequences(data.seeds.references, len(OTHERS)), strict=True))
 
         def compare(clouds: Settings) -> Verdict | None:
@@ -509,7 +509,7 @@ def _assemble(
 
 
 def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]:
-    """Return the numbers of clusters to try; refuse those that a resample or the clusterer cannot have."""
+    """Return the numbers of clusters to try; refuse those that are impossible for a resample or the clusterer."""
     drawn = drawn_size(n, fraction)
     ks = read_numbers(k, _OWNER, drawn)
     if ks[-1] > drawn:
@@ -575,20 +575,20 @@ def _test(
 
 def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict[int, Measured]:
     """Return the criteria of each number."""
-    asked, scores = data.asked, data.scores
+    settings, scores = data.asked, data.scores
     measured = {}
     seeds = spawn_sequences(data.seeds.splits, len(ensembles))
     for (number, ensemble), of_number in zip(ensembles.items(), seeds, strict=True):
-        found = measure(ensemble, number, data.design, points=scores)
+        result = measure(ensemble, number, data.design, points=scores)
         strength_seed, fit_seed = spawn_sequences(of_number, 2)
-        strength = np.empty(0)  # other clusterers have no centres to place objects by
-        if asked.fast:
-            strength = prediction_strength(scores, number, strength_seed, asked.threads)
-        found.values["prediction_strength"] = mean_of(strength)
-        found.errors["prediction_strength"] = error_of_mean(strength)
+        strength = np.empty(0)  # other clusterers have no centres for placing objects
+        if settings.fast:
+            strength = prediction_strength(scores, number, strength_seed, settings.threads)
+        result.values["prediction_strength"] = mean_of(strength)
+        result.errors["prediction_strength"] = error_of_mean(strength)
         if data.call.criteria == "all":
-            found.values.update(costly_criteria(ensemble, number, fit_seed, asked.threads))
-        measured[number] = found
+            result.values.update(costly_criteria(ensemble, number, fit_seed, settings.threads))
+        measured[number] = result
         clock.tell(f"measured K = {number}")
     return measured
 

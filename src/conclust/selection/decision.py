@@ -1,4 +1,4 @@
-"""Decides on the number of clusters from the criteria, with a sentence for the reason."""
+"""Decides on the number of clusters from the criteria, and gives the reason in a sentence."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = [
 
 _FEW = 5  # objects
 _LOOSE = 0.8  # cluster consensus
-# Next to no pair is ambiguous up to this share of the pairs within one cluster of average size: a few
-# objects between two clusters. A cluster cut in two has several times this share.
+# Up to this share of the pairs within one cluster of average size, almost no pair is ambiguous: a
+# few objects lie between two clusters. A cluster split in two has several times this share.
 _CLEAN = 0.1
 
 
@@ -105,20 +105,20 @@ def decide(
     """
     tested = np.isfinite(p_value)
     main = "rcsi" if tested else "sharp"
-    there = table["resamples_with_k"] >= 0.5 if nested else np.ones(len(ks), dtype=bool)
-    if not there.any():
-        there[:] = True
-    scores = np.where(there, table[main], np.nan)
+    has_resamples = table["resamples_with_k"] >= 0.5 if nested else np.ones(len(ks), dtype=bool)
+    if not has_resamples.any():
+        has_resamples[:] = True
+    scores = np.where(has_resamples, table[main], np.nan)
     at = largest = _largest(scores)
     if not tested and not scores[at] > 0:
         reason = f"1 cluster: {NO_CONTRAST} ({numbers_tried(ks)}); no p-value: {why_no_p}."
         return Decision(1, ks[at], (), reason, ())
-    clean = there & (table["pac"] * np.square(ks) <= _CLEAN)
+    clean = has_resamples & (table["pac"] * np.square(ks) <= _CLEAN)
     if nested and clean[at]:
         at = int(np.flatnonzero(clean)[-1])
     best = ks[at]
     within = scores >= scores[at] - table[f"{main}_se"][at]
-    if nested and clean[at]:  # log PAC tells single objects apart: the other votes are to be asked
+    if nested and clean[at]:  # log PAC separates single objects: the other criteria decide
         within[:] = False
     alternatives = tuple(k for k, near in zip(ks, within, strict=True) if near and k != best)
     test = f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
@@ -139,7 +139,7 @@ def decide(
     votes = ("sharp", "mean_ari") if tested else ("mean_ari",)
     doubts = []
     for vote in votes:
-        other = _largest(np.where(there, table[vote], np.nan))
+        other = _largest(np.where(has_resamples, table[vote], np.nan))
         noise = 2.0 * np.nan_to_num(max(table[f"{vote}_se"][at], table[f"{vote}_se"][other]))
         if table[vote][other] > table[vote][at] + noise:
             name = _NAMES[vote]
@@ -155,7 +155,7 @@ def decide(
     if smallest < _FEW:
         doubts.append(f"The smallest cluster has {smallest} object{'s' * (smallest > 1)}.")
     loosest = float(table["min_cluster_consensus"][at])
-    if nested and loosest < _LOOSE:  # finer members cut every cluster
+    if nested and loosest < _LOOSE:  # finer members split every cluster
         doubts.append(
             f"In one cluster two objects are together in only {loosest:.2f} of the resamples that drew both."
         )
@@ -193,7 +193,7 @@ def without_clusters(null: str | None, n_categories: int = 0) -> str:
 
 
 def _largest(values: NDArray[np.float64]) -> int:
-    """Return where the largest value is; the first one where there is none."""
+    """Return the index of the largest value; 0 if there is none."""
     return 0 if np.isnan(values).all() else int(np.nanargmax(values))
 
 

@@ -1,4 +1,4 @@
-"""choose_from: estimates the number of clusters from existing ensembles."""
+"""choose_from: estimates the number of clusters from given ensembles."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ def choose_from(
         tree = consensus_of(members[ks[0]], design) if shared else None
         measured = {}
         for number, seed in zip(ks, spawn_sequences(fit_seed, len(ks)), strict=True):
-            found = measure(members[number], number, design, consensus=tree, shared=shared)
+            result = measure(members[number], number, design, consensus=tree, shared=shared)
             if criteria == "all":
-                found.values.update(costly_criteria(members[number], number, seed, threads))
-            measured[number] = found
+                result.values.update(costly_criteria(members[number], number, seed, threads))
+            measured[number] = result
             report(f"measured K = {number}")
     settings = {
         "n_samples": n,

@@ -1,4 +1,4 @@
-"""The second test, if one Gaussian is rejected: borders that hold, or no other cloud as stable.
+"""The second test, if one Gaussian is rejected: either borders hold, or no other cloud is as stable.
 
 A flat or skewed cloud is not Gaussian, and k-means cuts it into stable parts: the rejection of one Gaussian says
 nothing about clusters. A border that holds does. If none holds, which also happens for overlapping clusters with
@@ -34,7 +34,7 @@ NO_BORDER = "No border between the clusters holds"
 
 # Maximum number of clouds of each kind with which the points are compared.
 _CLOUDS = 39
-# Twice the level of the first question: of clusters that overlap fewer are lost (experiments/selection).
+# Twice the level of the first test, so that fewer overlapping clusters are missed (experiments/selection).
 _LEVELS = 2
 
 
@@ -80,7 +80,7 @@ class Second:
 
     @property
     def against(self) -> str:
-        """Why it is one cluster, behind "more structure than one Gaussian cloud (p = ...)"."""
+        """The reason for one cluster, appended to "more structure than one Gaussian cloud (p = ...)"."""
         borders = f"no border holds {at_level(self.level)} and " if self.n_borders else ""
         return f"but {borders}{self.cloud} clouds are as stable ({self._clouds}): treat it as one cluster"
 
@@ -100,7 +100,7 @@ class Second:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """A doubt where no border holds."""
+        """A doubt if no border holds."""
         if self.n_held or not self.n_borders:
             return ()
         return (

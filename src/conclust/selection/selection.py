@@ -84,7 +84,7 @@ class Selection:
 
     @property
     def labels_(self) -> NDArray[np.int64]:
-        """The consensus of the number chosen; all 0 where that is one cluster."""
+        """The consensus for the chosen number; all 0 for one cluster."""
         if self.n_clusters in self.labels:
             return self.labels[self.n_clusters]
         first = next(iter(self.labels.values()))

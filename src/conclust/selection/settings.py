@@ -50,12 +50,12 @@ class Settings:
         )
 
 
-# The largest number tried where none is given.
+# The largest number tried by default.
 _MOST = 10
 
 
 def read_numbers(k: Any, owner: str, most: int | None = None) -> tuple[int, ...]:
-    """Return the numbers of clusters to try, rising, each once; of None 2 to 10, at most `most`."""
+    """Return the distinct numbers of clusters to try in increasing order; for None 2 to 10, at most `most`."""
     if k is None and most is not None:
         k = range(2, max(min(_MOST, most), 2) + 1)
     values = (

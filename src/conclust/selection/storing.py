@@ -30,7 +30,7 @@ _EXPECTED = OF_ENSEMBLES | {
     "leaf_counts": Expected("i", 1),
     "pairs": Expected("i", 1),
 }
-# Of the fields of a Selection: what is words and single numbers, and of which type.
+# The text and scalar fields of a Selection, with their types.
 _TOLD = {"n_clusters": int, "n_references": int, "reason": str, "settings": dict}
 
 
@@ -78,18 +78,18 @@ def load(path: PathLike) -> dict[str, Any]:
     if meta.get("version") != _VERSION:
         what = f"has format version {meta.get('version')!r}; this conclust reads version {_VERSION}"
         _refuse(path, what)
-    own = {name: array for name, array in arrays.items() if name not in OF_ENSEMBLES}
+    fields = {name: array for name, array in arrays.items() if name not in OF_ENSEMBLES}
     rest = {name: array for name, array in arrays.items() if name in OF_ENSEMBLES}
     whole = unpacked(path, rest, meta.get("names"))
-    if not _sound(own, meta, whole):
+    if not _sound(fields, meta, whole):
         _refuse(path, "is damaged: its entries for the numbers of clusters are inconsistent")
-    ks = own["k"].tolist()
-    members = own["members"].tolist()
+    ks = fields["k"].tolist()
+    members = fields["members"].tolist()
     starts = np.concatenate([[0], np.cumsum(members)]).tolist()
-    leaves = np.split(own["leaves"].astype(np.int64), np.cumsum(own["leaf_counts"])[:-1])
-    trees = np.split(own["trees"], np.cumsum(own["leaf_counts"] - 1)[:-1])
+    leaves = np.split(fields["leaves"].astype(np.int64), np.cumsum(fields["leaf_counts"])[:-1])
+    trees = np.split(fields["trees"], np.cumsum(fields["leaf_counts"] - 1)[:-1])
     sides = [m + 1 for m in members]
-    tables = np.split(own["pairs"], np.cumsum([side**2 for side in sides])[:-1])
+    tables = np.split(fields["pairs"], np.cumsum([side**2 for side in sides])[:-1])
     for at, rows in enumerate(leaves):
         if not _is_tree(trees[at], rows, whole.n_samples) or not _are_pairs(tables[at], sides[at]):
             _refuse(path, f"is damaged: its dendrogram or its pairs for K = {ks[at]} are invalid")
@@ -97,7 +97,7 @@ def load(path: PathLike) -> dict[str, Any]:
     if isinstance(settings.get("window"), list):
         settings["window"] = tuple(settings["window"])
     p_value, clouds = meta["p_value"], meta.get("p_value_clouds")
-    labels = {k: np.ascontiguousarray(own["labels"][:, at]) for at, k in enumerate(ks)}
+    labels = {k: np.ascontiguousarray(fields["labels"][:, at]) for at, k in enumerate(ks)}
     try:
         borders = unpacked_borders(meta.get("borders"), labels)
     except (ValueError, TypeError, KeyError, OverflowError):
@@ -110,9 +110,9 @@ def load(path: PathLike) -> dict[str, Any]:
         "borders": borders,
         "alternatives": tuple(meta["alternatives"]),
         "doubts": tuple(meta["doubts"]),
-        "k": own["k"],
-        "table": dict(zip(meta["columns"], own["table"], strict=True)),
-        "null": own["null"],
+        "k": fields["k"],
+        "table": dict(zip(meta["columns"], fields["table"], strict=True)),
+        "null": fields["null"],
         "labels": labels,
         "ensembles": {
             k: whole
@@ -172,7 +172,7 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
 
 
 def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
-    """Return whether the leaves are objects, each once, and the tree is one of so many leaves."""
+    """Return whether the leaves are distinct objects, and the tree has that number of leaves."""
     from scipy.cluster.hierarchy import is_valid_linkage
 
     once = (np.diff(leaves) > 0).all() and leaves[0] >= 0 and leaves[-1] < n
@@ -181,7 +181,7 @@ def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
 
 
 def _are_pairs(table: NDArray[np.int64], side: int) -> bool:
-    """Return whether the entries [N, c] are numbers of pairs, with c up to N, of which one is known."""
+    """Return whether the entries [N, c] are valid numbers of pairs, with c at most N, at least one of them known."""
     square = table.reshape(side, side)
     return bool(table.min() >= 0 and not np.triu(square, 1).any() and square[1:].any())
 

@@ -31,7 +31,7 @@ def assemble(
     nested: bool = True,
     ask: Callable[[NDArray[np.int64]], Second] | None = None,
 ) -> Selection:
-    """Make the table, decide, warn of doubts.
+    """Make the table, decide, and warn about doubts.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def assemble(
         if name in measured[ks[0]].errors:
             table[f"{name}_se"] = np.array([measured[k].errors[name] for k in ks])
     left_out = [measured[k].areas for k in ks]
-    if len({len(areas) for areas in left_out}) > 1:  # of fewer resamples at one K than groups
+    if len({len(areas) for areas in left_out}) > 1:  # fewer resamples than groups at one K
         left_out = []
     table["delta"], table["delta_se"] = _delta(table["area"], np.array(left_out))
     p_value, n_references = float("nan"), 0
@@ -89,8 +89,8 @@ def assemble(
     if ask is not None and n_clusters > 1:
         second = ask(measured[n_clusters].labels)
         if second.one_cluster:
-            known = more_than_gaussian(p_value, n_references, settings.get("null"))
-            reason = f"1 cluster: {known}, {second.against}."
+            rejection = more_than_gaussian(p_value, n_references, settings.get("null"))
+            reason = f"1 cluster: {rejection}, {second.against}."
             n_clusters, alternatives, doubts = 1, (), ()
         else:
             doubts = (*second.doubts, *doubts)

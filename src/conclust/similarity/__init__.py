@@ -1,4 +1,4 @@
-"""Quantities of clusters, from the overlaps of the clusters of all partitions.
+"""Quantities of clusters, computed from the overlaps of the clusters of all partitions.
 
 Weights of clusters (T,), and similarities W of clusters (T, T), sparse where they are of the clusters of
 one partition only. With B the indicator, evidence accumulation forms B W B' of them.

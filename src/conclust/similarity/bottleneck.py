@@ -98,7 +98,7 @@ def _numbers(values: Any, ndim: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Merging:
-    """Columns merged so far, and what the next merge would lose. No rows: sums over them.
+    """Columns merged so far, and the loss of each next merge. Stores sums over rows instead of rows.
 
     Attributes
     ----------
@@ -181,11 +181,11 @@ class Merging:
         self, common: NDArray[np.float64], q: int, others: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the loss by merging a group with each of some others, as a share of the total."""
-        own, theirs = self.masses[q], self.masses[others]
+        mass, masses = self.masses[q], self.masses[others]
         losses = common + (
-            xlogy(own + theirs, own + theirs) - xlogy(own, own) - xlogy(theirs, theirs)
+            xlogy(mass + masses, mass + masses) - xlogy(mass, mass) - xlogy(masses, masses)
         )
-        # Rounding would decide between losses that are equal on paper.
+        # Otherwise rounding errors would decide between losses that are equal on paper.
         share = np.maximum(losses, 0.0) / (self.total if self.total > 0 else 1.0)
         return np.asarray(np.round(share, 12))
 
@@ -236,7 +236,7 @@ def _common(
 
 def _contents(columns: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of p log p of each row of `columns`."""
-    # As xlogy, and several times as fast: 0 times the logarithm of anything is 0.
+    # Same as xlogy but several times as fast; 0 times the logarithm of any number is 0.
     logs = np.log(np.maximum(columns, np.finfo(np.float64).tiny))
     logs *= columns
     return np.asarray(logs @ counts)

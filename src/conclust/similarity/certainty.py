@@ -141,13 +141,13 @@ def cluster_certainty(
 def _row_blocks(
     ensemble: Ensemble,
 ) -> Iterator[tuple[slice, NDArray[np.float64], sp.csr_array]]:
-    """Yield the clusters of some partitions: which, how much of each every partition observed, their B'B."""
+    """Yield the clusters of some partitions: their indices, how much of each was observed by every partition, their B'B."""
     m, T = ensemble.n_partitions, int(ensemble.offsets[-1])
     sizes = ensemble.cluster_sizes
     columns = sp.csr_array((np.ones(T), ensemble.column_partitions, np.arange(T + 1)), shape=(T, m))
     counted = ensemble.has_missing and not (ensemble.has_noise or ensemble.is_soft)
     for block in gram_blocks(ensemble):
-        if counted:  # who is observed is in a cluster
+        if counted:  # observed objects are in a cluster
             observed = np.asarray((block.gram @ columns).toarray())
         elif ensemble.has_missing and not ensemble.is_soft:
             observed = ensemble.observed_sizes[block.rows]

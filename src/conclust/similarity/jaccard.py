@@ -85,12 +85,12 @@ def jaccard_of_others(ensemble: Ensemble) -> sp.csr_array:
 
 
 def relative_weights(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return the weight of the partition of each cluster, beside the largest (T,)."""
+    """Return the weight of the partition of each cluster, relative to the largest (T,)."""
     weights = ensemble.column_weights
     largest = float(weights.max(initial=0.0))
     return weights / largest if largest > 0 else np.array(weights)
 
 
 def check_square(ensemble: Ensemble, what: str) -> None:
-    """Refuse a dense matrix (T, T) of `what` where it would be too large."""
+    """Refuse a dense matrix (T, T) of `what` if it would be too large."""
     check_gram(int(ensemble.offsets[-1]) ** 2, what, _INSTEAD)

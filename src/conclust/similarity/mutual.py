@@ -13,7 +13,7 @@ from conclust.similarity.jaccard import check_square, jaccard_of_others, relativ
 
 __all__ = ["approximate_simrank", "averaging_indicator", "quadratic_forms", "simrank"]
 
-# Rows of objects times clusters that are held at once.
+# Number of entries of objects times clusters in memory at once.
 _BLOCK_ENTRIES = 1 << 22
 
 
@@ -90,9 +90,9 @@ def simrank(
         C = _mean_of_objects(members.gram.toarray(), decay, inverse)
     with one_library_thread():
         for _ in range((n_iter - 2) // 2):
-            own = decay * quadratic_forms(V, C)
+            diagonal = decay * quadratic_forms(V, C)
             inner = decay * (across.T @ (across.T @ C).T).T
-            inner += (sp.diags_array(mass * (1.0 - own)) @ B).T @ B
+            inner += (sp.diags_array(mass * (1.0 - diagonal)) @ B).T @ B
             C = _mean_of_objects(inner, decay, inverse)
     return C
 
@@ -176,7 +176,7 @@ def approximate_simrank(
 
 
 def averaging_indicator(ensemble: Ensemble) -> sp.csr_array:
-    """Return the indicator (n, T) with each object's partitions weighed to sum to 1.
+    """Return the indicator (n, T) with each object's partition weights scaled to sum to 1.
 
     b_i' C b_j is then the mean of C over the clusters of i and j. A noise object has no cluster in its
     partition, which makes its mean smaller.

@@ -194,7 +194,7 @@ def common_neighbours(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
     with one_library_thread():
         for a in range(T):
             third = links.indices[links.indptr[a] : links.indptr[a + 1]]
-            # Of later clusters: what two have in common is found once.
+            # Only later clusters: each pair is counted once.
             least = np.minimum(columns[third, a:], columns[third, a, None])
             overlaps[a, a:] = overlaps[a:, a] = weights[third] @ least
     # Clusters of weight 0 do not count for the scale.

@@ -1,4 +1,4 @@
-"""The bipartite graph of objects and clusters: B diag(w), read in blocks and as sums, never whole.
+"""The bipartite graph of objects and clusters: B diag(w), read in blocks and as sums, never as one matrix.
 
 The labels of hard partitions say which entries of B are 1: rows of B times a table, and sums over the
 objects of clusters, are found from them by kernels, in memory of the labels. Soft members and other graphs
@@ -232,7 +232,7 @@ class MatrixEdges:
 
 
 def edges_of(ensemble: Ensemble, cluster_weights: NDArray[np.float64] | None = None) -> Edges:
-    """Return the graph of an ensemble: its indicator, clusters weighed by their partitions and by more.
+    """Return the graph of an ensemble: its indicator, with clusters weighted by their partitions and optional factors.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def edges_of(ensemble: Ensemble, cluster_weights: NDArray[np.float64] | None = N
 
 
 def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale rows to unit length; rows of zeros stay."""
+    """Scale rows to unit length; rows of zeros are unchanged."""
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     # Below this a row is the rounding error of one that is 0 on paper.
     norms[norms < 1e-12] = np.inf

@@ -15,38 +15,40 @@ from conclust.exceptions import InputError
 
 __all__ = ["is_small", "lanczos", "leading", "leading_of_sparse"]
 
-# Matrices up to this size are solved whole; Lanczos finds a few eigenvectors of larger ones.
+# Matrices up to this size are solved densely; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
 # The same for sparse matrices.
 _SMALL = 200
-# Maximum size of matrices solved whole if Lanczos does not converge: 72 MB.
+# Maximum size of matrices solved densely if Lanczos does not converge: 72 MB.
 _WHOLE_AT_LAST = 3_000
-# Relative error of eigenvalues that weak ties alone tell apart, and the difference by which one must not have been missed.
+# Relative error of eigenvalues that only weak ties separate, and the difference above which a missed one is reported.
 _CLOSE = 1e-10
 _APART = 1e-6
 
 
 def is_small(n: int) -> bool:
-    """Return whether a matrix of n rows is solved whole."""
+    """Return whether a matrix of n rows is solved densely."""
     return n <= _WHOLE
 
 
 def leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the k largest eigenvalues, falling, and their vectors."""
+    """Return the k largest eigenvalues in decreasing order, and their vectors."""
     n = len(E)
     k = min(k, n)
     if n <= _WHOLE or 4 * k > n:
-        return solved_whole(E, k)
+        return solved_densely(E, k)
     return lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
 
 
-def solved_whole(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def solved_densely(
+    E: NDArray[np.float64], k: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the same by LAPACK."""
     n = len(E)
     values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
     if len(values) < k:
-        # LAPACK's search for a part of the spectrum can find nothing where many eigenvalues
-        # are equal: a complete graph, blocks that are all but cut apart.
+        # LAPACK's partial spectrum can be empty if many eigenvalues are equal: a complete graph, or
+        # nearly disconnected blocks.
         values, vectors = (part[..., n - k :] for part in scipy.linalg.eigh(E))
     return values[::-1], vectors[:, ::-1]
 
@@ -54,9 +56,9 @@ def solved_whole(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], N
 def leading_of_sparse(
     E: sp.csr_array, k: int, *, repeated: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the same of a sparse matrix; None where solving the whole is as quick, or surer.
+    """Return the same of a sparse matrix; None if a dense solver is as fast or more reliable.
 
-    repeated: whether eigenvalues may be equal. Lanczos can miss one of them: it is looked for again.
+    repeated: whether eigenvalues may be equal. Lanczos can miss one of them, so a second run searches for it.
     """
     n = E.shape[0]
     if n < _SMALL or 4 * k > n:
@@ -104,8 +106,8 @@ def lanczos(
     except ArpackNoConvergence as error:
         if n <= _WHOLE_AT_LAST:
             E = np.column_stack([product(unit) for unit in np.eye(n)])
-            return solved_whole(0.5 * (E + E.T), k)
-        # The eigenvectors that converged are an embedding of fewer dimensions.
+            return solved_densely(0.5 * (E + E.T), k)
+        # The converged eigenvectors are an embedding of fewer dimensions.
         values, vectors = error.eigenvalues, error.eigenvectors
         if len(values) == 0:
             raise InputError(

@@ -1,4 +1,4 @@
-"""B'B (T, T), the contingency tables of all pairs of partitions, without holding it where it is large.
+"""B'B (T, T), the contingency tables of all pairs of partitions, without storing it if it is large.
 
 A thousand partitions of a hundred objects have a B'B of 10 million numbers from 0.1 million labels. Up
 to a size it is ``Ensemble.gram``, counted once and kept; beyond it is read a block at a time, or as

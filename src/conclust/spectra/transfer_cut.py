@@ -50,7 +50,7 @@ _RANK = 1e-6
 _ONE = 1.0 - 1e-5
 # Relative difference below which numbers are equal up to rounding.
 _DIGITS = 9
-# Blocks of vectors that are multiplied with products, at most, and the error that ends them.
+# Maximum number of blocks of vectors multiplied by products, and the error that ends the iteration.
 _BLOCKS = 8
 _CLOSE = 1e-2
 
@@ -173,7 +173,7 @@ def transfer_cut_of_products(
     *,
     bridged: bool = False,
 ) -> ClusterSide:
-    """Find the same from sums over the objects, which are read in blocks.
+    """Find the same from sums over objects that are read in blocks.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def numbered_components(links: sp.csr_array, weight: NDArray[np.float64]) -> NDA
 def leading_eigenvectors(
     product: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int, k: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the k largest eigenvalues, falling, and their vectors, of a symmetric matrix.
+    """Return the k largest eigenvalues of a symmetric matrix, in decreasing order, and their vectors.
 
     Parameters
     ----------
@@ -371,10 +371,10 @@ def spectrum_of_products(
 def _orthonormal(
     vectors: NDArray[np.float64], others: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Return an orthonormal basis of vectors, less what others span; directions that vanish are left out."""
+    """Return an orthonormal basis of vectors orthogonal to others; vanishing directions are dropped."""
     scale = np.sqrt((vectors**2).sum(axis=0)).max(initial=0.0)
     if others is not None:
-        for _ in range(2):  # once leaves rounding errors
+        for _ in range(2):  # a single pass leaves rounding errors
             vectors = vectors - others @ (others.T @ vectors)
     U, sizes, _ = scipy.linalg.svd(vectors, full_matrices=False)
     return np.ascontiguousarray(U[:, sizes > 1e-10 * max(scale, 1e-300)])
@@ -406,15 +406,15 @@ def graph_embedding(
     n = len(degrees)
     added = np.zeros(n) if loops is None else loops
     root = _inverse_root(degrees + 2.0 * added)
-    own = root * added * root
+    diagonal = root * added * root
     if is_small(n):
         dense = W.toarray() if is_sparse(W) else W
-        E = dense * root[:, None] * root + np.diag(own)
+        E = dense * root[:, None] * root + np.diag(diagonal)
         return unit_rows(leading(0.5 * (E + E.T), k)[1])
 
     def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
         v = v.ravel()
-        return np.asarray(root * (W @ (root * v)) + own * v)
+        return np.asarray(root * (W @ (root * v)) + diagonal * v)
 
     operator = LinearOperator((n, n), matvec=product, dtype=float)
     return unit_rows(lanczos(operator, n, k, rng.standard_normal(n))[1])
@@ -447,10 +447,10 @@ class _Normalized:
         return sp.csr_array(sp.diags_array(self.x) @ B @ sp.diags_array(self.y))
 
     def part(self, clusters: NDArray[np.int64]) -> _Normalized:
-        """Return the component that these clusters are."""
-        own = np.zeros(len(self.y))
-        own[clusters] = 1.0
-        objects = np.flatnonzero(self.edges.times(own) > 0)
+        """Return the component formed by these clusters."""
+        indicator = np.zeros(len(self.y))
+        indicator[clusters] = 1.0
+        objects = np.flatnonzero(self.edges.times(indicator) > 0)
         B = self.edges.part(objects).matrix()[:, clusters]
         W = None if self.mixing is None else sp.csr_array(self.mixing[clusters][:, clusters])
         return _Normalized(MatrixEdges(sp.csr_array(B)), W, self.x[objects], self.y[clusters])
@@ -483,13 +483,13 @@ def _leading_of_products(
 def _leading_of_components(
     graph: _Normalized, E: NDArray[np.float64] | None, components: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the k largest eigenvalues of all components, their vectors and whose they are.
+    """Return the k largest eigenvalues of all components, their vectors and their components.
 
     E is S'S, if it is held. The first value of each component is 1. Of equal values those of components
     that come first are taken.
     """
     count = int(components.max()) + 1
-    most = max(1, k - count + 1)  # the other components have their first ones
+    most = max(1, k - count + 1)  # the other components keep their first eigenvalues
     part_values, vectors = [], []
     for c in range(count):
         inside = np.flatnonzero(components == c)
@@ -506,7 +506,7 @@ def _leading_of_components(
     component_of = np.repeat(np.arange(count), [len(values) for values in part_values])
     place = np.concatenate([np.arange(len(values)) for values in part_values])
     eigenvalues = np.concatenate(part_values)
-    # The first ones of components before others that are 1 but for rounding.
+    # The first eigenvalues of components precede others that are 1 up to rounding.
     chosen = np.lexsort((component_of, place > 0, -eigenvalues.round(_DIGITS)))[:k]
     V = np.zeros((len(components), len(chosen)))
     for column, i in enumerate(chosen):

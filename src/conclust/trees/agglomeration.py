@@ -1,4 +1,4 @@
-"""From an ensemble to a dendrogram: dense, by spanning tree, or on the evidence of some pairs."""
+"""Grows dendrograms from an ensemble: dense, by spanning tree, or on the evidence of some pairs."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _KERNELS = {
 }
 _BLOCK_ENTRIES = 1 << 24
 _SOFT_BLOCK_ENTRIES = 1 << 22
-# Dissimilarities that are not integers are rounded to this grid. Values that are equal on paper are then
-# ties in floating point too, in whatever order weights were summed.
+# Dissimilarities that are not integers are rounded to this grid. Values that are equal on paper are
+# then ties in floating point too, whatever the order of summation.
 _GRID = 2.0**40
 # Adding it to a number below 2048 and subtracting it again rounds the number to the grid.
 _SHIFT = 1.5 * 2.0**52 / _GRID
@@ -129,7 +129,7 @@ def linkage_of(matrix: NDArray[np.float64], start: EqualRows, linkage: str) -> N
 def merges_of(
     matrix: NDArray[np.float64], sizes: NDArray[np.float64], linkage: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the merges of `linkage_of`, of clusters that hold `sizes` objects each."""
+    """Return the merges of `linkage_of` for clusters with `sizes` objects."""
     stage("linkage")
     merges = _empty_merges(len(sizes))
     if len(sizes) > 1:
@@ -207,16 +207,16 @@ def _soft_dissimilarities(
     step = max(1, _SOFT_BLOCK_ENTRIES // n)
     for begin in tracked(range(0, n, step), "blocks of rows"):
         some = slice(begin, min(begin + step, n))
-        own = np.arange(some.start, some.stop)
+        columns = np.arange(some.start, some.stop)
         block = D[some]
-        known = block > 0
-        known[own - begin, own] = True
-        unobserved += int(counts[some] @ (~known @ counts))
+        observed = block > 0
+        observed[columns - begin, columns] = True
+        unobserved += int(counts[some] @ (~observed @ counts))
         c = (scaled @ np.ascontiguousarray(scaled[some].toarray().T)).T
         np.divide(c, block, out=block, where=block > 0)
         np.subtract(1.0, block, out=block)
         np.clip(block, 0.0, 1.0, out=block)
-        block[own - begin, own] = 0.0
+        block[columns - begin, columns] = 0.0
     return unobserved // 2
 
 
@@ -242,8 +242,8 @@ def _dissimilarities(
         else:
             c, N = evidence(ensemble, rows=rows, n_jobs=n_jobs)
             nothing = N == 0
-            own = np.arange(rows.start, rows.stop)
-            nothing[own - rows.start, own] = False
+            columns = np.arange(rows.start, rows.stop)
+            nothing[columns - rows.start, columns] = False
             unobserved += float(sizes[rows] @ (nothing @ sizes))
             block[...] = 0.0
             np.divide(c, N, out=block, where=N > 0)
@@ -263,8 +263,8 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
     chosen = start.ensemble
     stage("spanning tree")
     order, heights = spanning_tree(chosen, progress=advance)
-    # Prim's order visits the objects of every single-linkage cluster one after the other. So the path in
-    # this order, with equal heights in its own order, has the dendrogram of the spanning tree.
+    # Prim's order visits the objects of every single-linkage cluster one after the other, so the
+    # path in this order, with ties in the same order, has the dendrogram of the spanning tree.
     if chosen.weights is not None:
         _snap(heights)
     return expand(start, (order[:-1], order[1:], heights))
@@ -338,12 +338,12 @@ def expand(
 ) -> NDArray[np.float64]:
     """Return the linkage matrix over all objects: first the starting clusters, at height 0."""
     first = start.first
-    own = np.arange(len(start.inverse))
+    objects = np.arange(len(start.inverse))
     leader = first[start.inverse]
-    member = leader != own
+    member = leader != objects
     left, right, heights = merges
     return from_merges(
         np.concatenate([leader[member], first[left]]),
-        np.concatenate([own[member], first[right]]),
+        np.concatenate([objects[member], first[right]]),
         np.concatenate([np.zeros(np.count_nonzero(member)), heights]),
     )

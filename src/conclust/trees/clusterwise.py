@@ -46,16 +46,16 @@ __all__ = [
     "warn_of_unobserved",
 ]
 
-# The linkages that rows of similarities are enough for, and complete linkage.
+# The linkages that need only rows of similarities, and complete linkage.
 RowLinkage: TypeAlias = Literal["average", "single", "complete"]
-# Which mean over clusters S_ij is: over the partitions that observed both objects, b_i' W b_j / N_ij; or
-# over all pairs of clusters of i and j, whatever their partitions, b_i' W b_j / (N_ii N_jj).
+# The mean over clusters that defines S_ij: over the partitions that observed both objects, b_i' W
+# b_j / N_ij; or over all pairs of clusters of i and j in any partitions, b_i' W b_j / (N_ii N_jj).
 Mean: TypeAlias = Literal["partitions", "pairs"]
 
 # Number of distinct rows up to which a matrix of all pairs is always made: 32 MB.
 FEW_ROWS = 2048
-# Number of remaining clusters at which a matrix of them is made: with a diagonal W, whose rows are cheap, and with
-# others; 8 and 128 MB.
+# Number of remaining clusters at which their matrix is made: with a diagonal W, whose rows are
+# cheap, and otherwise; 8 and 128 MB.
 _FEW = 1024
 _FEW_MIXED = 4096
 # Number of entries of rows, and of blocks of pairs, processed between two checks for an interrupt.
@@ -83,7 +83,7 @@ class ClusterTree:
     n_rows: int
 
     def lifetimes(self) -> NDArray[np.float64]:
-        """Return the lifetimes of 2, 3, ... clusters; that of the distinct rows counts from `born`."""
+        """Return the lifetimes of 2, 3, ... clusters; that of the distinct rows starts at `born`."""
         lives = lifetimes(self.matrix)
         if self.n_rows > 1:
             place = self.n_rows - 2
@@ -185,13 +185,15 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
     if isinstance(W, np.ndarray):
         W = _within_partitions(W, ensemble.offsets)
     weighed = sp.csr_array(sp.diags_array(over_clusters(scale, ensemble.offsets)) @ W)
-    own = quadratic_forms(rows, weighed)
+    self_similarity = quadratic_forms(rows, weighed)
     if ensemble.has_noise:
-        own += ensemble.noise[first] @ scale
+        self_similarity += ensemble.noise[first] @ scale
     if present is not None:
         observed = (present**2).sum(axis=1)
-        own = np.divide(own, observed, out=np.zeros(len(own)), where=observed > 0)
-    return ObjectPairs(start, rows, weighed, present, own)
+        self_similarity = np.divide(
+            self_similarity, observed, out=np.zeros(len(self_similarity)), where=observed > 0
+        )
+    return ObjectPairs(start, rows, weighed, present, self_similarity)
 
 
 def by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
@@ -277,7 +279,7 @@ def _within_partitions(W: NDArray[np.float64], offsets: NDArray[np.int64]) -> sp
 
 
 def is_diagonal(W: Any) -> bool:
-    """Whether W is sparse and has entries on its diagonal only, one each."""
+    """Whether W is sparse with exactly one entry per row, on the diagonal."""
     return bool(
         is_sparse(W)
         and W.nnz == W.shape[0]
@@ -319,7 +321,7 @@ def _joined(
     rest: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
     tops: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return all merges; `tops` is the height of what each leads, which rounding may put above the next."""
+    """Return all merges; `tops` is the height of the cluster of each, which rounding may place above the next."""
     left, right, heights = rest
     for t, (a, b) in enumerate(zip(left, right, strict=True)):
         heights[t] = tops[a] = max(heights[t], tops[a], tops[b])
@@ -340,7 +342,7 @@ def _single(pairs: ObjectPairs) -> NDArray[np.float64]:
         while left_over := tree.grow(at_once):
             advance(n - left_over, n)
         tree.read(order, heights)
-    # As a path, Prim's order has the dendrogram of the tree.
+    # The path in Prim's order has the dendrogram of the tree.
     return expand(pairs.start, (order[:-1], order[1:], heights))
 
 
@@ -349,23 +351,23 @@ def _row_pairs(pairs: ObjectPairs) -> RowPairs:
     rows = sp.csr_array(sp.diags_array(masses) @ pairs.rows)
     rows.sort_indices()
     presence = pairs.presence
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if presence is not None:
-        given["presence"] = np.ascontiguousarray(presence * masses[:, None])
+        options["presence"] = np.ascontiguousarray(presence * masses[:, None])
     if is_diagonal(pairs.W):
-        given["diagonal"] = np.ascontiguousarray(pairs.W.data, dtype=np.float64)
+        options["diagonal"] = np.ascontiguousarray(pairs.W.data, dtype=np.float64)
     else:
         W = sp.csr_array(pairs.W)
-        given["mixing_starts"] = W.indptr.astype(np.int64)
-        given["mixing_columns"] = W.indices.astype(np.int32)
-        given["mixing_values"] = np.ascontiguousarray(W.data, dtype=np.float64)
+        options["mixing_starts"] = W.indptr.astype(np.int64)
+        options["mixing_columns"] = W.indices.astype(np.int32)
+        options["mixing_values"] = np.ascontiguousarray(W.data, dtype=np.float64)
     return RowPairs(
         rows.indptr.astype(np.int64),
         rows.indices.astype(np.int32),
         np.ascontiguousarray(rows.data, dtype=np.float64),
         masses,
         rows.shape[1],
-        **given,
+        **options,
     )
 
 

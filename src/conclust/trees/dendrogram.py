@@ -153,7 +153,7 @@ def longest_lifetime(linkage_matrix: NDArray[np.float64]) -> int:
 
 
 def longest_of(lives: NDArray[np.float64], tallest: float, most: int | None = None) -> int:
-    """Return the number of clusters of the longest of the `lifetimes` of a tree `tallest` high, at most `most`."""
+    """Return the number of clusters with the longest of the `lifetimes` of a tree of height `tallest`, at most `most`."""
     if tallest == 0.0:
         return 1
     lives = lives if most is None else lives[: most - 1]
@@ -161,7 +161,7 @@ def longest_of(lives: NDArray[np.float64], tallest: float, most: int | None = No
 
 
 def common_number(ensemble: Ensemble) -> int | None:
-    """Return the number of clusters that all partitions have, if it is the same.
+    """Return the number of clusters of all partitions, if it is the same.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def common_number(ensemble: Ensemble) -> int | None:
 def number_by_lifetime(
     ensemble: Ensemble, lives: NDArray[np.float64], tallest: float, owner: str
 ) -> int:
-    """Return the number of clusters of the longest lifetime, at most the number that all partitions have.
+    """Return the number of clusters with the longest lifetime, limited to the common number of all partitions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Several consensus methods on one ensemble, side by side."""
+"""Compares several consensus methods on one ensemble."""
 
 from conclust.trials.result import Comparison, Trial
 from conclust.trials.running import compare

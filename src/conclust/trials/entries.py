@@ -158,7 +158,7 @@ def _ready(given: Any) -> tuple[Any, bool]:
 
 
 def _set(estimator: Any, wanted: dict[str, Any]) -> None:
-    """Give an estimator those settings that it has parameters for."""
+    """Pass an estimator the settings for which it has parameters."""
     if not hasattr(estimator, "get_params"):
         return
     has = estimator.get_params(deep=False)

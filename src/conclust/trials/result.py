@@ -1,4 +1,4 @@
-"""The result of a comparison: a row for each method, as a table, a frame and arrays."""
+"""The result of a comparison: one row per method, as a table, a frame and arrays."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class Comparison:
             for trial in self.trials:
                 if trial.method == key:
                     return trial
-            known = ", ".join(trial.method for trial in self.trials)
-            raise KeyError(f"There is no method {key!r} in this comparison. There are: {known}.")
+            names = ", ".join(trial.method for trial in self.trials)
+            raise KeyError(f"There is no method {key!r} in this comparison. There are: {names}.")
         return self.trials[key]
 
     @property
@@ -103,7 +103,7 @@ class Comparison:
         return {one.method: one.labels for one in self.trials if one.labels is not None}
 
     def ranked(self, score: str | None = None) -> list[Trial]:
-        """Return the trials that have a result, best first; equal scores stay in their order.
+        """Return the trials with a result, best first; ties keep their order.
 
         Parameters
         ----------

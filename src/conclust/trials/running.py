@@ -48,7 +48,7 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Comparison:
-    """Run several consensus methods on one ensemble, and put their results side by side.
+    """Run several consensus methods on one ensemble, and compare their results.
 
     Parameters
     ----------
@@ -182,8 +182,8 @@ def _found(estimator: Any, members: Ensemble) -> NDArray[np.int64]:
             f"{name} gets labels only, and the partitions of this ensemble have weights. A ConsensusClusterer "
             "gets the ensemble itself; ensemble.reweighted(None) leaves the weights out."
         )
-    given = estimator.fit_predict(np.array(np.asarray(members)))
-    codes, _ = read_labels(given, f"The labels of {name}")
+    predicted = estimator.fit_predict(np.array(np.asarray(members)))
+    codes, _ = read_labels(predicted, f"The labels of {name}")
     if len(codes) != members.n_samples:
         raise ValueError(
             f"fit_predict must return a label for each of the {members.n_samples} objects. Got {len(codes)}."
@@ -203,15 +203,15 @@ def _without(entry: Entry, began: float, status: str) -> Trial:
 def _scores(
     labels: NDArray[np.int64], members: Ensemble, classes: NDArray[np.int64] | None
 ) -> dict[str, float]:
-    """Return the scores of labels; NaN where there is no object to score."""
+    """Return the scores of labels; NaN if there is no object to score."""
     if labels.max(initial=-1) < 0:
         return dict.fromkeys((*TRUTH_SCORES, *SCORES), float("nan"))
     hard = Ensemble(members.labels, weights=members.weights) if members.is_soft else members
     scores = {}
     if classes is not None:
-        known = (labels >= 0) & (classes >= 0)
+        labelled = (labels >= 0) & (classes >= 0)
         for name, measure in _AGAINST_TRUTH.items():
-            scores[name] = float(measure(classes, labels)) if known.any() else float("nan")
+            scores[name] = float(measure(classes, labels)) if labelled.any() else float("nan")
     scores["anmi"] = anmi(labels, hard)
     scores["certainty"] = float(np.nanmean(confidences(labels, members)))
     return scores

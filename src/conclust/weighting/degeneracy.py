@@ -13,12 +13,12 @@ from conclust.weighting.similarity import as_sums
 __all__ = ["MAX_SHARE", "degenerate_partitions", "largest_shares"]
 
 MAX_SHARE = 0.7
-# If more than this share of the partitions is degenerate, most objects do belong together.
+# If more than this share of the partitions is degenerate, most objects really belong together.
 _MOST = 0.75
 
 
 def largest_shares(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return the share of the objects each partition observed that its largest cluster holds."""
+    """Return the share of each partition's observed objects in its largest cluster."""
     largest = np.zeros(ensemble.n_partitions)
     np.maximum.at(largest, ensemble.column_partitions, ensemble.cluster_sizes)
     return np.asarray(largest / ensemble.observed_counts)

@@ -1,4 +1,4 @@
-"""Coarser partitions: each merged down to fewer clusters by the information of the others."""
+"""Coarser partitions: each is merged into fewer clusters using the information of the others."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
 
 @dataclass(frozen=True)
 class Recoding:
-    """The codes that objects have in merged partitions, by those that they have in the given ones.
+    """Maps the codes of objects in the given partitions to those in the merged ones.
 
     Attributes
     ----------
@@ -116,11 +116,11 @@ class Recoding:
     def __call__(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the codes of objects (n_new, n_partitions) in the merged partitions."""
         recoded = np.empty(codes.shape, dtype=self.dtype)
-        for column, given, table in zip(recoded.T, codes.T, self.code_of, strict=True):
-            known = given < len(table)
-            column[known] = table[given[known]]
+        for column, codes_of_partition, table in zip(recoded.T, codes.T, self.code_of, strict=True):
+            coded = codes_of_partition < len(table)
+            column[coded] = table[codes_of_partition[coded]]
             for special in (missing_code, noise_code):
-                column[given == special(codes.dtype)] = special(self.dtype)
+                column[codes_of_partition == special(codes.dtype)] = special(self.dtype)
         return recoded
 
 
@@ -138,25 +138,25 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
     into, _ = _into(ensemble, n_clusters)
     merged = _merged(ensemble, into)
     code_of = tuple(into)
-    if not ensemble.is_soft:  # codes are numbered again, by first appearance
+    if not ensemble.is_soft:  # codes are renumbered by first appearance
         code_of = tuple(np.empty(len(new), dtype=np.int64) for new in into)
         for table, before, after in zip(code_of, ensemble.codes.T, merged.codes.T, strict=True):
-            known = before < len(table)
-            table[before[known]] = after[known]
+            coded = before < len(table)
+            table[before[coded]] = after[coded]
     return merged, Recoding(code_of, merged.codes.dtype)
 
 
 def _into(members: Ensemble, n_clusters: int) -> tuple[list[NDArray[np.int64]], list[int]]:
-    """Return for each partition the number of the merged cluster that each cluster goes to."""
+    """Return for each partition the merged cluster of each cluster."""
     into = [np.arange(count) for count in members.cluster_counts.tolist()]
     fine = np.flatnonzero(members.cluster_counts > n_clusters)
     alone: list[int] = []
     per_cluster = members.column_weights / members.partition_weights.max()
     with one_library_thread():
         for u, shared in _shared(members, fine):
-            own = slice(int(members.offsets[u]), int(members.offsets[u + 1]))
+            columns = slice(int(members.offsets[u]), int(members.offsets[u + 1]))
             votes = per_cluster.copy()
-            votes[own] = 0.0
+            votes[columns] = 0.0
             voting = np.flatnonzero((votes > 0) & (np.diff(shared.indptr) > 0))
             if not len(voting):
                 alone.append(u)
@@ -169,7 +169,7 @@ def _into(members: Ensemble, n_clusters: int) -> tuple[list[NDArray[np.int64]], 
 def _shared(
     ensemble: Ensemble, partitions: NDArray[np.int64]
 ) -> Iterator[tuple[int, sp.csr_array]]:
-    """Yield, partition by partition, the overlaps of all clusters with its own: columns of B'B."""
+    """Yield for each partition the overlaps of all clusters with its clusters: columns of B'B."""
     B = ensemble.indicator.tocsc()
     transposed = sp.csr_array(B.T)
     for u in partitions.tolist():
@@ -178,12 +178,12 @@ def _shared(
 
 
 def _merged(ensemble: Ensemble, into: list[NDArray[np.int64]]) -> Ensemble:
-    """Return the ensemble with the clusters of each partition renumbered; equal numbers are one."""
+    """Return the ensemble with the clusters of each partition renumbered; clusters with equal numbers are merged."""
     if not ensemble.is_soft:
         labels = np.array(ensemble.labels)
         for column, new in zip(labels.T, into, strict=True):
-            known = column >= 0
-            column[known] = new[column[known]]
+            labelled = column >= 0
+            column[labelled] = new[column[labelled]]
         return Ensemble(labels, weights=ensemble.weights)
     memberships = []
     for u, new in enumerate(into):

@@ -83,7 +83,7 @@ def relevance_weights(
 
 
 def index_table(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return values of validity indices as a table: a row for each index, a column a partition."""
+    """Return values of validity indices as a table with a row for each index and a column for each partition."""
     table = np.atleast_2d(number_array(values, repr(name)))
     if table.ndim != 2 or table.shape[1] == 0 or not np.isfinite(table).all():
         raise InputError(

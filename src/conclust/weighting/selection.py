@@ -28,7 +28,7 @@ __all__ = [
     "resampled_selection",
 ]
 
-# Resamples whose consensus is compared with a partition.
+# Number of resamples whose consensus is compared with a partition.
 Judges: TypeAlias = Literal["apart", "all"]
 
 
@@ -296,7 +296,7 @@ def moderate_diversity(
     max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
 ) -> NDArray[np.int64]:
-    """Select the part with the median diversity among many random parts of the ensemble.
+    """Select the part with the median diversity among many random parts of an ensemble.
 
     Parameters
     ----------
@@ -459,8 +459,8 @@ def resampled_selection(
         part = members.subset(partitions=np.sort(drawn))
         agreement[row] = _with_consensus(members, part, estimator, measure, owner)
         apart[row] = ~np.isin(np.arange(m), drawn)
-    heard: NDArray[np.bool_] = apart | ~apart.any(axis=0) | (judges == "all")
-    score = (agreement * heard).sum(axis=0) / heard.sum(axis=0)
+    counted: NDArray[np.bool_] = apart | ~apart.any(axis=0) | (judges == "all")
+    score = (agreement * counted).sum(axis=0) / counted.sum(axis=0)
     if alpha < 1.0:
         return candidates[_jointly(score, similarities(members, measure, owner), size, alpha)]
     best = np.argsort(-np.round(score, 12), kind="stable")[:size]
@@ -530,9 +530,7 @@ def _upper_right(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the points on the hull from the highest (rightmost of these) to the rightmost one."""
     order = np.lexsort((-points[:, 0], -points[:, 1]))
     chain: list[int] = []
-    for i in (
-        order
-    ):  # from above; keep points to the right of all so far where the hull turns the right way
+    for i in order:  # from the top; keep points to the right of all previous ones if the hull turns the right way
         while len(chain) >= 2 and _turns_in(points, chain[-2], chain[-1], int(i)):
             chain.pop()
         if not chain or points[i, 0] > points[chain[-1], 0]:

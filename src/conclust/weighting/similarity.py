@@ -1,4 +1,4 @@
-"""How similar the partitions of an ensemble are to each other, for weights and selections."""
+"""Similarities of the partitions of an ensemble to each other, for weights and selections."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def similarities(
     *,
     average: Average = "geometric",
 ) -> NDArray[np.float64]:
-    """Compare all members; 0 where two share no object."""
+    """Compare all members; 0 for members without common objects."""
     check_option(measure, "measure", owner, Measure)
     S = partition_similarities(as_sums(ensemble), measure=measure, average=average)
     S = np.nan_to_num(S, nan=0.0)
@@ -54,7 +54,7 @@ def similarities(
 
 
 def quality_of(S: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean similarity of each partition with the others; 1 for one alone."""
+    """Return the mean similarity of each partition with the others; 1 for a single partition."""
     if len(S) == 1:
         return np.ones(1)
     return np.asarray((S.sum(axis=1) - np.diag(S)) / (len(S) - 1))

@@ -155,13 +155,15 @@ def _compare(
     reached: NDArray[np.float64],
     possible: NDArray[np.float64],
 ) -> None:
-    """Add the recovery of the clusters of each partition in the same partition of `after`."""
+    """Add the recovery of the clusters of each partition by the same partition of `after`."""
     both = before.present & after.present
     for u, (first, end) in enumerate(zip(before.offsets[:-1], before.offsets[1:], strict=True)):
-        own, other = (signed_codes(labels.codes[both[:, u], u]) for labels in (before, after))
+        codes, other = (signed_codes(labels.codes[both[:, u], u]) for labels in (before, after))
         rows, columns = int(end - first) + 1, int(after.cluster_counts[u]) + 1
-        # Noise has the last row and column.
-        cells = np.where(own < 0, rows - 1, own) * columns + np.where(other < 0, columns - 1, other)
+        # Noise is the last row and column.
+        cells = np.where(codes < 0, rows - 1, codes) * columns + np.where(
+            other < 0, columns - 1, other
+        )
         table = np.bincount(cells, minlength=rows * columns).reshape(rows, columns)
         sizes, others = table.sum(axis=1)[:-1], table.sum(axis=0)[:-1]
         shared = table[:-1, :-1].astype(np.float64)

@@ -89,7 +89,7 @@ def crowd_weights(ensemble: Ensemble, beta: float) -> NDArray[np.float64]:
     """Return the crowd agreement of each partition to the power beta, times its weight (n_partitions,)."""
     if ensemble.weights is None:
         return np.asarray(agreement_weights(ensemble, average="max") ** beta)
-    # Those without weight are not in the crowd.
+    # Partitions without weight are not part of the crowd.
     weights = np.zeros(ensemble.n_partitions)
     crowd = np.flatnonzero(ensemble.weights > 0)
     some = agreement_weights(ensemble.subset(partitions=crowd), average="max") ** beta
@@ -233,15 +233,15 @@ def validity_weights(
 
 
 def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Put values on the scale from 0 (worst) to 1 (best); NaN is worst, no difference is 1."""
-    known = np.isfinite(values)
-    if not known.any():
+    """Scale values from 0 (worst) to 1 (best); NaN is worst, and equal values are 1."""
+    finite = np.isfinite(values)
+    if not finite.any():
         return np.ones_like(values)
-    low, high = values[known].min(), values[known].max()
+    low, high = values[finite].min(), values[finite].max()
     spread = high - low
     if spread <= 1e-12 * max(abs(low), abs(high)):
-        return known.astype(np.float64)
-    return np.where(known, (np.where(known, values, low) - low) / spread, 0.0)
+        return finite.astype(np.float64)
+    return np.where(finite, (np.where(finite, values, low) - low) / spread, 0.0)
 
 
 def points_of(members: Ensemble, X: ArrayLike) -> NDArray[np.float64]:
@@ -258,7 +258,7 @@ def points_of(members: Ensemble, X: ArrayLike) -> NDArray[np.float64]:
 
 
 def _index_of(name: str, points: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
-    """Return a validity index, high is good; NaN where it is not defined."""
+    """Return a validity index, of which higher values are better; NaN if it is undefined."""
     _, codes = np.unique(codes, return_inverse=True)
     if not 1 < (int(codes.max(initial=-1)) + 1) < len(codes):
         return float("nan")

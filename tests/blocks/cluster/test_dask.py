@@ -39,7 +39,7 @@ def saved(labels, folder):
     return folder / "labels.npy"
 
 
-def test_there_must_be_a_client():
+def test_a_missing_client_is_refused():
     with pytest.raises(InputError, match="no active Dask client"):
         LabelStore(np.zeros((4, 2), dtype=int), runner="dask").facts  # noqa: B018
 
@@ -48,7 +48,7 @@ def test_there_must_be_a_client():
     ("form", "case"),
     [(form, "noise") for form in FORMS] + [("HBGF", "nowhere"), ("HBGF", "components")],
 )
-def test_two_workers_find_the_bits_of_one_process(form, case, client, tmp_path):
+def test_two_workers_give_the_same_bits_as_one_process(form, case, client, tmp_path):
     labels, weights = CASES[case]
     path = saved(labels, tmp_path)
     here = made(form).fit(LabelStore(path, weights=weights, block_rows=120))
@@ -81,7 +81,7 @@ def test_a_killed_worker_changes_no_bit(client, tmp_path):
     client.wait_for_workers(2)
 
 
-def test_arrays_of_dask_in_arrays_of_dask_out(client):
+def test_dask_arrays_give_dask_arrays(client):
     labels, _ = CASES["missing"]
     array = dask_array.from_array(labels, chunks=(70, 3))
     plain = MCLA(3, random_state=0).fit(labels)
@@ -97,7 +97,7 @@ def test_arrays_of_dask_in_arrays_of_dask_out(client):
     np.testing.assert_array_equal(rows, plain.predict_proba(labels[:100]))
 
 
-def test_data_frames_of_dask(client):
+def test_dask_data_frames_give_the_labels_of_pandas(client):
     dataframe = pytest.importorskip("dask.dataframe")
     labels, _ = CASES["plain"]
     table = pd.DataFrame(labels).astype(str).add_prefix("r")
@@ -107,7 +107,7 @@ def test_data_frames_of_dask(client):
     np.testing.assert_array_equal(model.labels_.compute(), plain.labels_)
 
 
-def test_zarr(tmp_path):
+def test_zarr_arrays_are_read_by_workers(tmp_path):
     labels, _ = CASES["noise"]
     array = zarr.create_array(
         store=str(tmp_path / "labels.zarr"), shape=labels.shape, chunks=(64, 8), dtype="int8"
@@ -121,7 +121,7 @@ def test_zarr(tmp_path):
         np.testing.assert_array_equal(np.asarray(model.labels_), plain.labels_)
 
 
-def test_a_checkpoint_of_threads_is_taken_up_by_workers(client, tmp_path):
+def test_workers_resume_from_a_checkpoint_of_threads(client, tmp_path):
     labels, weights = CASES["noise"]
     path = saved(labels, tmp_path)
     how = {"weights": weights, "block_rows": 60}
@@ -132,6 +132,6 @@ def test_a_checkpoint_of_threads_is_taken_up_by_workers(client, tmp_path):
     assert_same_bits(here, there)
 
 
-def test_labels_in_the_memory_of_this_process_are_not_sent(client):
+def test_labels_in_the_memory_of_the_client_are_not_sent_to_workers(client):
     with pytest.raises(InputError, match="not sent to workers"):
         MCLA(3).fit(LabelStore(CASES["plain"][0], runner="dask"))

@@ -62,7 +62,7 @@ def test_a_codec_that_runs_code_is_refused(name, tmp_path):
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])
-def test_sound_arrays_are_read(zarr_format, tmp_path):
+def test_valid_arrays_are_read(zarr_format, tmp_path):
     path = tmp_path / "labels.zarr"
     array = zarr.create_array(
         str(path), shape=LABELS.shape, chunks=(2, 2), dtype="i8", zarr_format=zarr_format

@@ -29,16 +29,16 @@ def members(X, **parameters):
     arrays(np.int64, 9, elements=st.integers(0, 2)),
     arrays(np.float64, 4, elements=st.floats(0.5, 4.0)),
 )
-def test_straddling_is_what_it_is_as_sets(labels, partition, weights):
+def test_straddling_matches_its_definition_on_sets(labels, partition, weights):
     labels[0] = np.maximum(labels[0], 0)  # no partition is missing everywhere
     partition = np.unique(partition, return_inverse=True)[1]
     ensemble = Ensemble(labels, weights=weights)
-    found = straddling(ensemble, partition, np.arange(4))
+    actual = straddling(ensemble, partition, np.arange(4))
     if partition.max() == 0:
-        assert found == 0.0
+        assert actual == 0.0
     else:
         expected = naive.straddling(list(labels.T), list(partition), weights)
-        assert found == pytest.approx(expected, abs=1e-12)
+        assert actual == pytest.approx(expected, abs=1e-12)
 
 
 def test_whole_clusters_straddle_nothing():
@@ -48,7 +48,7 @@ def test_whole_clusters_straddle_nothing():
     assert straddling(Ensemble(np.column_stack([finer, coarser])), partition, np.arange(2)) == 0.0
 
 
-def test_what_is_independent_straddles_as_chance_has_it():
+def test_independent_partitions_straddle_at_the_chance_level():
     rng = np.random.default_rng(0)
     ensemble = Ensemble(rng.integers(0, 8, size=(20_000, 20)))
     assert straddling(ensemble, rng.integers(0, 5, 20_000), np.arange(20)) == pytest.approx(
@@ -56,7 +56,7 @@ def test_what_is_independent_straddles_as_chance_has_it():
     )
 
 
-def test_only_looks_at_the_partitions_named():
+def test_straddling_reads_the_selected_partitions_only():
     partition = np.repeat([0, 1], 4)
     good, bad = np.repeat(np.arange(4), 2), np.tile([0, 1, 2, 3], 2)
     ensemble = Ensemble(np.column_stack([good, bad]))
@@ -64,7 +64,7 @@ def test_only_looks_at_the_partitions_named():
     assert straddling(ensemble, partition, np.array([1])) > 0.5
 
 
-def test_fine_partitions_are_the_upper_half_of_those_that_count():
+def test_fine_partitions_are_the_upper_half_of_the_informative_ones():
     columns = [np.arange(12) % k for k in (2, 3, 4, 6, 12)]
     labels = np.column_stack(columns)
     assert fine_partitions(Ensemble(labels)).tolist() == [2, 3, 4]
@@ -72,7 +72,7 @@ def test_fine_partitions_are_the_upper_half_of_those_that_count():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_textbook_blobs(seed):
+def test_clusters_of_textbook_blobs_are_found(seed):
     X, y = make_blobs(600, centers=6, n_features=10, center_box=(-10, 10), random_state=seed)
     model = AutoConsensus().fit(members(X))
     assert model.n_clusters_ == 6
@@ -95,7 +95,7 @@ def test_a_cloud_without_clusters_is_one(kind):
     assert (model.membership_ == 1.0).all()
 
 
-def test_moons_with_a_given_number():
+def test_moons_are_separated_with_a_given_number():
     X, y = make_moons(500, noise=0.05, random_state=0)
     labels = members(X)
     model = AutoConsensus(2).fit(labels)
@@ -104,13 +104,13 @@ def test_moons_with_a_given_number():
     assert adjusted_rand_score(y, EAC(2).fit(labels).labels_) < 0.9
 
 
-def test_errors_at_every_border_do_not_hide_what_is_plain():
+def test_errors_at_borders_do_not_hide_clear_clusters():
     labels, truth = planted(n=200, m=12, flip=0.2)
     model = AutoConsensus().fit(labels)
     assert model.n_clusters_ == truth.max() + 1
 
 
-def test_no_tree_with_clearly_less_straddled_borders_is_passed_over():
+def test_a_tree_with_clearly_fewer_straddled_borders_is_chosen():
     X, _ = make_blobs(300, centers=4, n_features=2, cluster_std=2.0, random_state=3)
     ensemble = Ensemble(members(X))
     model = AutoConsensus(4).fit(ensemble)
@@ -125,11 +125,11 @@ def test_no_tree_with_clearly_less_straddled_borders_is_passed_over():
     ("alike", "certain", "taken"),
     [(0.0, 0.03, "all alike"), (0.3, 0.1, "certain"), (0.1, 0.11, "certain"), (0, 0, "certain")],
 )
-def test_the_plain_tree_must_be_clearly_better(alike, certain, taken):
+def test_the_plain_tree_is_chosen_only_if_clearly_better(alike, certain, taken):
     assert _taken({"all alike": alike, "certain": certain}) == taken
 
 
-def test_unequal_blobs():
+def test_blobs_of_unequal_size_are_found():
     """Large ones are cut into many parts, uncertain where cuts meet: LWEA splits one and merges small ones."""
     X, y = make_blobs([500, 60, 60, 60], n_features=10, center_box=(-10, 10), random_state=0)
     labels = members(X, init="random")
@@ -149,7 +149,7 @@ def test_objects_with_the_same_labels_count_once():
     assert (part.membership_ != whole.membership_).any()
 
 
-def test_membership_is_mean_similarity_scaled():
+def test_membership_is_the_scaled_mean_similarity():
     labels, _ = planted(n=60, m=8, flip=0.1)
     ensemble = Ensemble(labels)
     model = AutoConsensus(3).fit(ensemble)
@@ -172,7 +172,7 @@ def test_new_objects_are_placed_like_those_of_fit():
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
 
 
-def test_many_objects_are_placed_by_a_part():
+def test_a_sample_places_the_other_objects():
     X, y = make_blobs(20_000, centers=5, n_features=8, random_state=2)
     model = AutoConsensus(random_state=0).fit(members(X, n_partitions=20))
     assert model.n_clusters_ == 5
@@ -180,7 +180,7 @@ def test_many_objects_are_placed_by_a_part():
 
 
 @pytest.mark.parametrize("weights", [None, [1, 1, 2, 1]])
-def test_a_partition_may_observe_no_object_of_the_part(weights):
+def test_a_partition_may_observe_no_object_of_the_sample(weights):
     truth = np.arange(60) % 3
     rare = np.full(60, -1)
     rare[:2] = 0
@@ -194,18 +194,18 @@ def test_a_partition_may_observe_no_object_of_the_part(weights):
     assert AutoConsensus(1).fit(labels).labels_.tolist() == [0, 0, 0, 0]
 
 
-def test_supports_explain_the_number():
+def test_supports_determine_the_number():
     X, _ = make_blobs(300, centers=3, n_features=5, random_state=0)
     model = AutoConsensus().fit(members(X))
     best = max(model.supports_, key=lambda support: support.support)
     assert best.n_clusters == model.n_clusters_ == 3
-    told = AutoConsensus(4).fit(members(X))
-    assert told.n_clusters_ == 4
-    assert told.n_clusters_shown_ == 3
-    assert told.supports_ == model.supports_
+    with_number = AutoConsensus(4).fit(members(X))
+    assert with_number.n_clusters_ == 4
+    assert with_number.n_clusters_shown_ == 3
+    assert with_number.supports_ == model.supports_
 
 
-def test_a_few_objects_cut_off_do_not_hide_the_other_clusters():
+def test_a_small_separate_group_does_not_hide_the_other_clusters():
     """Half of the partitions see one small cluster only, the others six more, nearly alike."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(7), [10] + [15] * 6)
@@ -225,7 +225,7 @@ def test_a_few_objects_cut_off_do_not_hide_the_other_clusters():
     assert longest.support == pytest.approx(longest.lifetime * longest.evenness / 0.75)
 
 
-def test_members_that_are_spectral_show_the_number():
+def test_spectral_members_reveal_the_number():
     X, y = make_blobs(600, centers=6, n_features=10, center_box=(-10, 10), random_state=1)
     labels = members(X, method="spectral", n_partitions=20, n_clusters=range(2, 25))
     model = AutoConsensus().fit(labels)
@@ -238,14 +238,14 @@ def test_noise_everywhere_is_one_cluster():
     assert model.n_clusters_ == 1
 
 
-def test_objects_in_noise_take_no_cluster_of_their_own():
+def test_noise_objects_do_not_form_clusters():
     labels = np.array([[0, 0, 0]] * 5 + [[1, 1, 1]] * 5 + [[-2, -2, -2]])
     model = AutoConsensus(2).fit(labels)
     assert adjusted_rand_score(np.repeat([0, 1], 5), model.labels_[:10]) == 1.0
     np.testing.assert_array_equal(model.membership_[10], [0.5, 0.5])
 
 
-def test_errors():
+def test_invalid_parameters_are_refused():
     with pytest.raises(
         ParameterError, match="'n_clusters' parameter of AutoConsensus must be an int"
     ):

@@ -39,13 +39,13 @@ def moved(K, share, seed, n_partitions=15):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("K", [3, 8])
-def test_partitions_that_err_at_the_borders_show_their_number(K, seed):
+def test_partitions_with_errors_at_borders_reveal_the_number(K, seed):
     model = AutoConsensus(random_state=0).fit(moved(K, 0.5, seed))
     assert model.n_clusters_shown_ == K
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_chance_shows_no_other_number(seed):
+def test_random_partitions_suggest_no_other_number(seed):
     labels = np.random.default_rng(seed).integers(0, 5, size=(N, 9))
     model = AutoConsensus(random_state=0).fit(labels)
     assert 2 <= model.n_clusters_shown_ <= 5
@@ -67,13 +67,13 @@ def test_intersections_are_not_more_clusters_than_a_partition_has():
     assert model.n_clusters_ <= 2
 
 
-def test_partitions_that_agree_have_support_as_before():
+def test_agreeing_partitions_choose_the_number_by_support():
     model = AutoConsensus(random_state=0).fit(moved(4, 0.05, 0))
     assert model.n_clusters_shown_ == 4
     assert model.reason_.startswith("4 clusters have the largest support")
 
 
-def test_other_ensembles_without_support_are_one_cluster():
+def test_ensembles_without_support_give_one_cluster():
     rng = np.random.default_rng(0)
     labels = np.column_stack([rng.integers(0, K, N) for K in (5, 5, 5, 6)])
     model = AutoConsensus(random_state=0).fit(labels)
@@ -84,7 +84,7 @@ def test_other_ensembles_without_support_are_one_cluster():
     assert bounded.n_clusters_ == 1
 
 
-def test_common_number():
+def test_the_common_number_is_that_of_most_partitions():
     labels = moved(4, 0.1, 0, n_partitions=3)
     assert common_number(Ensemble(labels)) == 4
     assert common_number(Ensemble(labels[:, :2])) is None
@@ -115,7 +115,7 @@ BY_LIFETIME = {
 }
 
 
-def test_all_methods_with_lifetimes_are_among_them():
+def test_all_methods_with_lifetimes_are_tested():
     methods = {method.estimator for method in cc.methods()}
     known = {name for name in methods if "lifetimes_ :" in (getattr(cc, name).__doc__ or "")}
     assert known == {name.split(",")[0] for name in BY_LIFETIME}
@@ -131,9 +131,9 @@ def test_a_number_by_lifetime_is_no_larger_than_that_of_the_partitions(name):
     lives = model.lifetimes_
     # The longest of the lifetimes of 2 and 3 clusters, and it is said if it is not the longest of all.
     assert model.n_clusters_ == 2 + int(np.argmax(lives[: K - 1] >= lives[: K - 1].max() - 1e-9))
-    (said,) = [w for w in caught if issubclass(w.category, EnsembleWarning)]
-    assert said.filename == __file__
-    assert str(said.message) == (
+    (warning,) = [w for w in caught if issubclass(w.category, EnsembleWarning)]
+    assert warning.filename == __file__
+    assert str(warning.message) == (
         f"All partitions have {K} clusters, so they cannot show more: the longest lifetime is that of "
         f"{2 + int(np.argmax(lives))} clusters, and {name.split(',')[0]} looks for the longest of at most {K}. Pass "
         f"n_clusters={K} to choose their number."
@@ -144,9 +144,9 @@ def test_lwea_by_lifetime_finds_no_more_clusters_than_a_partition_has():
     labels = np.random.default_rng(0).integers(0, 15, (N, 27))
     with pytest.warns(
         EnsembleWarning, match=r"All partitions have 15 .* n_clusters=15 to choose"
-    ) as told:
+    ) as caught:
         model = LWEA().fit(labels)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     # The longest of the lifetimes of 2 to 15 clusters.
     assert model.n_clusters_ == 2 + int(np.argmax(model.lifetimes_[:14])) <= 15
     assert np.argmax(model.lifetimes_) > 13

@@ -53,12 +53,12 @@ def test_two_halves_are_cut_apart_first(name):
 
 
 @pytest.mark.parametrize("name", CUTS)
-def test_halves_are_parted_as_they_are_alone(name):
+def test_halves_are_cut_as_if_each_were_alone(name):
     labels, half = halves(k=2)
-    found = CUTS[name](4).fit(labels).labels_
+    found_labels = CUTS[name](4).fit(labels).labels_
     for h in (0, 1):
         alone = CUTS[name](2).fit(labels[half == h]).labels_
-        assert adjusted_rand_score(alone, found[half == h]) == 1
+        assert adjusted_rand_score(alone, found_labels[half == h]) == 1
 
 
 @pytest.mark.parametrize("name", CUTS)
@@ -77,7 +77,7 @@ def test_the_order_of_the_objects_does_not_matter(name, sizes, k):
 
 
 @pytest.mark.parametrize("name", CUTS)
-def test_of_more_components_than_clusters_the_smallest_are_joined(name):
+def test_surplus_components_are_joined_smallest_first(name):
     labels, of = halves(sizes=(30, 24, 7, 4, 3))
     with pytest.warns(EnsembleWarning, match=r"falls into 5 components.*n_clusters=5 to keep"):
         three = CUTS[name](3).fit(labels).labels_
@@ -93,7 +93,7 @@ def test_of_more_components_than_clusters_the_smallest_are_joined(name):
 
 
 @pytest.mark.parametrize("name", CUTS)
-def test_unanimous_partitions_are_their_components(name):
+def test_unanimous_partitions_are_returned_as_components(name):
     np.testing.assert_array_equal(CUTS[name](3).fit(E3).labels_, [0] * 3 + [1] * 4 + [2] * 2)
     with pytest.warns(EnsembleWarning):
         np.testing.assert_array_equal(CUTS[name](2).fit(E3).labels_, [0] * 3 + [1] * 4 + [0] * 2)
@@ -102,18 +102,18 @@ def test_unanimous_partitions_are_their_components(name):
 
 
 @pytest.mark.parametrize("name", CUTS)
-def test_noise_everywhere_goes_with_the_fewest(name):
+def test_noise_objects_join_the_smallest_component(name):
     labels, half = halves()
     labels[:2] = -2
-    found = CUTS[name](2).fit(labels).labels_
-    assert adjusted_rand_score(half[2:], found[2:]) == 1
-    smaller = np.bincount(found[2:]).argmin()
-    assert (found[:2] == smaller).all()
+    found_labels = CUTS[name](2).fit(labels).labels_
+    assert adjusted_rand_score(half[2:], found_labels[2:]) == 1
+    smaller = np.bincount(found_labels[2:]).argmin()
+    assert (found_labels[:2] == smaller).all()
 
 
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_components_are_those_of_the_whole_graph(soft, missing):
+def test_components_match_those_of_the_whole_graph(soft, missing):
     labels, _ = halves(sizes=(30, 20, 10))
     labels[np.random.default_rng(5).random(labels.shape) < missing] = -1
     labels[0] = -1
@@ -145,7 +145,7 @@ def test_clusters_without_weight_connect_nothing():
     assert components_of(edges_of(Ensemble(both))).max() == 0
 
 
-def test_mixing_connects():
+def test_mixing_connects_components():
     labels, _ = halves()
     edges = edges_of(Ensemble(labels))
     T = edges.shape[1]
@@ -158,7 +158,7 @@ def test_mixing_connects():
 
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("held", [10, 80, 4096])
-def test_triplets_of_components_are_triplets_of_the_graph(held, mixed, monkeypatch):
+def test_singular_triplets_of_components_are_triplets_of_the_graph(held, mixed, monkeypatch):
     # With few clusters held, of products; of more objects than are held, by Lanczos.
     monkeypatch.setattr("conclust.spectra.transfer_cut._HELD", held)
     labels, _ = halves(sizes=(60, 50), m=8, k=4)

@@ -36,14 +36,14 @@ def shared(labels, weights):
     of = [u for u, part in enumerate(blocks(labels)) for _ in part]
     T = len(J)
     np.fill_diagonal(J, 1.0)
-    found = np.zeros((T, T))
+    actual = np.zeros((T, T))
     for a in range(T):
         for b in range(T):
             terms = [weights[of[k]] * min(J[a, k], J[b, k]) for k in range(T)]
-            found[a, b] = math.fsum(terms)
-    found /= found.max()
-    np.fill_diagonal(found, 1.0)
-    return found
+            actual[a, b] = math.fsum(terms)
+    actual /= actual.max()
+    np.fill_diagonal(actual, 1.0)
+    return actual
 
 
 def stacked(labels, alpha, beta):
@@ -63,13 +63,13 @@ def stacked(labels, alpha, beta):
 @pytest.mark.parametrize(
     ("labels", "expected"), [(E1, (1.0, 1.0, 0.474771)), (E2, (1.0, 0.889249, 0.476535))]
 )
-def test_crowd_agreement_of_the_worked_examples(labels, expected):
+def test_crowd_agreement_matches_the_worked_examples(labels, expected):
     np.testing.assert_allclose(crowd_weights(Ensemble(labels), 1.0), expected, atol=1e-6)
     np.testing.assert_allclose(agreement(labels, 1.0), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_common_neighbours_are_those_of_the_sets(seed):
+def test_common_neighbours_match_set_intersections(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 4, (20, 5))
     weights = rng.random(5) if seed % 2 else np.ones(5)
@@ -88,7 +88,7 @@ def test_clusters_without_weight_do_not_count_for_the_scale():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", ["single", "average", "complete"])
-def test_weac_is_linkage_of_the_weighted_coassociation(seed, method):
+def test_weac_equals_linkage_of_the_weighted_coassociation(seed, method):
     labels = np.random.default_rng(seed).integers(0, 3, (25, 6))
     weights = agreement(labels, 2.0)
     S = sum(w * (column[:, None] == column) for w, column in zip(weights, labels.T, strict=True))
@@ -100,12 +100,12 @@ def test_weac_is_linkage_of_the_weighted_coassociation(seed, method):
     np.testing.assert_allclose(np.sort(model.linkage_matrix_[:, 2]), np.sort(expected), atol=1e-6)
 
 
-def test_weac_without_agreement_is_eac():
+def test_weac_without_agreement_equals_eac():
     labels = np.random.default_rng(5).integers(0, 4, (60, 8))
     plain = EAC(5).fit(labels)
     model = WEAC(5, beta=0.0).fit(labels)
     np.testing.assert_array_equal(model.labels_, plain.labels_)
-    heights = [np.sort(found.linkage_matrix_[:, 2]) for found in (model, plain)]
+    heights = [np.sort(actual.linkage_matrix_[:, 2]) for actual in (model, plain)]
     np.testing.assert_allclose(*heights, atol=1e-12)
 
 
@@ -114,7 +114,7 @@ def test_weac_of_many_rows_needs_no_matrix(method):
     labels = np.random.default_rng(2).integers(0, 5, (300, 9))
     model = WEAC(6, linkage=method).fit(labels)
     by_rows = WEAC(6, linkage=method, max_dense=50).fit(labels)
-    heights = [np.sort(found.linkage_matrix_[:, 2]) for found in (model, by_rows)]
+    heights = [np.sort(actual.linkage_matrix_[:, 2]) for actual in (model, by_rows)]
     np.testing.assert_allclose(*heights, atol=1e-9)
     with pytest.raises(DenseLimitError, match="WEAC with linkage='complete'"):
         WEAC(6, linkage="complete", max_dense=50).fit(labels)
@@ -122,7 +122,7 @@ def test_weac_of_many_rows_needs_no_matrix(method):
 
 @pytest.mark.parametrize("labels", [E1, E2, planted(1, 40, 6)[0]])
 @pytest.mark.parametrize(("alpha", "beta"), [(0.5, 2.0), (3.0, 0.0)])
-def test_gpmgla_is_the_cut_of_objects_and_tied_clusters(labels, alpha, beta):
+def test_gpmgla_cuts_objects_and_tied_clusters(labels, alpha, beta):
     labels = np.asarray(labels)
     A = stacked(labels, alpha, beta)
     x, y = A.sum(axis=1), A.sum(axis=0)
@@ -149,7 +149,7 @@ def test_gpmgla_of_heavy_objects_is_the_cut_without_tied_clusters():
 
 
 @pytest.mark.parametrize("model", [WEAC(3), GPMGLA(3, random_state=0)])
-def test_partitions_without_weight_are_as_if_absent(model):
+def test_partitions_without_weight_have_no_effect(model):
     labels, truth = planted(3, 90, 7)
     more = np.column_stack([labels, np.random.default_rng(0).integers(0, 9, (90, 2))])
     weights = np.arange(1.0, 8.0)
@@ -161,7 +161,7 @@ def test_partitions_without_weight_are_as_if_absent(model):
     np.testing.assert_allclose(present.weights_, [*counted, 0.0, 0.0])
 
 
-def test_what_is_refused():
+def test_invalid_parameters_and_soft_members_are_refused():
     with pytest.raises(ParameterError, match="The 'beta' parameter of WEAC must be"):
         WEAC(2, beta=-1.0).fit(E1)
     with pytest.raises(ParameterError, match="The 'alpha' parameter of GPMGLA must be"):

@@ -18,7 +18,7 @@ def planted(n, n_partitions, k, noise, seed=0):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_graph_is_that_of_the_nearest_pairs(weighted):
+def test_the_graph_holds_the_nearest_pairs(weighted):
     labels, _ = planted(300, 12, 4, 0.5)
     assert len(np.unique(labels, axis=0)) == len(labels)
     weights = np.linspace(0.5, 2.0, 12) if weighted else None
@@ -31,7 +31,7 @@ def test_the_graph_is_that_of_the_nearest_pairs(weighted):
     assert pairs.to_scipy().nnz < 0.5 * 300**2
 
 
-def test_the_cut_is_of_the_pairs_of_objects():
+def test_the_cut_counts_pairs_of_objects():
     """Objects with the same labels are one vertex, with the edges of all of them."""
     labels, _ = planted(120, 8, 3, 0.5)
     labels = np.vstack([labels, labels[:40]])
@@ -53,9 +53,9 @@ def test_clusters_are_found_as_well_as_with_all_pairs():
     assert ari[1] > ari[0] - 0.02
 
 
-def test_missing_labels_and_noise():
+def test_missing_labels_and_noise_are_accepted():
     labels = random_labels(0, 200, 8, 3, missing=0.2, noise=0.1)
     model = CSPA(3, max_dense=100, random_state=0).fit(labels)
-    again = CSPA(3, max_dense=100, random_state=0, n_jobs=2).fit(labels)
-    np.testing.assert_array_equal(model.labels_, again.labels_)
+    refitted = CSPA(3, max_dense=100, random_state=0, n_jobs=2).fit(labels)
+    np.testing.assert_array_equal(model.labels_, refitted.labels_)
     assert model.n_clusters_ == 3

@@ -49,7 +49,7 @@ def test_codes_of_every_width_are_read(names):
 
 @pytest.mark.parametrize("clusters", [(3, 5, 2), (60, 300, 2)])  # few and many columns to a row
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_sums_and_inner_products_are_those_of_the_indicator(missing, clusters):
+def test_sums_and_inner_products_equal_those_of_the_indicator(missing, clusters):
     labelled, sparse, B = both_edges(2, clusters=clusters, missing=missing, noise=missing / 3)
     rng = np.random.default_rng(0)
     values, parts, v = rng.random(70), rng.integers(0, 4, 70), rng.random(B.shape[1])
@@ -77,7 +77,7 @@ def test_soft_members_have_a_matrix():
 
 @pytest.mark.parametrize("d", [1, 3, 8, 13])
 @pytest.mark.parametrize("k", [1, 4, 7, 20])
-def test_a_round_of_lloyd(d, k):
+def test_a_lloyd_iteration_matches_the_definition(d, k):
     rng = np.random.default_rng(d)
     rows, mass, centers = rng.normal(size=(60, d)), rng.random(60), rng.normal(size=(k, d))
     labels, distances = np.zeros(60, dtype=np.int64), np.empty(60)
@@ -93,7 +93,7 @@ def test_a_round_of_lloyd(d, k):
     assert lloyd_round(rows, mass, centers, labels, distances, sums, totals) == 0
 
 
-def test_rows_made_when_they_are_read_are_clustered_as_held_ones(monkeypatch):
+def test_rows_made_on_demand_are_clustered_like_stored_rows(monkeypatch):
     monkeypatch.setattr("conclust.consensus.graph.kmeans._BLOCK", 1000)
     values = np.random.default_rng(0).normal(size=(7_000, 3))
 
@@ -121,7 +121,7 @@ def test_rows_made_when_they_are_read_are_clustered_as_held_ones(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_blocks_and_clusters_beyond_the_limit_change_nothing(method, missing, monkeypatch):
+def test_blocks_and_cluster_limits_do_not_change_results(method, missing, monkeypatch):
     labels, _ = planted(n=6_000, m=10, k=4, flip=0.2, missing=missing)
     ensemble = Ensemble(labels)
     one = method.fit(ensemble).labels_

@@ -40,12 +40,12 @@ METHODS = (HBGF, MCLA, CSPA, HGPA)
 
 
 @pytest.mark.parametrize("cls", METHODS)
-def test_the_first_example(cls):
+def test_the_first_example_is_solved(cls):
     np.testing.assert_array_equal(cls(2, random_state=0).fit(E1).labels_, [0, 0, 1, 1])
 
 
 @pytest.mark.parametrize("cls", [HBGF, MCLA, HGPA])
-def test_the_second_example(cls):
+def test_the_second_example_is_solved(cls):
     np.testing.assert_array_equal(cls(2, random_state=0).fit(E2).labels_, [0, 0, 0, 1, 1, 1])
 
 
@@ -60,7 +60,7 @@ def test_the_second_example_has_a_lower_cut_of_co_association_elsewhere():
 
 @pytest.mark.parametrize("cls", METHODS)
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_unanimous_partitions_are_the_consensus(cls, k):
+def test_the_consensus_of_equal_partitions_is_that_partition(cls, k):
     truth = np.arange(20) % k
     rng = np.random.default_rng(k)
     labels = np.column_stack([rng.permutation(k)[truth] for _ in range(6)])
@@ -69,12 +69,12 @@ def test_unanimous_partitions_are_the_consensus(cls, k):
     assert model.objective_ == 0
 
 
-def test_singular_values_of_the_first_example():
+def test_singular_values_match_the_first_example():
     spectrum = bipartite_spectrum(Ensemble(E1).indicator, 4)
     np.testing.assert_allclose(spectrum.values, [1, 0.905065, 0.425274], atol=1e-6)
 
 
-def test_similarities_of_the_first_example():
+def test_similarities_match_the_first_example():
     J = cluster_jaccard(Ensemble(E1)).toarray()
     a1, b1, a2, a3, b3 = 0, 1, 2, 4, 5
     assert J[a1, a2] == 1
@@ -98,7 +98,7 @@ def test_the_transfer_cut_gives_the_singular_vectors(missing):
         assert abs(spectrum.clusters[:, r] @ Vt[r]) == pytest.approx(1, abs=1e-8)
 
 
-def test_the_known_gram_changes_nothing():
+def test_a_precomputed_gram_does_not_change_the_result():
     labels, _ = planted()
     ensemble = Ensemble(labels)
     a = bipartite_spectrum(ensemble.indicator, 3)
@@ -107,7 +107,7 @@ def test_the_known_gram_changes_nothing():
     np.testing.assert_allclose(abs(a.objects), abs(b.objects), atol=1e-9)
 
 
-def test_lanczos_finds_what_the_whole_solver_finds(monkeypatch):
+def test_lanczos_agrees_with_the_dense_solver(monkeypatch):
     labels, _ = planted(n=300, m=40, k=4)
     B = Ensemble(labels).indicator
     W = random_graph(np.random.default_rng(0), 60)
@@ -126,7 +126,7 @@ def not_converged(operator, k, **options):
     raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((n, 0)))
 
 
-def test_graphs_on_which_lanczos_does_not_converge_are_solved_whole(monkeypatch):
+def test_the_dense_solver_replaces_lanczos_without_convergence(monkeypatch):
     W = random_graph(np.random.default_rng(0), 60)
     rng = np.random.default_rng(1)
     whole = graph_embedding(W, 3, rng)
@@ -143,7 +143,7 @@ def test_graphs_on_which_lanczos_does_not_converge_are_solved_whole(monkeypatch)
 
 @pytest.mark.parametrize("cls", METHODS)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_hard_memberships_are_labels(cls, missing):
+def test_hard_memberships_give_the_result_of_labels(cls, missing):
     labels, _ = planted(missing=missing)
     hard = Ensemble(labels)
     blocks = [
@@ -158,7 +158,7 @@ def test_hard_memberships_are_labels(cls, missing):
 
 
 @pytest.mark.parametrize("cls", METHODS)
-def test_soft_members_count_by_their_membership(cls):
+def test_soft_members_are_weighted_by_membership(cls):
     rng = np.random.default_rng(0)
     truth = np.arange(60) % 3
     blocks = [rng.dirichlet(np.full(3, 0.5), 60) * 0.4 + 0.6 * np.eye(3)[truth] for _ in range(8)]
@@ -171,7 +171,7 @@ def test_soft_members_count_by_their_membership(cls):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [0.0, 0.25])
-def test_objectives_are_recounted(seed, missing):
+def test_objectives_match_a_recount(seed, missing):
     labels, _ = planted(seed=seed, n=24, m=5, missing=missing, flip=0.3)
     for partitioner in ("spectral", "internal"):
         model = HBGF(3, partitioner=partitioner, random_state=0).fit(labels)
@@ -194,7 +194,7 @@ def test_objectives_are_recounted(seed, missing):
     np.testing.assert_allclose(mcla.predict_proba(labels), expected, atol=1e-12)
 
 
-def test_noise_is_in_no_cluster_but_seen():
+def test_noise_is_observed_but_in_no_cluster():
     labels = np.array([[0, 0], [0, -2], [1, 1], [1, 1]])
     mcla = MCLA(2, random_state=0).fit(labels)
     np.testing.assert_allclose(
@@ -205,7 +205,7 @@ def test_noise_is_in_no_cluster_but_seen():
 
 
 @pytest.mark.parametrize("cls", METHODS)
-def test_noise_everywhere_leaves_nothing_to_cut(cls):
+def test_noise_everywhere_leaves_no_graph_to_cut(cls):
     model = cls(2, random_state=0).fit(np.full((6, 3), -2))
     assert model.objective_ == 0
     assert model.labels_.min() == 0
@@ -220,7 +220,7 @@ def test_new_objects_join_meta_clusters():
 
 
 # -- the traps of balance
-def test_balance_is_an_assumption():
+def test_balanced_cuts_split_clusters_of_unequal_size():
     # One cluster of 50, one of 10: parts of at most 32 cannot be these; the spectral cut can.
     truth = np.repeat([0, 1], [50, 10])
     rng = np.random.default_rng(0)
@@ -243,7 +243,7 @@ def test_objects_that_no_partition_separates_stay_together():
 # -- sampled pairs and size
 
 
-def test_sampled_pairs():
+def test_cspa_accepts_sampled_pairs():
     labels, truth = planted(n=300)
     labels[[4, 9]] = -1
     ensemble = Ensemble(labels)
@@ -258,7 +258,7 @@ def test_sampled_pairs():
     assert given.objective_ == pytest.approx(cut_weight(sp.csr_array(p), given.labels_[seen]))
 
 
-def test_pairs_must_fit():
+def test_pairs_of_other_objects_are_refused():
     pairs = sample_pairs(E1, 2, random_state=0)
     with pytest.raises(InputError, match="evidence on 4 objects, but the labels are of 6"):
         CSPA(2, pairs=pairs).fit(E2)
@@ -266,7 +266,7 @@ def test_pairs_must_fit():
         CSPA(2, pairs=0).fit(E2)
 
 
-def test_too_large_for_all_pairs_names_what_is_not():
+def test_the_dense_limit_error_names_alternatives():
     rng = np.random.default_rng(0)
     soft = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 200) for _ in range(4)])
     with pytest.raises(
@@ -282,7 +282,7 @@ def test_pairs_without_evidence_are_reported():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
-def test_threads_change_nothing(n_jobs):
+def test_threads_do_not_change_results(n_jobs):
     labels, _ = planted(n=1500, flip=0.3)
     expected = CSPA(3, n_init=2, random_state=0, n_jobs=1).fit(labels)
     model = CSPA(3, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
@@ -290,13 +290,13 @@ def test_threads_change_nothing(n_jobs):
     assert model.objective_ == expected.objective_
 
 
-def test_restarts_on_a_part_finish_on_all():
+def test_restarts_on_a_sample_finish_on_all_objects():
     labels, truth = planted(n=12_000, flip=0.2)
     for model in (HBGF(3, random_state=0), HBGF(3, joint=False, random_state=0)):
         assert adjusted_rand_score(model.fit(labels).labels_, truth) > 0.99
 
 
-def test_k_means_finds_no_more_centers_than_distinct_rows():
+def test_k_means_uses_at_most_as_many_centers_as_distinct_rows():
     rows = np.repeat(np.eye(3), 4, axis=0)
     centers = kmeans(Points(rows, np.ones(len(rows))), 5, np.random.SeedSequence(0))
     assert len(centers) == 3
@@ -305,7 +305,7 @@ def test_k_means_finds_no_more_centers_than_distinct_rows():
     np.testing.assert_allclose(distances, 0, atol=1e-12)
 
 
-def test_distances_are_kept_up_to_a_bound(monkeypatch):
+def test_distances_are_cached_up_to_a_bound(monkeypatch):
     values = np.random.default_rng(0).normal(size=(40, 3))
     points = Points(values, np.ones(40))
     monkeypatch.setattr("conclust.consensus.graph.kmeans._KEPT", 100)
@@ -316,7 +316,7 @@ def test_distances_are_kept_up_to_a_bound(monkeypatch):
     assert points.distances(9) is not points.distances(9)  # two of forty numbers fit
 
 
-def test_fewer_starts_cut_very_many_clusters(monkeypatch):
+def test_very_many_clusters_use_fewer_starts(monkeypatch):
     asked = []
 
     def watched(*args, n_init, **kwargs):
@@ -331,11 +331,11 @@ def test_fewer_starts_cut_very_many_clusters(monkeypatch):
     assert asked == [4, 4, 3, 1]
 
 
-def test_rows_of_zeros_stay():
+def test_rows_of_zeros_remain_zero():
     np.testing.assert_array_equal(unit_rows(np.array([[3.0, 4.0], [0, 0]])), [[0.6, 0.8], [0, 0]])
 
 
-def test_weights_in_k_means_are_repetitions():
+def test_weights_in_k_means_act_as_repetitions():
     rng = np.random.default_rng(0)
     rows = np.vstack([rng.normal(c, 0.1, (20, 2)) for c in (0, 3, 6)])
     weights = rng.integers(1, 4, 60)
@@ -348,7 +348,7 @@ def test_weights_in_k_means_are_repetitions():
 # -- the best of several
 
 
-def test_the_best_of_several_agrees_most():
+def test_the_best_of_several_has_the_highest_agreement():
     labels, truth = planted()
     tried = [MCLA(2, random_state=0), HBGF(3, random_state=0), HBGF(5, random_state=0)]
     best = best_by_anmi(labels, tried)
@@ -360,7 +360,7 @@ def test_the_best_of_several_agrees_most():
         best_by_anmi(labels, [])
 
 
-def test_connectivity_of_a_hypergraph():
+def test_connectivity_matches_its_definition():
     H = Ensemble(E1).indicator
     labels = np.array([0, 0, 1, 1])
     assert connectivity(H, labels, np.ones(H.shape[1])) == naive.connectivity(E1, labels) == 1

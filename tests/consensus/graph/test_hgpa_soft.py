@@ -50,7 +50,7 @@ def test_memberships_of_0_and_1_are_labels_to_the_bit(missing, weights, flip):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_the_objective_is_the_sum_of_what_is_largest_in_the_parts(seed, missing):
+def test_the_objective_sums_the_largest_membership_of_each_part(seed, missing):
     members, _ = memberships(seed, missing=missing)
     weights = np.random.default_rng(seed).random(6)
     ensemble = Ensemble.from_memberships(members, weights=weights)
@@ -68,7 +68,7 @@ def test_the_objective_is_the_sum_of_what_is_largest_in_the_parts(seed, missing)
     arrays(np.int64, (7, 4), elements=st.integers(0, 10)),
     st.lists(st.integers(0, 2), min_size=7, max_size=7),
 )
-def test_level_sets_are_cut_as_the_integral_says(levels, labels):
+def test_level_set_cuts_match_the_integral(levels, labels):
     members, cluster, share = level_sets(sp.csr_array(levels.astype(np.uint8)))
     P = levels / 10
     labels = np.array(labels)
@@ -102,7 +102,7 @@ def test_the_lowest_balanced_partition_is_found():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_columns_have_no_order(seed):
+def test_the_order_of_columns_does_not_matter(seed):
     members, _ = memberships(seed, sharp=0.3)
     rng = np.random.default_rng(seed)
     turned = [P[:, rng.permutation(3)] for P in members]
@@ -111,7 +111,7 @@ def test_columns_have_no_order(seed):
     assert a.objective_ == pytest.approx(b.objective_, rel=1e-12)
 
 
-def test_a_partition_of_weight_2_is_the_partition_twice():
+def test_a_partition_of_weight_2_counts_twice():
     members, truth = memberships(1)
     twice = HGPA(3, random_state=0).fit(Ensemble.from_memberships([*members, members[0]]))
     weights = [2.0, 1, 1, 1, 1, 1]
@@ -121,7 +121,7 @@ def test_a_partition_of_weight_2_is_the_partition_twice():
     assert once.objective_ == pytest.approx(twice.objective_, rel=1e-12)
 
 
-def test_many_small_memberships_count():
+def test_many_small_memberships_add_up():
     # Each of 40 clusters has small memberships only: its levels are shares of its own largest one.
     truth = np.arange(80) % 2
     rng = np.random.default_rng(0)
@@ -136,14 +136,14 @@ def test_many_small_memberships_count():
     np.testing.assert_array_equal(model.labels_, truth)
 
 
-def test_objects_of_the_same_memberships_stay_together():
+def test_objects_with_equal_memberships_stay_together():
     members, _ = memberships(2, n=20)
     doubled = [np.repeat(P, 3, axis=0) for P in members]
     labels = HGPA(3, random_state=0).fit(Ensemble.from_memberships(doubled)).labels_
     np.testing.assert_array_equal(labels, np.repeat(labels[::3], 3))
 
 
-def test_strays_that_hardly_belong_cost_little():
+def test_objects_with_uncertain_memberships_cost_little():
     """Where labels of the likeliest cluster fail, memberships that are unsure there do not."""
     hard, soft = [], []
     for seed in range(5):
@@ -171,7 +171,7 @@ def test_mtkahypar_weighs_levels():
     )
 
 
-def test_unobserved_objects_are_left_out():
+def test_unobserved_objects_are_excluded():
     members, truth = memberships(4, n=31)
     for P in members:
         P[30] = np.nan

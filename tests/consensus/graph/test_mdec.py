@@ -50,7 +50,7 @@ def ensembles():
 
 @pytest.mark.parametrize("name", ensembles())
 @pytest.mark.parametrize("whole", [1_500, 2])
-def test_the_spectral_cut_is_that_of_the_dense_matrix(name, whole, monkeypatch):
+def test_the_spectral_cut_equals_that_of_the_dense_matrix(name, whole, monkeypatch):
     monkeypatch.setattr("conclust.spectra.eigenpairs._WHOLE", whole)  # 2: by Lanczos
     ensemble = ensembles()[name]
     model = MDEC(3, consensus="spectral", random_state=0).fit(ensemble)
@@ -63,7 +63,7 @@ def test_the_spectral_cut_is_that_of_the_dense_matrix(name, whole, monkeypatch):
     assert adjusted_rand_score(other.labels_, model.labels_) > 0.9
 
 
-def test_the_worked_example_by_hand():
+def test_the_example_worked_by_hand_is_reproduced():
     certainty = np.array([1, 0.434598, 1, 0.434598, 0.216429, 1])
     S = weighted_evidence(Ensemble(E1), certainty)
     assert S[0, 1] == pytest.approx(0.738810, abs=1e-6)
@@ -77,7 +77,7 @@ def test_the_worked_example_by_hand():
 
 @pytest.mark.parametrize("labels", [E1, E2, planted(flip=0.3)[0], planted(missing=0.3)[0]])
 @pytest.mark.parametrize("theta", [1.0, 0.3])
-def test_linkage_and_the_bipartite_cut_are_those_of_lwea_and_lwgp(labels, theta):
+def test_linkage_and_the_bipartite_cut_equal_lwea_and_lwgp(labels, theta):
     for k in (None, 2, 3):
         tree, other = MDEC(k, theta=theta).fit(labels), LWEA(k, theta=theta).fit(labels)
         np.testing.assert_array_equal(tree.labels_, other.labels_)
@@ -91,7 +91,7 @@ def test_linkage_and_the_bipartite_cut_are_those_of_lwea_and_lwgp(labels, theta)
 
 
 @pytest.mark.parametrize("labels", [E1, E2, planted(flip=0.3)[0], planted(missing=0.3)[0]])
-def test_usenc_is_hbgf_of_the_objects(labels):
+def test_usenc_equals_hbgf_on_the_objects(labels):
     one = USENC(2, random_state=0).fit(labels)
     other = HBGF(2, joint=False, random_state=0).fit(labels)
     assert adjusted_rand_score(one.labels_, other.labels_) == 1
@@ -133,7 +133,7 @@ def test_components_are_cut_apart_first():
     assert adjusted_rand_score(np.append(half, [1] * 4), found) == 1
 
 
-def test_errors_and_warnings():
+def test_invalid_parameters_are_refused_and_missing_evidence_warns():
     with pytest.raises(ParameterError, match="'consensus' parameter of MDEC"):
         MDEC(2, consensus="tensor").fit(E1)
     with pytest.raises(ParameterError, match="'theta' parameter of MDEC"):

@@ -9,7 +9,7 @@ from conclust import CSPA, HGPA
 @pytest.mark.parametrize("method", [CSPA, HGPA])
 @pytest.mark.parametrize("sizes", [(12, 7, 11), (13, 8, 8), (5, 7, 13)])
 @pytest.mark.parametrize("holes", [False, True])
-def test_a_run_of_noise_alone_cuts_nothing(method, sizes, holes):
+def test_a_run_of_noise_alone_does_not_change_the_cut(method, sizes, holes):
     truth = np.repeat([0, 1, 2], sizes)
     labels = np.tile(truth[:, None], 15)
     noise = np.full((len(truth), 1), -2)
@@ -21,7 +21,7 @@ def test_a_run_of_noise_alone_cuts_nothing(method, sizes, holes):
 
 
 @pytest.mark.parametrize("method", [CSPA, HGPA])
-def test_noise_alone_and_nothing_else(method):
+def test_ensembles_of_noise_alone_are_accepted(method):
     labels = np.full((6, 2), -2)
     assert method(3, random_state=0).fit(labels).n_clusters_ <= 6
     # Objects that only the run of noise observed stay apart from each other.

@@ -38,13 +38,13 @@ def test_the_lowest_balanced_cut_is_found(form):
         k = 2 + trial % 3
         W = random_graph(rng, 7)
         capacity = part_capacity(np.ones(7), k, 0.05)
-        found = partition_graph(W if form == "dense" else sp.csr_array(W), k, random_state=trial)
-        assert found.cut == pytest.approx(naive.cut(W, found.labels))
-        assert np.bincount(found.labels, minlength=k).min() > 0
-        assert np.bincount(found.labels).max() <= found.capacity == capacity
+        actual = partition_graph(W if form == "dense" else sp.csr_array(W), k, random_state=trial)
+        assert actual.cut == pytest.approx(naive.cut(W, actual.labels))
+        assert np.bincount(actual.labels, minlength=k).min() > 0
+        assert np.bincount(actual.labels).max() <= actual.capacity == capacity
         best = naive.best_balanced(lambda labels, W=W: naive.cut(W, labels), 7, k, capacity)
-        assert found.cut >= best - 1e-9
-        optimal += found.cut <= best + 1e-9
+        assert actual.cut >= best - 1e-9
+        optimal += actual.cut <= best + 1e-9
     assert optimal >= 57
 
 
@@ -55,20 +55,20 @@ def test_the_lowest_connectivity_is_found():
         k = 2 + trial % 3
         columns = rng.integers(0, 3, (7, 5))
         H = Ensemble(columns).indicator
-        found = partition_hypergraph(
+        actual = partition_hypergraph(
             Hypergraph(H, np.ones(H.shape[1]), np.ones(7)), k, random_state=trial
         )
-        assert found.cut == naive.connectivity(columns, found.labels)
-        assert np.bincount(found.labels).max() <= found.capacity
+        assert actual.cut == naive.connectivity(columns, actual.labels)
+        assert np.bincount(actual.labels).max() <= actual.capacity
         best = naive.best_balanced(
-            lambda labels, c=columns: naive.connectivity(c, labels), 7, k, found.capacity
+            lambda labels, c=columns: naive.connectivity(c, labels), 7, k, actual.capacity
         )
-        optimal += found.cut == best
+        optimal += actual.cut == best
     assert optimal >= 57
 
 
 @pytest.mark.parametrize("k", [2, 5])
-def test_refinement_never_makes_it_worse(k):
+def test_refinement_never_raises_the_cut(k):
     # One start, so that the first pass of a start without refinement is the bound.
     rng = np.random.default_rng(k)
     W = random_graph(rng, 150, 0.1)
@@ -135,25 +135,25 @@ def test_isolated_vertices_have_a_part(method):
         pytest.importorskip("pymetis")
     W = np.zeros((8, 8))
     W[:3, :3] = W[3:6, 3:6] = 1
-    found = partition_graph(W, 2, method=method, random_state=0)
-    assert found.cut == 0
-    assert np.bincount(found.labels).max() <= found.capacity == 5
+    actual = partition_graph(W, 2, method=method, random_state=0)
+    assert actual.cut == 0
+    assert np.bincount(actual.labels).max() <= actual.capacity == 5
     empty = partition_graph(np.zeros((6, 6)), 3, method=method, random_state=0)
     assert np.bincount(empty.labels, minlength=3).min() > 0
 
 
 @pytest.mark.parametrize("method", ["internal", "metis"])
-def test_float_weights_count_as_they_are(method):
+def test_float_weights_are_used_exactly(method):
     if method == "metis":
         pytest.importorskip("pymetis")
     W = np.full((6, 6), 1e-7)
     W[:3, :3] = W[3:, 3:] = 3.3e-5
-    found = partition_graph(W, 2, method=method, random_state=0)
-    np.testing.assert_array_equal(found.labels, [0, 0, 0, 1, 1, 1])
-    assert found.cut == pytest.approx(9e-7)
+    actual = partition_graph(W, 2, method=method, random_state=0)
+    np.testing.assert_array_equal(actual.labels, [0, 0, 0, 1, 1, 1])
+    assert actual.cut == pytest.approx(9e-7)
 
 
-def test_whole_weights_stay_and_small_ones_do_not_vanish():
+def test_integer_weights_are_kept_and_small_weights_stay_positive():
     np.testing.assert_array_equal(whole_weights(np.array([0.0, 3.0, 7.0])), [0, 3, 7])
     np.testing.assert_array_equal(whole_weights(np.array([0.0, 1e-9, 0.5])), [0, 1, 10_000])
 
@@ -176,7 +176,7 @@ def test_malformed_graphs_are_refused(sparse):
         partition_graph(give([[0, 1], [1, 0]]), 1, vertex_weights=[1, -1])
 
 
-def test_the_graph_given_is_left_alone():
+def test_the_input_graph_is_not_modified():
     W = sp.csr_array(np.array([[5.0, 1.0], [1.0, 0.0]]))
     D = W.toarray()
     for graph in (W, D):
@@ -185,7 +185,7 @@ def test_the_graph_given_is_left_alone():
 
 
 @pytest.mark.parametrize("method", ["internal", "spectral", "metis"])
-def test_seeds_are_of_the_call_not_of_the_process(method):
+def test_only_the_seed_of_the_call_matters(method):
     if method == "metis":
         pytest.importorskip("pymetis")
     W = random_graph(np.random.default_rng(2), 60, 0.2)
@@ -202,27 +202,27 @@ def test_seeds_are_of_the_call_not_of_the_process(method):
 
 
 @pytest.mark.parametrize("cls", [HBGF, MCLA, CSPA])
-def test_metis(cls):
+def test_metis_finds_planted_clusters(cls):
     pytest.importorskip("pymetis")
     labels, truth = planted()
     model = cls(3, partitioner="metis", random_state=0).fit(labels)
     assert adjusted_rand_score(model.labels_, truth) > 0.95
 
 
-def test_metis_is_no_worse_than_the_filled_spectral_start():
+def test_metis_cuts_no_more_than_the_filled_spectral_start():
     pytest.importorskip("pymetis")
     for seed in range(5):
         W = random_graph(np.random.default_rng(seed), 80, 0.1)
-        found = partition_graph(W, 5, method="metis", random_state=0)
+        actual = partition_graph(W, 5, method="metis", random_state=0)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 0)
             patch.setattr("conclust.consensus.graph.partition._ROOMS", ())
             start = partition_graph(W, 5, n_init=1, random_state=0)
-        assert found.cut <= start.cut + 1e-9
-        assert np.bincount(found.labels, minlength=5).min() > 0
+        assert actual.cut <= start.cut + 1e-9
+        assert np.bincount(actual.labels, minlength=5).min() > 0
 
 
-def test_metis_cuts_k_ways_from_several_seeds_and_the_lowest_cut_is_kept(monkeypatch):
+def test_metis_keeps_the_lowest_cut_of_several_seeds(monkeypatch):
     # By itself it bisects for few parts, and one run can end anywhere.
     pymetis = pytest.importorskip("pymetis")
     given, cuts = [], []
@@ -236,23 +236,23 @@ def test_metis_cuts_k_ways_from_several_seeds_and_the_lowest_cut_is_kept(monkeyp
 
     monkeypatch.setattr(pymetis, "part_graph", part_graph)
     W = random_graph(np.random.default_rng(4), 1000, 0.02)
-    found = partition_graph(W, 4, method="metis", n_init=6, random_state=0)
+    actual = partition_graph(W, 4, method="metis", n_init=6, random_state=0)
     assert len({named["options"].seed for named in given}) == len(given) == 6
     assert not any(named["recursive"] for named in given)
-    assert found.cut <= min(cuts)
+    assert actual.cut <= min(cuts)
     assert len(set(cuts)) > 1
 
 
-def test_seeds_of_mtkahypar_are_of_the_call_though_its_own_is_of_the_process():
+def test_mtkahypar_uses_the_seed_of_the_call():
     pytest.importorskip("mtkahypar")
     labels, _ = planted(n=60, flip=0.3)
     first = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
     HGPA(2, partitioner="mtkahypar", n_init=2, random_state=5).fit(labels)
-    again = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
-    np.testing.assert_array_equal(first.labels_, again.labels_)
+    refitted = HGPA(3, partitioner="mtkahypar", n_init=1, random_state=0).fit(labels)
+    np.testing.assert_array_equal(first.labels_, refitted.labels_)
 
 
-def test_mtkahypar():
+def test_mtkahypar_finds_planted_clusters():
     pytest.importorskip("mtkahypar")
     labels, truth = planted(flip=0.0)
     models = [HGPA(3, partitioner="mtkahypar", n_init=2, random_state=0).fit(labels) for _ in "ab"]
@@ -277,7 +277,7 @@ def test_absent_packages_are_named_with_their_extra(monkeypatch, package, extra,
 
 
 @pytest.mark.parametrize("cls", METHODS)
-def test_parameters_are_checked(cls):
+def test_invalid_parameters_are_refused(cls):
     for name, value in {"partitioner": "nonesuch", "balance": -0.1, "n_init": 0}.items():
         with pytest.raises(ParameterError, match=f"'{name}' parameter of {cls.__name__}"):
             cls(2, **{name: value}).fit(E1)

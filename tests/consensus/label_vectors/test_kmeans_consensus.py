@@ -55,14 +55,14 @@ def naive_objective(cls, members, labels, weights=None):
 # -- worked examples
 
 
-def test_four_objects():
+def test_qmi_of_four_objects_matches_hand_calculation():
     model = QMI(2, random_state=0).fit(E1)
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
     assert model.objective_ == 2 * 1.125
     assert model.inertia_ == 1.0 == 4 * (3 - 1.125 - 1.625)
 
 
-def test_four_objects_in_bits():
+def test_information_of_four_objects_is_in_bits():
     model = InformationTheoreticKMeans(2, random_state=0).fit(E1)
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
     entropies = sum(scipy.stats.entropy(np.bincount(column)) for column in E1.T)
@@ -71,7 +71,7 @@ def test_four_objects_in_bits():
 
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize("k", [2, 3])
-def test_six_objects_against_every_partition(cls, k):
+def test_six_objects_reach_the_best_of_all_partitions(cls, k):
     members = blocks(E2)
     losses = [
         naive_objective(cls, members, np.array(p)) * (-1 if cls is QMI else 1)
@@ -125,7 +125,7 @@ def test_the_optimum_of_seven_objects_is_found(cls):
 
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_objective_is_as_defined(cls, weighted):
+def test_the_objective_matches_its_definition(cls, weighted):
     for seed in range(5):
         labels = ragged(seed)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -139,7 +139,7 @@ def test_the_objective_is_as_defined(cls, weighted):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_the_objective_of_soft_members_is_as_defined(cls):
+def test_the_objective_of_soft_members_matches_its_definition(cls):
     members, truth = soft_members(0)
     weights = np.array([1.0, 2.0, 0.5, 1.5])
     model = cls(3, random_state=0).fit(Ensemble.from_memberships(members, weights=weights))
@@ -149,7 +149,7 @@ def test_the_objective_of_soft_members_is_as_defined(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_hard_members_as_memberships_are_the_same(cls):
+def test_hard_members_give_the_result_of_labels(cls):
     labels = ragged(1, noise=0.0)
     hard = cls(3, random_state=0).fit(labels)
     soft = cls(3, random_state=0).fit(Ensemble.from_memberships(blocks(labels)))
@@ -158,7 +158,7 @@ def test_hard_members_as_memberships_are_the_same(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_no_single_move_helps(cls):
+def test_no_single_move_improves_the_objective(cls):
     loss_of = squared_loss if cls is QMI else divergence_loss
     labels = ragged(3, n=25)
     model = cls(3, tol=0.0, random_state=0).fit(labels)
@@ -171,7 +171,7 @@ def test_no_single_move_helps(cls):
             assert loss_of(members, moved) >= best - 1e-9
 
 
-def test_qmi_is_k_means_on_the_indicator():
+def test_qmi_equals_k_means_on_the_indicator():
     labels = ragged(5, n=200, missing=0.0, noise=0.0)
     B = Ensemble(labels).indicator.toarray()
     ours = QMI(4, random_state=0).fit(labels)
@@ -180,7 +180,7 @@ def test_qmi_is_k_means_on_the_indicator():
     assert ours.inertia_ <= theirs.inertia_ + 1e-9
 
 
-def test_hard_information_is_mutual_information():
+def test_information_of_hard_labels_is_mutual_information():
     labels = ragged(6, missing=0.0, noise=0.0)
     model = InformationTheoreticKMeans(3, random_state=0).fit(labels)
     entropies = sum(scipy.stats.entropy(np.bincount(column)) for column in labels.T)
@@ -204,7 +204,7 @@ def test_noise_is_a_label_of_its_own(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_copies_of_objects_count_as_often(cls):
+def test_copies_of_objects_count_separately(cls):
     labels = ragged(8)
     once, twice = (
         cls(3, random_state=0).fit(labels),
@@ -227,7 +227,7 @@ def test_a_partition_without_weight_has_no_effect(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_many_rows_begin_on_a_part(cls):
+def test_many_rows_start_on_a_sample(cls):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 5, 20_000)
     labels = np.column_stack(
@@ -258,8 +258,8 @@ def test_a_search_that_ends_early_warns(cls):
 def test_new_objects_go_to_the_nearest_mean(cls):
     labels = ragged(10, n=60, missing=0.2, noise=0.05)
     model = cls(3, random_state=0).fit(labels)
-    found = model.predict(labels)
-    assert adjusted_rand_score(found, model.labels_) > 0.9
+    predicted = model.predict(labels)
+    assert adjusted_rand_score(predicted, model.labels_) > 0.9
     members, k = blocks(labels), model.n_clusters_
     for i in range(len(labels)):
         cost = np.zeros(k)
@@ -274,10 +274,10 @@ def test_new_objects_go_to_the_nearest_mean(cls):
                 else:
                     cost[c] -= np.log(mean[P[i] == 1].item() + 1e-10)
         if not (labels[i] == -2).any():
-            assert found[i] == cost.argmin()
+            assert predicted[i] == cost.argmin()
 
 
-def test_unseen_labels_and_objects_of_which_nothing_is_known():
+def test_unseen_labels_and_unobserved_objects_are_placed():
     model = QMI(2, random_state=0).fit(E1)
     np.testing.assert_array_equal(model.predict([[-1, -1, -1], [1, 1, 1]]), [-1, 1])
     with pytest.warns(UnseenLabelWarning):
@@ -288,7 +288,7 @@ def test_unseen_labels_and_objects_of_which_nothing_is_known():
 @pytest.mark.parametrize(
     "parameters", [{"n_init": 0}, {"max_iter": 0}, {"tol": -1.0}, {"n_clusters": 5}]
 )
-def test_bad_parameters(cls, parameters):
+def test_invalid_parameters_are_refused(cls, parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
         cls(**{"n_clusters": 2} | parameters).fit(E1)

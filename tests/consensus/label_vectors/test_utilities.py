@@ -65,14 +65,14 @@ def soft_members(seed, n=30, m=4):
         ("U_cos", 0.648770, 0.443057),
     ],
 )
-def test_worked_examples_of_kcc(name, first, second):
+def test_kcc_matches_the_worked_examples(name, first, second):
     for labels, value, expected in ((E1, first, [0, 0, 1, 1]), (E2, second, [0, 0, 0, 1, 1, 1])):
         model = KCC(2, utility=name, random_state=0).fit(labels)
         np.testing.assert_array_equal(model.labels_, expected)
         assert model.objective_ == pytest.approx(value, abs=1e-6)
 
 
-def test_worked_examples_of_sec():
+def test_sec_matches_the_worked_examples():
     assert SEC(2, random_state=0).fit(E1).objective_ == pytest.approx(41 / 210)
     model = SEC(2, random_state=0).fit(E2)
     np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
@@ -85,7 +85,7 @@ def test_worked_examples_of_sec():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("name", UTILITIES)
-def test_the_utility_is_as_defined(name, normalized, weighted):
+def test_the_utility_matches_its_definition(name, normalized, weighted):
     for seed in range(5):
         labels = ragged(seed)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -96,7 +96,7 @@ def test_the_utility_is_as_defined(name, normalized, weighted):
 
 
 @pytest.mark.parametrize("name", UTILITIES)
-def test_the_utility_of_soft_members_is_as_defined(name):
+def test_the_utility_of_soft_members_matches_its_definition(name):
     members, truth = soft_members(0)
     weights = np.array([1.0, 2.0, 0.5, 1.5])
     model = KCC(3, utility=name, random_state=0)
@@ -106,7 +106,7 @@ def test_the_utility_of_soft_members_is_as_defined(name):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_cut_is_as_defined(weighted):
+def test_the_cut_matches_its_definition(weighted):
     for seed in range(5):
         labels = ragged(seed)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -121,7 +121,7 @@ def test_the_cut_is_as_defined(weighted):
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_cut_of_labels_in_blocks_is_as_defined(weighted, noise):
+def test_the_cut_of_labels_in_blocks_matches_its_definition(weighted, noise):
     for seed in range(5):
         labels = ragged(seed, n=90, noise=noise)
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
@@ -133,27 +133,27 @@ def test_the_cut_of_labels_in_blocks_is_as_defined(weighted, noise):
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
-def test_the_loss_never_rises_and_is_that_of_the_criterion(name):
+def test_the_loss_never_rises_and_matches_the_criterion(name):
     labels = ragged(4, n=300)
     members = blocks(labels)
     ensemble = Ensemble(labels)
     rows = ensemble.distinct_rows()
     start = np.random.default_rng(0).integers(0, 4, len(rows))
-    found = RowMoves(4, LOSSES[name], 50, 0.0)._refined(rows, start.copy())
-    assert found.converged
-    assert len(found.losses) > 3
-    assert (np.diff(found.losses) <= 1e-9).all()
-    before, after = start[rows.inverse], found.labels[rows.inverse]
+    actual = RowMoves(4, LOSSES[name], 50, 0.0)._refined(rows, start.copy())
+    assert actual.converged
+    assert len(actual.losses) > 3
+    assert (np.diff(actual.losses) <= 1e-9).all()
+    before, after = start[rows.inverse], actual.labels[rows.inverse]
     if name == "cut":
         fallen = cut_loss(members, before) - cut_loss(members, after)
     else:
         gained = utility(members, after, name) - utility(members, before, name)
         fallen = gained * len(labels) * (np.log(2) if name == "U_H" else 1.0)
-    assert found.losses[0] - found.losses[-1] == pytest.approx(fallen)
+    assert actual.losses[0] - actual.losses[-1] == pytest.approx(fallen)
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
-def test_no_single_move_helps(name):
+def test_no_single_move_improves_the_objective(name):
     labels = ragged(3, n=25)
     members = blocks(labels)
     if name == "cut":
@@ -172,7 +172,7 @@ def test_no_single_move_helps(name):
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("name", sorted(LOSSES))
-def test_six_objects_with_missing_labels_against_every_partition(name, k):
+def test_six_objects_with_missing_labels_reach_the_best_partition(name, k):
     labels = E2.copy()
     labels[0, 1] = labels[4, 0] = -1
     labels[2, 2] = -2
@@ -180,17 +180,17 @@ def test_six_objects_with_missing_labels_against_every_partition(name, k):
     partitions = [np.array(p) for p in all_partitions(6) if max(p) < k]
     if name == "cut":
         best = -min(cut_loss(members, p) for p in partitions)
-        found = -SEC(k, random_state=0).fit(labels).objective_
+        actual = -SEC(k, random_state=0).fit(labels).objective_
     else:
         best = max(utility(members, p, name) for p in partitions)
-        found = KCC(k, utility=name, random_state=0).fit(labels).objective_
-    assert found == pytest.approx(best)
+        actual = KCC(k, utility=name, random_state=0).fit(labels).objective_
+    assert actual == pytest.approx(best)
 
 
 # -- equal to others
 
 
-def test_kcc_by_categories_is_qmi_and_by_entropy_information():
+def test_kcc_equals_qmi_with_categories_and_information_with_entropy():
     labels = ragged(5, n=200)
     category = KCC(4, utility="U_c", random_state=0).fit(labels)
     qmi = QMI(4, random_state=0).fit(labels)
@@ -220,7 +220,7 @@ def test_sec_is_weighted_k_means():
     assert model.objective_ <= theirs.inertia_ * (1 + 1e-9)
 
 
-def test_sec_is_qmi_where_all_clusters_are_equally_large():
+def test_sec_equals_qmi_if_all_clusters_have_equal_size():
     rng = np.random.default_rng(0)
     labels = np.column_stack([rng.permutation(60) % 4 for _ in range(8)])
     cut, squares = SEC(4, random_state=0).fit(labels), QMI(4, n_init=20, random_state=0).fit(labels)
@@ -247,7 +247,7 @@ def test_noise_is_a_label_of_its_own(name):
 
 
 @pytest.mark.parametrize("power", [5.0, 16.0])
-def test_powers_of_large_clusters_leave_nothing_behind_in_small_ones(power):
+def test_powers_of_large_clusters_leave_no_residue_in_small_ones(power):
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], [100_000, 40, 10])
     labels = np.column_stack([np.where(rng.random(len(truth)) < 0.01, 0, truth) for _ in range(6)])
@@ -255,11 +255,11 @@ def test_powers_of_large_clusters_leave_nothing_behind_in_small_ones(power):
     # All in one cluster but a few: the large one empties into another, and small ones are left.
     start = np.where(truth[rows.first] == 0, 0, 1)
     moves = RowMoves(3, RowLoss("norm", power), 50, 0.0)
-    found = moves._refined(rows, start)
-    again = moves._refined(rows, found.labels.copy())
-    assert again.losses[0] == pytest.approx(found.losses[-1], rel=1e-12)
-    assert (again.labels == found.labels).all()
-    assert (np.diff(found.losses) <= 1e-9 * abs(found.losses[0])).all()
+    actual = moves._refined(rows, start)
+    repeated = moves._refined(rows, actual.labels.copy())
+    assert repeated.losses[0] == pytest.approx(actual.losses[-1], rel=1e-12)
+    assert (repeated.labels == actual.labels).all()
+    assert (np.diff(actual.losses) <= 1e-9 * abs(actual.losses[0])).all()
 
 
 def test_a_partition_with_one_cluster_changes_nothing():
@@ -268,8 +268,8 @@ def test_a_partition_with_one_cluster_changes_nothing():
     for name in UTILITIES:
         for normalized in (False, True):
             model = KCC(3, utility=name, normalized=normalized, random_state=0)
-            expected, found = model.fit(labels).labels_, model.fit(with_one).labels_
-            np.testing.assert_array_equal(found, expected)
+            expected, actual = model.fit(labels).labels_, model.fit(with_one).labels_
+            np.testing.assert_array_equal(actual, expected)
 
 
 # -- new objects
@@ -279,8 +279,8 @@ def test_a_partition_with_one_cluster_changes_nothing():
 def test_new_objects_go_to_the_nearest_mean(name):
     labels = ragged(10, n=60, missing=0.2, noise=0.05)
     model = SEC(3, random_state=0) if name == "cut" else KCC(3, utility=name, random_state=0)
-    found = model.fit(labels).predict(labels)
-    assert adjusted_rand_score(found, model.labels_) > 0.85
+    predicted = model.fit(labels).predict(labels)
+    assert adjusted_rand_score(predicted, model.labels_) > 0.85
     members, k = blocks(labels), model.n_clusters_
     B = np.nan_to_num(np.hstack(members))
     d = (B @ B.T).sum(1)
@@ -295,7 +295,7 @@ def test_new_objects_go_to_the_nearest_mean(name):
                 if not np.isnan(P[i, 0]):
                     cost[c] += divergence(name, P[i], P[mine & ~np.isnan(P[:, 0])].mean(0))
         if not (labels[i] == -2).any():
-            assert found[i] == cost.argmin()
+            assert predicted[i] == cost.argmin()
 
 
 def divergence(name, x, m):
@@ -320,7 +320,7 @@ def divergence(name, x, m):
         {"n_init": 0},
     ],
 )
-def test_bad_parameters(parameters):
+def test_invalid_parameters_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r} parameter of KCC"):
         KCC(**{"n_clusters": 2} | parameters).fit(E1)

@@ -22,7 +22,7 @@ def same(a, b):
     return adjusted_rand_score(a, b) == 1.0
 
 
-def test_e1():
+def test_four_objects_match_hand_calculation():
     # Object 2 is with 0, 1 in one of three partitions, with 3 in two: the threshold is 1/2, it alone is halo.
     model = CEs2(2).fit(E1)
     assert model.core_.tolist() == [True, True, False, True]
@@ -33,7 +33,7 @@ def test_e1():
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("determinacy", ["linear", "quadratic"])
-def test_clusters_are_those_of_the_twin(seed, determinacy):
+def test_clusters_match_the_naive_twin(seed, determinacy):
     # Seven partitions: ties of evidence everywhere. Some objects occur twice.
     labels, _ = planted(n=40, m=7, k=3, flip=0.1 + 0.03 * seed, seed=seed)
     labels = np.repeat(labels, 1 + np.arange(40) % 2, axis=0)
@@ -43,14 +43,14 @@ def test_clusters_are_those_of_the_twin(seed, determinacy):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_clusters_of_random_labels_are_those_of_the_twin(seed):
+def test_clusters_of_random_labels_match_the_naive_twin(seed):
     labels = random_labels(np.random.default_rng(seed), 36, 11, k=6, noise=0.05)
     model = CEs2(4).fit(labels)
     assert as_sets(model.labels_) == set(naive.ces2(Ensemble(labels), 4))
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_incomplete_and_weighted_ones_are_those_of_the_twin(seed):
+def test_incomplete_and_weighted_ensembles_match_the_naive_twin(seed):
     labels, _ = planted(n=45, m=8, k=3, flip=0.1, missing=0.2, seed=seed)
     e = Ensemble(labels, weights=np.arange(8.0) + 1.3)
     model = CEs2(3).fit(e)
@@ -58,7 +58,7 @@ def test_incomplete_and_weighted_ones_are_those_of_the_twin(seed):
     assert as_sets(model.labels_) == set(naive.ces2(e, 3))
 
 
-def test_coefficients_are_scipys_where_no_heights_are_equal():
+def test_coefficients_equal_those_of_scipy_if_heights_differ():
     X = np.random.default_rng(0).normal(size=(60, 2))
     tree = linkage(X, "single")
     for depth in (2, 4):
@@ -67,21 +67,21 @@ def test_coefficients_are_scipys_where_no_heights_are_equal():
         )
 
 
-def test_links_of_equal_height_are_one():
+def test_links_of_equal_height_count_as_one():
     # Two pairs at height 1; at height 3 they and a single object become one: heights 3, 1, 1.
     tree = np.array([[0, 1, 1.0, 2], [2, 3, 1.0, 2], [5, 6, 3.0, 4], [4, 7, 3.0, 5]])
     mean, sd = 5 / 3, np.std([3, 1, 1], ddof=1)
     np.testing.assert_allclose(inconsistency(tree), [0, 0, (3 - mean) / sd, (3 - mean) / sd])
 
 
-def test_core_and_stability_are_those_of_the_diagnostic():
+def test_core_and_stability_equal_those_of_the_diagnostic():
     labels, _ = planted(n=80, m=10, k=3, flip=0.2)
-    model, found = CEs2(3).fit(labels), sample_stability(labels)
-    np.testing.assert_array_equal(model.core_, found.core)
-    np.testing.assert_array_equal(model.stability_, found.stability)
+    model, actual = CEs2(3).fit(labels), sample_stability(labels)
+    np.testing.assert_array_equal(model.core_, actual.core)
+    np.testing.assert_array_equal(model.stability_, actual.stability)
 
 
-def test_chains_are_one_cluster():
+def test_a_chain_is_one_cluster():
     # Two rows of objects, each of them with its neighbours only.
     place = np.arange(30)
     labels = np.column_stack([(place + u) // 5 for u in range(5)])
@@ -89,14 +89,14 @@ def test_chains_are_one_cluster():
     np.testing.assert_array_equal(CEs2(2).fit(labels).labels_, np.repeat([0, 1], 30))
 
 
-def test_all_alike():
+def test_identical_objects_form_one_cluster():
     assert CEs2(1).fit(np.zeros((5, 3), dtype=int)).n_clusters_ == 1
     model = CEs2(3).fit(np.zeros((5, 3), dtype=int))
     assert model.labels_.tolist() == [0] * 5
     assert model.core_.all()
 
 
-def test_fewer_clusters_where_fewer_rows_differ():
+def test_there_are_at_most_as_many_clusters_as_distinct_rows():
     truth = np.repeat(np.arange(3), 10)
     model = CEs2(7).fit(np.column_stack([truth] * 4))
     np.testing.assert_array_equal(model.labels_, truth)
@@ -110,7 +110,7 @@ def test_the_number_of_clusters_is_the_requested_one(k):
     assert CEs2(k).fit(labels).n_clusters_ == k
 
 
-def test_objects_like_no_group_make_groups_of_their_own():
+def test_unassigned_objects_form_their_own_groups():
     # All is clear but for the last two: half of the time together, otherwise alone.
     truth = np.repeat([0, 1, 2], 5)
     labels = np.vstack([np.tile(truth[:, None], 6), [[3] * 3 + [4] * 3, [3] * 3 + [5] * 3]])
@@ -131,14 +131,14 @@ def test_pairs_without_evidence_are_reported():
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 1], 6))
 
 
-def test_soft_members_with_certain_rows_are_hard_ones():
+def test_soft_members_with_certain_rows_equal_labels():
     labels, _ = planted(n=60, m=7, k=3, flip=0.2)
     e = Ensemble(labels)
     soft = Ensemble.from_memberships([np.eye(int(c.max()) + 1)[c] for c in e.labels.T])
     np.testing.assert_array_equal(CEs2(3).fit(soft).labels_, CEs2(3).fit(e).labels_)
 
 
-def test_what_only_weightless_partitions_observed_joins_the_largest_cluster():
+def test_objects_observed_by_weightless_partitions_join_the_largest_cluster():
     truth = np.repeat([0, 1], [4, 8])
     labels = np.column_stack([truth] * 3 + [np.zeros(12, dtype=int)])
     labels[0, :3] = -1
@@ -149,7 +149,7 @@ def test_what_only_weightless_partitions_observed_joins_the_largest_cluster():
     assert not model.core_[0]
 
 
-def test_objects_missing_everywhere_are_unknown():
+def test_objects_missing_everywhere_have_no_stability():
     labels = np.vstack([E1, [-1, -1, -1]])
     with pytest.warns(EvidenceWarning, match="missing in every partition"):
         model = CEs2(2).fit(labels)
@@ -158,11 +158,11 @@ def test_objects_missing_everywhere_are_unknown():
     assert model.core_.tolist() == [True, True, False, True, False]
 
 
-def test_determinacy_must_be_known():
+def test_unknown_determinacy_is_refused():
     with pytest.raises(ParameterError, match="'determinacy' parameter of CEs2"):
         CEs2(2, determinacy="cubic").fit(E1)
 
 
-def test_too_many_rows_are_refused_with_a_way_out():
+def test_too_many_rows_are_refused_with_an_alternative():
     with pytest.raises(DenseLimitError, match=r"the 3 distinct rows .* Use LWEA, LWGP or EAC"):
         CEs2(2, max_dense=2).fit(E1)

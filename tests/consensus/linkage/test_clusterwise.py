@@ -81,7 +81,7 @@ def equal_rows(labels):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
-def test_tree_is_greedy_on_all_pairs(few, kind, linkage, missing, noise, weighted):
+def test_the_tree_matches_greedy_merging_of_all_pairs(few, kind, linkage, missing, noise, weighted):
     rng = np.random.default_rng(21)
     labels = random_labels(rng, 16, 5, missing=missing, noise=noise)
     labels[3] = labels[7]
@@ -111,7 +111,9 @@ def test_tree_is_greedy_on_all_pairs(few, kind, linkage, missing, noise, weighte
 
 @pytest.mark.parametrize("linkage", ["average", "single", "complete"])
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
-def test_means_over_all_pairs_of_clusters(few, linkage, missing, noise, weighted):
+def test_average_similarities_are_means_over_all_pairs_of_clusters(
+    few, linkage, missing, noise, weighted
+):
     rng = np.random.default_rng(22)
     labels = random_labels(rng, 12, 4, missing=missing, noise=noise)
     weights = rng.random(4) + 0.2 if weighted else None
@@ -126,7 +128,7 @@ def test_means_over_all_pairs_of_clusters(few, linkage, missing, noise, weighted
 @pytest.mark.parametrize("n_rows", [1, 40, 400])
 @pytest.mark.parametrize("kind", [*KINDS, "simrank"])
 @pytest.mark.parametrize("linkage", ["average", "single"])
-def test_rows_and_matrix_make_the_same_tree(monkeypatch, kind, linkage, n_rows):
+def test_rows_and_matrix_give_the_same_tree(monkeypatch, kind, linkage, n_rows):
     monkeypatch.setattr(clusterwise, "_FEW", n_rows)
     monkeypatch.setattr(clusterwise, "_FEW_MIXED", n_rows)
     labels = random_labels(np.random.default_rng(5), 300, 6, k=5)
@@ -134,14 +136,14 @@ def test_rows_and_matrix_make_the_same_tree(monkeypatch, kind, linkage, n_rows):
     mean = "pairs" if kind == "simrank" else "partitions"
     W = approximate_simrank(e) if kind == "simrank" else KINDS[kind](e)
     pairs = pairs_of(e, W, mean=mean)
-    found = cluster_tree(pairs, linkage, max_dense=1, owner="it").matrix
+    actual = cluster_tree(pairs, linkage, max_dense=1, owner="it").matrix
     expected = clusterwise.linkage_of(pairs.dissimilarities(), pairs.start, linkage)
-    np.testing.assert_allclose(found[:, 2], expected[:, 2], atol=1e-11)
+    np.testing.assert_allclose(actual[:, 2], expected[:, 2], atol=1e-11)
     for k in (2, 5, 20):
-        np.testing.assert_array_equal(cut(found, k), cut(expected, k))
+        np.testing.assert_array_equal(cut(actual, k), cut(expected, k))
 
 
-def test_memberships(few):
+def test_trees_of_soft_members_are_greedy(few):
     rng = np.random.default_rng(7)
     e = Ensemble.from_memberships([rng.dirichlet(np.ones(k), 20) for k in (3, 4, 2)])
     W = connected_triples(e)
@@ -152,7 +154,7 @@ def test_memberships(few):
         replay(tree_of(e, W, linkage), lambda A, B, how=linkage: between(D, A, B, how), 1e-9)
 
 
-def test_similarity_of_identical_clusters_only_is_evidence_accumulation(few):
+def test_identity_similarity_gives_evidence_accumulation(few):
     rng = np.random.default_rng(9)
     # Weights that leave no ties.
     e = Ensemble(random_labels(rng, 60, 7, noise=0.1), weights=rng.random(7) + 0.5)
@@ -170,7 +172,7 @@ def test_ties_go_to_the_lowest_object(few, labels):
     np.testing.assert_allclose(tree_of(e, one, "average"), expected, atol=1e-11)
 
 
-def test_objects_with_nothing_in_common(few):
+def test_objects_without_shared_clusters_are_at_distance_one(few):
     labels = np.column_stack([np.arange(9)] * 2)
     tree = tree_of(Ensemble(labels), sp.csr_array(sp.eye_array(18)), "average")
     np.testing.assert_array_equal(tree[:, 2], 1.0)
@@ -180,7 +182,7 @@ def test_objects_with_nothing_in_common(few):
     assert tree_of(Ensemble(noise), sp.csr_array((0, 0)), "average")[:, 2].tolist() == [1.0] * 4
 
 
-def test_one_row_of_labels(few):
+def test_equal_rows_merge_at_height_zero(few):
     tree = tree_of(Ensemble(np.zeros((4, 3), dtype=int)), sp.csr_array(sp.eye_array(3)), "average")
     assert (tree[:, 2] == 0).all()
     assert len(tree) == 3
@@ -202,7 +204,7 @@ def test_small_memberships_do_not_overflow():
 @pytest.mark.parametrize("linkage", ["average", "single"])
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("noise", [0.0, 0.2])
-def test_lwea_by_rows_is_lwea(monkeypatch, linkage, normalized, noise):
+def test_lwea_by_rows_equals_lwea(monkeypatch, linkage, normalized, noise):
     labels = random_labels(np.random.default_rng(3), 400, 8, k=12, noise=noise)
     e = Ensemble(labels, weights=np.arange(1.0, 9.0))
     by_matrix = LWEA(7, normalized=normalized, linkage=linkage).fit(e)
@@ -233,27 +235,29 @@ def test_lwea_reads_rows_above_max_dense():
     assert asked(fine, "single")
 
 
-def test_lwea_of_missing_labels_by_rows():
+def test_lwea_by_rows_takes_missing_labels():
     labels, truth = planted(n=120, m=12, k=4, flip=0.1, missing=0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvidenceWarning)
-        found = LWEA(4, max_dense=10).fit(labels)
-    np.testing.assert_array_equal(found.labels_, LWEA(4).fit(labels).labels_)
-    np.testing.assert_array_equal(found.labels_, truth)
+        model = LWEA(4, max_dense=10).fit(labels)
+    np.testing.assert_array_equal(model.labels_, LWEA(4).fit(labels).labels_)
+    np.testing.assert_array_equal(model.labels_, truth)
 
 
 @pytest.mark.parametrize("limit", [3, 1])
 def test_pairs_without_evidence_are_reported(limit):
     labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
-    told = "Of 4 pairs of objects" if limit == 3 else "if there are any, count as dissimilarity 1"
-    with pytest.warns(EvidenceWarning, match=told):
+    pattern = (
+        "Of 4 pairs of objects" if limit == 3 else "if there are any, count as dissimilarity 1"
+    )
+    with pytest.warns(EvidenceWarning, match=pattern):
         warn_of_unobserved(Ensemble(labels), limit)
     with pytest.warns(EvidenceWarning, match="count as dissimilarity 1") as heard:
         LWEA(2, max_dense=2).fit(labels)
     assert heard[0].filename == __file__
 
 
-def test_a_matrix_that_is_too_large_is_refused():
+def test_an_oversized_matrix_is_refused():
     pairs = pairs_of(Ensemble(E2), connected_triples(E2))
     with pytest.raises(DenseLimitError, match=r"it with linkage='complete' .* 4 distinct .*HBGF"):
         cluster_tree(pairs, "complete", max_dense=3, owner="it")

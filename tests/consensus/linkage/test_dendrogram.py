@@ -63,7 +63,7 @@ def test_kernel_makes_greedy_merges_under_ties(linkage, data):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_kernel_survives_nothing_but_ties(linkage):
+def test_the_kernel_handles_ties_everywhere(linkage):
     D = 1.0 - np.eye(60)
     tree = kernel_tree(D, linkage)
     replay(tree, lambda A, B: between(D, A, B, linkage))
@@ -85,7 +85,7 @@ def test_sizes_stand_for_objects_at_distance_zero(linkage):
         assert adjusted_rand_score(expected, cut(compressed, k)[owner]) == 1.0
 
 
-def test_average_of_whole_numbers_keeps_ties():
+def test_averages_of_integers_keep_ties():
     # 0.1 + 0.2 != 0.3 in floating point, but 1 + 2 == 3: both averages are 3 / 20.
     disagreements = squareform(
         np.array([0, 1, 2, 9, 9, 9, 9, 9, 9, 3, 3, 9, 9, 9, 9]).astype(float)
@@ -129,13 +129,13 @@ def test_cut_reads_scipys_matrices_with_inversions():
 
 
 @pytest.mark.parametrize("k", [0, 5, 2.0, True, None])
-def test_cut_refuses_other_numbers(k):
+def test_cut_refuses_invalid_numbers(k):
     tree = EAC().fit(E1).linkage_matrix_
     with pytest.raises(ParameterError, match=r"'n_clusters' parameter of cut must be an int in"):
         cut(tree, k)
 
 
-def test_lifetimes_by_definition():
+def test_lifetimes_match_their_definition():
     rng = np.random.default_rng(3)
     tree = kernel_tree(symmetric(rng, 30), "average")
     heights = [0.0, *tree[:, 2]]

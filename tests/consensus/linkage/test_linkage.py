@@ -44,7 +44,7 @@ def fit_quietly(model, labels):
 @pytest.mark.parametrize(
     ("linkage", "heights"), [("single", [0, 1 / 3, 2 / 3]), ("average", [0, 1 / 3, 5 / 6])]
 )
-def test_e1(linkage, heights):
+def test_four_objects_match_hand_calculation(linkage, heights):
     model = EAC(linkage=linkage).fit(E1)
     np.testing.assert_allclose(model.linkage_matrix_[:, 2], heights, atol=1e-15)
     # Single: K = 2 and K = 3 live 1/3 each, and the smaller is taken.
@@ -53,12 +53,12 @@ def test_e1(linkage, heights):
     assert model.labels_.dtype == np.int64
 
 
-def test_e1_lifetimes():
+def test_lifetimes_of_four_objects_match_hand_calculation():
     np.testing.assert_allclose(EAC().fit(E1).lifetimes_, [1 / 2, 1 / 3, 0], atol=1e-15)
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_e2(linkage):
+def test_six_objects_match_hand_calculation(linkage):
     model = EAC(4, linkage=linkage).fit(E2)
     assert model.labels_.tolist() == [0, 1, 1, 2, 2, 3]
     D = dissimilarity(E2)
@@ -68,7 +68,7 @@ def test_e2(linkage):
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize("n_clusters", [3, None])
-def test_e3_unanimous(linkage, n_clusters):
+def test_unanimous_partitions_are_returned(linkage, n_clusters):
     truth = np.array([0, 1, 1, 2, 0, 2, 2, 1, 0])
     names = np.array([[0, 1, 2], [2, 0, 1], [7, 5, 6], [1, 0, 2]])
     model = EAC(n_clusters, linkage=linkage).fit(names[:, truth].T)
@@ -88,7 +88,7 @@ def test_one_cluster_is_found_only_without_a_choice(linkage):
 @pytest.mark.parametrize("linkage", LINKAGES)
 @given(data=st.data())
 @settings(max_examples=50, derandomize=True, deadline=None)
-def test_any_labels_make_greedy_merges(linkage, data):
+def test_merges_of_random_labels_are_greedy(linkage, data):
     n, m = data.draw(st.integers(2, 8)), data.draw(st.integers(1, 4))
     cells = data.draw(st.lists(st.integers(-2, 2), min_size=n * m, max_size=n * m))
     labels = np.array(cells).reshape(n, m)
@@ -105,7 +105,7 @@ def test_any_labels_make_greedy_merges(linkage, data):
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.3, 0.0), (0.2, 0.1)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_heights_equal_scipys_where_there_are_no_ties(linkage, missing, noise, weighted):
+def test_heights_equal_those_of_scipy_without_ties(linkage, missing, noise, weighted):
     rng = np.random.default_rng(11)
     labels = random_labels(rng, 60, 25, missing=missing, noise=noise)
     weights = rng.random(25) if weighted else None
@@ -120,7 +120,7 @@ def test_heights_equal_scipys_where_there_are_no_ties(linkage, missing, noise, w
         replay(tree, lambda A, B: between(D, A, B, linkage))
 
 
-def test_ward_is_ward_on_the_indicator_rows():
+def test_ward_equals_ward_on_indicator_rows():
     rng = np.random.default_rng(5)
     labels = random_labels(rng, 80, 31)
     weights = rng.random(31)
@@ -134,7 +134,7 @@ def test_ward_is_ward_on_the_indicator_rows():
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_soft_members(linkage):
+def test_soft_members_are_linked_by_expected_coassociation(linkage):
     rng = np.random.default_rng(2)
     memberships = [rng.dirichlet(np.ones(k), size=30) for k in (2, 3, 4)]
     memberships[1][4] = np.nan
@@ -155,7 +155,7 @@ def test_equal_soft_rows_are_not_at_distance_zero():
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_noise_is_never_together_with_another_object(linkage):
+def test_noise_shares_a_cluster_with_no_object(linkage):
     labels = [[0, -2], [0, -2], [1, 0], [1, 0]]
     tree = EAC(linkage=linkage).fit(labels).linkage_matrix_
     # Objects 0 and 1 have the same row, are together once, and were both seen twice.
@@ -173,7 +173,7 @@ def test_missing_labels_shrink_the_copresence(linkage):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_pairs_without_evidence_are_counted_and_warned_of(linkage):
+def test_pairs_without_evidence_are_counted_and_give_a_warning(linkage):
     labels = [[0, -1], [0, -1], [1, -1], [-1, 0], [-1, 0]]
     with pytest.warns(
         EvidenceWarning, match="Of 6 pairs of objects no partition observed both"
@@ -185,7 +185,7 @@ def test_pairs_without_evidence_are_counted_and_warned_of(linkage):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_objects_missing_everywhere_are_no_part_of_the_tree(linkage):
+def test_objects_missing_everywhere_are_not_in_the_tree(linkage):
     labels = np.array([*E1, [-1, -1, -1], E1[0]])
     with pytest.warns(EvidenceWarning, match="1 objects are missing in every partition"):
         model = EAC(2, linkage=linkage).fit(labels)
@@ -195,14 +195,14 @@ def test_objects_missing_everywhere_are_no_part_of_the_tree(linkage):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_a_single_observed_object(linkage):
+def test_a_single_observed_object_is_one_cluster(linkage):
     with pytest.warns(EvidenceWarning, match="missing in every partition"):
         model = EAC(linkage=linkage).fit([[0, 1], [-1, -1]])
     assert model.labels_.tolist() == [0, -1]
     assert model.linkage_matrix_.shape == (0, 4)
 
 
-def test_counting_unobserved_pairs():
+def test_unobserved_pairs_are_counted():
     rng = np.random.default_rng(0)
     for share in (0.3, 0.6, 0.8):
         labels = np.where(rng.random((50, 6)) < share, -1, 0)
@@ -221,7 +221,7 @@ def test_too_many_patterns_to_count_are_refused():
         EAC(2, linkage="single", max_dense=3).fit(labels)
 
 
-def test_starting_clusters():
+def test_starting_clusters_are_equal_rows():
     labels = [[0, 0], [0, -2], [0, 0], [0, -2], [1, -1], [1, -1]]
     start = starting_clusters(Ensemble(labels))
     assert start.first.tolist() == [0, 1, 3, 4]
@@ -233,7 +233,7 @@ def test_starting_clusters():
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_duplicates_of_every_object(linkage):
+def test_trees_of_duplicated_objects_are_greedy(linkage):
     rng = np.random.default_rng(4)
     labels = random_labels(rng, 20, 9)
     repeated = np.repeat(labels, 3, axis=0)
@@ -253,7 +253,7 @@ def test_every_k_is_given_exactly(linkage):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_one_partition(linkage):
+def test_one_partition_is_its_own_consensus(linkage):
     column = np.array([[3], [1], [3], [2], [1]])
     model = EAC(linkage=linkage).fit(column)
     assert model.labels_.tolist() == [0, 1, 0, 2, 1]
@@ -265,7 +265,7 @@ def test_one_partition(linkage):
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_partitions_have_no_order_and_no_names(linkage, missing, weighted):
+def test_the_order_and_names_of_partitions_do_not_matter(linkage, missing, weighted):
     rng = np.random.default_rng(14)
     labels = random_labels(rng, 50, 12, missing=missing)
     weights = rng.random(12) if weighted else np.ones(12)
@@ -278,8 +278,8 @@ def test_partitions_have_no_order_and_no_names(linkage, missing, weighted):
     for other in (same.linkage_matrix_, doubled.linkage_matrix_):
         if linkage == "single":
             # Of equal heights a minimum spanning tree tells no order.
-            found, expected = hierarchy.cophenet(other), hierarchy.cophenet(tree)
-            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
+            actual, expected = hierarchy.cophenet(other), hierarchy.cophenet(tree)
+            np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-11)
         else:
             np.testing.assert_allclose(other, tree, rtol=0, atol=1e-11)
 
@@ -322,7 +322,7 @@ def test_more_than_255_clusters_and_partitions():
 
 
 @pytest.mark.parametrize("linkage", ["average", "complete", "ward"])
-def test_dense_limit_names_the_way_out(linkage):
+def test_the_dense_limit_error_names_alternatives(linkage):
     labels = np.arange(12)[:, None] % [2, 3, 5]
     if linkage == "average":
         labels[0, 0] = -1
@@ -344,7 +344,7 @@ def test_dense_limit_names_the_way_out(linkage):
 
 @pytest.mark.parametrize("kind", ["weighted", "soft"])
 @pytest.mark.parametrize("noise", [0.0, 0.2])
-def test_rows_and_matrix_make_the_same_tree_without_ties(kind, noise):
+def test_rows_and_matrix_give_the_same_tree_without_ties(kind, noise):
     rng = np.random.default_rng(31)
     labels = random_labels(rng, 300, 9, k=8, noise=noise)
     e = Ensemble(labels, weights=np.sqrt([2.0, 3, 5, 7, 11, 13, 17, 19, 23]))
@@ -360,7 +360,7 @@ def test_rows_and_matrix_make_the_same_tree_without_ties(kind, noise):
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])
-def test_rows_merge_ties_as_a_greedy_method_may(noise):
+def test_rows_merge_ties_greedily(noise):
     labels = random_labels(np.random.default_rng(32), 60, 6, k=5, noise=noise)
     labels[20:30] = labels[10:20]
     tree = EAC(max_dense=9).fit(labels).linkage_matrix_
@@ -369,14 +369,14 @@ def test_rows_merge_ties_as_a_greedy_method_may(noise):
 
 
 @pytest.mark.parametrize("k", [2, 4, 12])
-def test_rows_take_the_ties_that_the_matrix_takes(k):
+def test_rows_break_ties_like_the_matrix(k):
     labels = np.random.default_rng(34).integers(0, k, (700, 6))
     a, b = (EAC(max_dense=most).fit(labels).linkage_matrix_ for most in (700, 10))
     np.testing.assert_array_equal(b[:, [0, 1, 3]], a[:, [0, 1, 3]])
     np.testing.assert_allclose(b[:, 2], a[:, 2], rtol=0, atol=1e-12)
 
 
-def test_many_small_clusters_go_by_rows(monkeypatch):
+def test_many_small_clusters_are_linked_by_rows(monkeypatch):
     labels = np.random.default_rng(35).integers(0, 60, (2300, 5))
     with monkeypatch.context() as patched:
         patched.setattr("conclust.consensus.linkage.eac.by_rows", lambda *given: False)
@@ -385,7 +385,7 @@ def test_many_small_clusters_go_by_rows(monkeypatch):
     np.testing.assert_array_equal(EAC(9).fit(labels).labels_, expected.labels_)
 
 
-def test_weighted_eac_past_the_matrix():
+def test_weighted_eac_works_without_the_matrix():
     labels = random_labels(np.random.default_rng(33), 200, 8, k=7)
     by_matrix, by_rows = WeightedEAC(4).fit(labels), WeightedEAC(4, max_dense=20).fit(labels)
     np.testing.assert_array_equal(by_rows.labels_, by_matrix.labels_)
@@ -407,12 +407,12 @@ def test_weighted_eac_past_the_matrix():
         ({"missing": "zero"}, "'missing' parameter of EAC"),
     ],
 )
-def test_parameters_are_checked(parameters, message):
+def test_invalid_parameters_are_refused(parameters, message):
     with pytest.raises(ParameterError, match=message):
         EAC(**parameters).fit(E1)
 
 
-def test_clone_and_input_kept():
+def test_cloning_works_and_the_input_is_not_modified():
     labels = np.array(E1)
     before = labels.copy()
     model = clone(EAC(2, linkage="ward", max_dense=9)).fit(labels)

@@ -124,7 +124,7 @@ def test_pieces_join_at_height_one(linkage):
 
 
 @pytest.mark.parametrize("linkage", ["single", "average"])
-def test_pairs_number_all_objects_also_those_missing_everywhere(linkage):
+def test_pairs_include_objects_missing_everywhere_in_their_numbering(linkage):
     labels = random_labels(np.random.default_rng(12), 30, 9)
     labels[[3, 17]] = -1
     pairs = sample_pairs(Ensemble(labels), 29, random_state=0)
@@ -163,13 +163,13 @@ def test_pairs_of_other_objects_are_refused():
         ({"copresence": np.zeros(12, dtype=np.uint32)}, "N_ij > 0"),
     ],
 )
-def test_broken_evidence_is_refused_where_it_is_made(change, message):
+def test_invalid_evidence_is_refused_when_it_is_created(change, message):
     good = sample_pairs(Ensemble(E1), 3, random_state=0)
     with pytest.raises(InputError, match=f"A SparseEvidence .*{message}"):
         replace(good, **change)
 
 
-def test_half_a_pattern_is_refused():
+def test_an_asymmetric_pattern_is_refused():
     c, N = evidence(E2)
     full = sparse_pattern(c, N, np.ones_like(c, dtype=bool))
     row = np.repeat(np.arange(6), np.diff(full.indptr))
@@ -184,7 +184,7 @@ def test_half_a_pattern_is_refused():
 
 
 @pytest.mark.parametrize("linkage", ["single", "average"])
-def test_objects_in_no_pair_are_pieces(linkage):
+def test_objects_without_pairs_are_separate_pieces(linkage):
     c, N = evidence(E2)
     nothing = sparse_pattern(c, N, np.zeros_like(c, dtype=bool))
     with pytest.warns(EvidenceWarning, match="in 6 pieces"):
@@ -201,7 +201,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_all_methods_of_pairs_read_them_alike(name):
+def test_all_methods_read_pairs_the_same_way(name):
     labels = random_labels(np.random.default_rng(3), 40, 8)
     others = sample_pairs(labels[:30], 5, random_state=0)
     for pairs in (6, 0.4, sample_pairs(labels, 6, random_state=0)):

@@ -23,7 +23,7 @@ def heights(model):
     return np.sort(model.linkage_matrix_[:, 2])
 
 
-def test_worked_example_1():
+def test_the_first_worked_example_is_reproduced():
     model = LWEA(2).fit(E1)
     # S12 = .738810 joins at 0 as one row; 34 = .289732; (13 + 14) / 2 = .072143 / 2.
     np.testing.assert_allclose(heights(model), [0, 1 - 0.289732, 1 - 0.0360715], atol=1e-6)
@@ -31,7 +31,7 @@ def test_worked_example_1():
     assert LWEA(3).fit(E1).labels_.tolist() == [0, 0, 1, 2]
 
 
-def test_worked_example_2():
+def test_the_second_worked_example_is_reproduced():
     # Huang, Wang and Lai 2018, theta = 0.4: the published form of S and its cuts.
     eci = naive.certainty(E2, 0.4)[1]
     S = naive.locally_weighted(E2, eci)
@@ -42,13 +42,13 @@ def test_worked_example_2():
     assert LWEA(3).fit(E2).labels_.tolist() == [0, 0, 0, 1, 1, 2]
 
 
-def test_worked_example_normalized():
+def test_the_normalized_worked_example_is_reproduced():
     model = LWEA(2, normalized=True, theta=0.08).fit(E1)
     # NWCA: 34 = .015500, 13 = .000237, 14 = 0.
     np.testing.assert_allclose(heights(model), [0, 1 - 0.0155, 1 - 0.000237 / 2], atol=1e-6)
 
 
-def test_unanimity_and_one_partition():
+def test_unanimous_partitions_and_one_partition_are_returned():
     truth = np.array([0, 1, 1, 2, 0, 2])
     for columns in (1, 4):
         for normalized in (False, True):
@@ -58,7 +58,7 @@ def test_unanimity_and_one_partition():
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete", "ward"])
-def test_large_theta_is_evidence_accumulation(linkage):
+def test_large_theta_gives_evidence_accumulation(linkage):
     labels = random_labels(np.random.default_rng(2), 30, 7, missing=0.1, noise=0.1)
     ensemble = Ensemble(labels, weights=np.arange(1.0, 8.0))
     local = quiet(LWEA(4, theta=1e12, linkage=linkage), ensemble)
@@ -69,7 +69,7 @@ def test_large_theta_is_evidence_accumulation(linkage):
 @pytest.mark.parametrize("linkage", ["single", "average", "complete", "ward"])
 @pytest.mark.parametrize(("missing", "noise"), [(0, 0), (0.3, 0), (0, 0.2), (0.2, 0.2)])
 @pytest.mark.parametrize("normalized", [False, True])
-def test_tree_is_greedy_on_all_pairs(linkage, missing, noise, normalized):
+def test_the_tree_matches_greedy_merging_of_all_pairs(linkage, missing, noise, normalized):
     rng = np.random.default_rng(11)
     labels = random_labels(rng, 18, 6, missing=missing, noise=noise)
     weights = rng.random(6) + 0.1
@@ -93,7 +93,7 @@ def test_tree_is_greedy_on_all_pairs(linkage, missing, noise, normalized):
     replay(model.linkage_matrix_, lambda A, B: between(D, A, B, linkage), 1e-8)
 
 
-def test_distinct_rows_live_from_where_they_are_formed():
+def test_lifetimes_start_where_distinct_rows_are_formed():
     # Uncertain clusters make all similarities small: from height 0 the rows would live longest.
     labels, _ = planted(n=60, m=12, k=3, flip=0.15)
     for theta in (0.4, 1.0):
@@ -114,7 +114,7 @@ def test_pairs_without_evidence_are_reported():
 
 
 @pytest.mark.parametrize("linkage", ["complete", "ward"])
-def test_dense_limit(linkage):
+def test_too_many_rows_for_a_dense_matrix_are_refused(linkage):
     labels = np.arange(12).reshape(-1, 1) % 8
     with pytest.raises(
         DenseLimitError, match=f"LWEA with linkage='{linkage}' needs a matrix of all pairs of the 8"
@@ -126,12 +126,12 @@ def test_dense_limit(linkage):
     "given",
     [{"theta": 0.0}, {"theta": "a"}, {"normalized": 1}, {"linkage": "median"}, {"max_dense": 0}],
 )
-def test_parameters(given):
+def test_invalid_parameters_of_lwea_are_refused(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of LWEA"):
         LWEA(2, **given).fit(E1)
 
 
-def test_finds_more_than_eac_in_fine_partitions():
+def test_lwea_beats_eac_on_fine_partitions():
     # Members have about three times the true number of clusters, cut at random places.
     rng = np.random.default_rng(5)
     centers = rng.normal(size=(5, 2)) * 4
@@ -158,7 +158,7 @@ def test_finds_more_than_eac_in_fine_partitions():
         (E2, [1, 0.836496, 0.393142, 0.157056], [0, 0, 0, 1, 1, 1], [0, 1, 1, 2, 2, 1]),
     ],
 )
-def test_transfer_cut_of_worked_examples(labels, eigenvalues, two, three):
+def test_the_transfer_cut_matches_the_worked_examples(labels, eigenvalues, two, three):
     model = LWGP(len(eigenvalues), random_state=0).fit(labels)
     np.testing.assert_allclose(model.singular_values_**2, eigenvalues, atol=1e-6)
     assert LWGP(2, random_state=0).fit(labels).labels_.tolist() == two
@@ -167,7 +167,7 @@ def test_transfer_cut_of_worked_examples(labels, eigenvalues, two, three):
 
 @pytest.mark.parametrize(("missing", "noise"), [(0, 0), (0.2, 0), (0.2, 0.2)])
 @pytest.mark.parametrize("normalized", [False, True])
-def test_graph_is_the_indicator_times_certainty(missing, noise, normalized):
+def test_the_graph_is_the_indicator_times_certainty(missing, noise, normalized):
     rng = np.random.default_rng(4)
     labels = random_labels(rng, 30, 6, missing=missing, noise=noise)
     weights = rng.random(6) + 0.1
@@ -187,7 +187,7 @@ def test_graph_is_the_indicator_times_certainty(missing, noise, normalized):
     np.testing.assert_allclose(model.singular_values_, values[:4], atol=1e-9)
 
 
-def test_large_theta_is_the_transfer_cut_of_the_plain_graph():
+def test_large_theta_gives_the_unweighted_transfer_cut():
     labels, _ = planted(n=80, m=8, k=4, flip=0.2)
     local = LWGP(4, theta=1e12, random_state=0).fit(labels)
     plain = HBGF(4, joint=False, random_state=0).fit(labels)
@@ -196,6 +196,6 @@ def test_large_theta_is_the_transfer_cut_of_the_plain_graph():
 
 
 @pytest.mark.parametrize("given", [{"theta": -1.0}, {"normalized": None}, {"n_init": 0}])
-def test_parameters_of_lwgp(given):
+def test_invalid_parameters_of_lwgp_are_refused(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of LWGP"):
         LWGP(2, **given).fit(E1)

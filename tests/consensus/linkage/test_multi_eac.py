@@ -26,7 +26,7 @@ LINKAGES = ("single", "average", "complete", "ward")
 def naive_stability(labels, weights=None):
     n, m = labels.shape
     weights = np.ones(m) if weights is None else np.asarray(weights, dtype=float)
-    found = []
+    values = []
     for u in range(m):
         for c in range(labels[:, u].max() + 1):
             total = observed_weight = 0.0
@@ -40,8 +40,8 @@ def naive_stability(labels, weights=None):
                     best = max(best, len(own & other) / len(own | other))
                 total += weights[v] * best
                 observed_weight += weights[v]
-            found.append(total / observed_weight if observed_weight else 1.0)
-    return np.array(found)
+            values.append(total / observed_weight if observed_weight else 1.0)
+    return np.array(values)
 
 
 def naive_dissimilarity(labels, cluster_weights, weights):
@@ -78,7 +78,7 @@ def canonical(rng, n, m, **kind):
     return ensemble.labels, ensemble
 
 
-def test_e1_and_e2():
+def test_four_and_six_objects_match_hand_calculation():
     model = MultiEAC(2, cluster_weights=np.ones(6)).fit(E1)
     np.testing.assert_allclose(model.linkage_matrix_[:, 2], [0, 1 / 3, 5 / 6])
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
@@ -103,7 +103,7 @@ def test_stability_is_the_mean_of_the_best_jaccard_indices(seed):
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize("seed", range(3))
-def test_all_weights_one_is_eac(linkage, seed):
+def test_unit_weights_give_eac(linkage, seed):
     rng = np.random.default_rng(seed)
     _, ensemble = canonical(rng, 40, 6, missing=0.15 * seed, noise=0.1 * seed)
     ones = np.ones(int(ensemble.offsets[-1]))
@@ -114,7 +114,7 @@ def test_all_weights_one_is_eac(linkage, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_unstable_clusters_are_as_missing(seed):
+def test_unstable_clusters_count_as_missing(seed):
     rng = np.random.default_rng(seed)
     labels, ensemble = canonical(rng, 40, 12)
     model = quiet(MultiEAC(3, cluster_weights="stable", threshold=0.35), ensemble)
@@ -132,7 +132,7 @@ def test_unstable_clusters_are_as_missing(seed):
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize("seed", range(3))
-def test_every_merge_is_a_least_one(linkage, seed):
+def test_every_merge_has_the_smallest_distance(linkage, seed):
     rng = np.random.default_rng(seed)
     labels, ensemble = canonical(rng, 18, 5, missing=0.1, noise=0.1)
     cluster_weights = rng.random(int(ensemble.offsets[-1]))
@@ -149,7 +149,7 @@ def test_every_merge_is_a_least_one(linkage, seed):
 
 
 @pytest.mark.parametrize("cluster_weights", ["stable", "jaccard"])
-def test_clusters_found_by_one_partition_only_lose_weight(cluster_weights):
+def test_clusters_in_only_one_partition_lose_weight(cluster_weights):
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(3), 20)
     labels = np.column_stack([truth] * 6 + [rng.integers(3, size=60) for _ in range(5)])
@@ -158,7 +158,7 @@ def test_clusters_found_by_one_partition_only_lose_weight(cluster_weights):
     assert model.cluster_weights_[:18].min() > model.cluster_weights_[18:].max()
 
 
-def test_soft_members_with_certain_rows_are_hard_ones():
+def test_soft_members_with_certain_rows_equal_labels():
     rng = np.random.default_rng(0)
     labels, hard = canonical(rng, 30, 5)
     soft = Ensemble.from_memberships([np.eye(int(column.max()) + 1)[column] for column in labels.T])
@@ -167,7 +167,7 @@ def test_soft_members_with_certain_rows_are_hard_ones():
     np.testing.assert_array_equal(a.labels_, b.labels_)
 
 
-def test_blocks_of_rows_of_soft_members_are_as_one(monkeypatch):
+def test_blocks_of_soft_rows_equal_one_block(monkeypatch):
     rng = np.random.default_rng(0)
     soft = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 60) for _ in range(6)])
     whole = MultiEAC(3).fit(soft)
@@ -181,7 +181,7 @@ def test_pairs_without_evidence_are_reported():
         MultiEAC(2, cluster_weights=[1, 0]).fit([[0], [0], [0], [1]])
 
 
-def test_a_dense_matrix_has_a_limit():
+def test_the_size_of_the_dense_matrix_is_limited():
     labels = np.column_stack([np.arange(8), np.arange(8)])
     with pytest.raises(
         DenseLimitError, match=r"MultiEAC with linkage='average' .* of the 8 .*single"
@@ -203,7 +203,7 @@ def test_single_linkage_needs_no_matrix(weights, missing):
         naive.replay(by_rows, lambda A, B: naive.between(D, A, B, "single"), 1e-9)
 
 
-def test_single_linkage_without_a_matrix_tells_of_silent_pairs():
+def test_single_linkage_without_a_matrix_reports_pairs_without_evidence():
     labels = [[0], [0], [1], [2]]
     with pytest.warns(EvidenceWarning, match="Of 3 pairs of objects no partition speaks"):
         model = MultiEAC(2, linkage="single", cluster_weights=[1, 1, 0], max_dense=2).fit(labels)
@@ -233,7 +233,7 @@ def test_bad_parameters_are_refused(parameters, owner):
         owner(2, **parameters).fit(E1)
 
 
-def test_weighted_eac_is_eac_of_the_weighted_ensemble():
+def test_weighted_eac_equals_eac_of_the_weighted_ensemble():
     rng = np.random.default_rng(0)
     labels = naive.random_labels(rng, 50, 8)
     X = rng.normal(size=(50, 3))
@@ -257,7 +257,7 @@ def test_weights_of_the_ensemble_multiply():
     np.testing.assert_array_equal(model.weights_, own * weighting.agreement_weights(labels))
 
 
-def test_data_of_objects_missing_everywhere_is_left_out():
+def test_data_of_objects_missing_everywhere_is_ignored():
     rng = np.random.default_rng(0)
     labels = naive.random_labels(rng, 50, 6)
     X = rng.normal(size=(50, 3))

@@ -22,7 +22,7 @@ def profiles(labels, weights):
     return S
 
 
-def test_e1():
+def test_four_objects_match_hand_calculation():
     D = squareform(pdist(profiles(np.asarray(E1), None)))
     np.testing.assert_allclose(D[[0, 0, 2], [2, 3, 3]], [4 / 3, 1.763834, 2 / 3], atol=1e-6)
     tree = EAC(2, metric="profile", linkage="complete").fit(E1).linkage_matrix_
@@ -31,7 +31,7 @@ def test_e1():
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete", "ward"])
 @pytest.mark.parametrize(("missing", "noise", "weighted"), KINDS)
-def test_tree_is_that_of_the_rows(linkage, missing, noise, weighted):
+def test_the_tree_equals_that_of_the_rows(linkage, missing, noise, weighted):
     rng = np.random.default_rng(3)
     labels = naive.random_labels(rng, 36, 8, k=6, missing=missing, noise=noise)
     labels[10:14] = labels[20:24]
@@ -43,7 +43,7 @@ def test_tree_is_that_of_the_rows(linkage, missing, noise, weighted):
     naive.replay(model.linkage_matrix_, lambda A, B: naive.between(D, A, B, linkage), 1e-5)
 
 
-def test_soft_members():
+def test_soft_members_are_linked_by_their_memberships():
     members = [np.random.default_rng(u).dirichlet(np.ones(3), 20) for u in range(5)]
     S = sum(M @ M.T for M in members) / 5
     np.fill_diagonal(S, 1.0)
@@ -53,8 +53,8 @@ def test_soft_members():
 
 def test_planted_clusters_are_found():
     labels, truth = planted(n=200, m=15, k=4, flip=0.1)
-    found = EAC(4, metric="profile", linkage="complete").fit(labels).labels_
-    np.testing.assert_array_equal(found, truth)
+    found_labels = EAC(4, metric="profile", linkage="complete").fit(labels).labels_
+    np.testing.assert_array_equal(found_labels, truth)
 
 
 def test_unsupported_input_is_refused():

@@ -43,7 +43,7 @@ def sample(missing, noise, weighted, n=30, m=6):
         (E2, [1, 0.014501, 0.002046], [0, 0, 0, 1, 1, 1]),
     ],
 )
-def test_transfer_cut_of_worked_examples(labels, eigenvalues, two):
+def test_the_transfer_cut_matches_the_worked_examples(labels, eigenvalues, two):
     model = LCE(3, random_state=0).fit(labels)
     np.testing.assert_allclose(model.singular_values_**2, eigenvalues, atol=1e-6)
     assert LCE(2, random_state=0).fit(labels).labels_.tolist() == two
@@ -67,7 +67,7 @@ def refined(e, W):
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
 @pytest.mark.parametrize("similarity", ["cts", "wtq"])
-def test_graph_is_the_refined_matrix(missing, noise, weighted, similarity):
+def test_the_graph_is_the_refined_matrix(missing, noise, weighted, similarity):
     labels, weights = sample(missing, noise, weighted)
     e = Ensemble(labels, weights=weights)
     W = naive.triples(labels, weights, 0.7, quality=similarity == "wtq")
@@ -84,7 +84,7 @@ def same_spaces(U, V, values):
 
 @pytest.mark.parametrize("held", [4096, 30])
 @pytest.mark.parametrize("n", [20, 200])
-def test_spectrum_without_the_matrix(monkeypatch, held, n):
+def test_the_spectrum_does_not_need_the_matrix(monkeypatch, held, n):
     # Made whole; by products with B and W; or, of few objects, from the smaller side.
     monkeypatch.setattr(spectral, "_HELD", held)
     monkeypatch.setattr(spectral, "_WHOLE", held)
@@ -98,7 +98,7 @@ def test_spectrum_without_the_matrix(monkeypatch, held, n):
 
 
 @pytest.mark.parametrize("absent", [0.0, 0.2])
-def test_without_decay_it_is_the_plain_transfer_cut(absent):
+def test_without_decay_lce_is_the_plain_transfer_cut(absent):
     labels, _ = planted(n=80, m=8, k=4, flip=0.2)
     labels[np.random.default_rng(0).random(labels.shape) < absent] = -1
     linked = LCE(4, decay=0.0, random_state=0).fit(labels)
@@ -109,7 +109,7 @@ def test_without_decay_it_is_the_plain_transfer_cut(absent):
 
 @pytest.mark.parametrize("code", [-1, -2], ids=["missing", "noise"])
 @pytest.mark.parametrize("similarity", ["cts", "wtq"])
-def test_absences_are_not_what_is_cut(similarity, code):
+def test_missing_labels_do_not_determine_the_cut(similarity, code):
     labels, truth = planted(n=300, m=12, k=4, flip=0.1)
     labels[np.random.default_rng(0).random(labels.shape) < 0.2] = code
     model = LCE(4, similarity=similarity, random_state=0).fit(labels)
@@ -126,7 +126,7 @@ def test_absences_are_not_what_is_cut(similarity, code):
         ("asrs", 5, {(0, 2): 0.366667, (2, 3): 0.469444, (0, 3): 0.147222}, [0, 1, 1, 1, 1, 1]),
     ],
 )
-def test_linkage_of_worked_examples(similarity, n_iter, E1_S, two):
+def test_linkage_matches_the_worked_examples(similarity, n_iter, E1_S, two):
     model = LCE(
         2, similarity=similarity, consensus="hierarchical", linkage="complete", n_iter=n_iter
     ).fit(E1)
@@ -147,7 +147,7 @@ def test_linkage_of_worked_examples(similarity, n_iter, E1_S, two):
         assert average.labels_.tolist() == two
 
 
-def test_limits_of_linkage():
+def test_linkage_without_decay_equals_eac():
     labels = random_labels(np.random.default_rng(1), 50, 6)
     e = Ensemble(labels, weights=np.random.default_rng(2).random(6) + 0.5)
     for linkage in ("average", "single", "complete"):
@@ -168,7 +168,7 @@ def test_limits_of_linkage():
     np.testing.assert_allclose(heights, np.where(alike < 1, 1 - 0.8 / 6 * alike, 0.0), atol=1e-11)
 
 
-def test_number_by_lifetime():
+def test_the_number_is_chosen_by_lifetime():
     labels, truth = planted(n=80, m=10, k=4, flip=0.05)
     for model in (LCE(consensus="hierarchical"), ECPCS(consensus="hierarchical")):
         np.testing.assert_array_equal(model.fit(labels).labels_, truth)
@@ -178,7 +178,7 @@ def test_number_by_lifetime():
             model.fit(labels)
 
 
-def test_a_second_fit_leaves_nothing_of_the_first():
+def test_a_second_fit_resets_all_attributes():
     cut = HBGF(2, random_state=0).fit(E1).set_params(partitioner="internal")
     assert not hasattr(cut.fit(E1), "singular_values_")
     model = (
@@ -200,7 +200,7 @@ def test_pairs_without_evidence_are_reported():
         assert heard[0].filename == __file__
 
 
-def test_dense_limit():
+def test_too_many_rows_for_a_dense_matrix_are_refused():
     for model in (
         LCE(2, consensus="hierarchical", linkage="complete", max_dense=3),
         ECPCS(2, consensus="hierarchical", linkage="complete", max_dense=3),
@@ -224,7 +224,7 @@ def test_dense_limit():
         {"max_dense": 0},
     ],
 )
-def test_parameters_of_lce(given):
+def test_invalid_parameters_of_lce_are_refused(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of LCE"):
         LCE(2, **given).fit(E1)
 
@@ -232,7 +232,7 @@ def test_parameters_of_lce(given):
 # -- ECPCS
 
 
-def test_worked_examples():
+def test_ecpcs_matches_the_worked_examples():
     tree = ECPCS(2, consensus="hierarchical").fit(E1)
     expected = [0, 1 - 0.941534, 1 - (0.828767 + 0.770300) / 2]
     np.testing.assert_allclose(tree.linkage_matrix_[:, 2], expected, atol=1e-6)
@@ -244,7 +244,7 @@ def test_worked_examples():
 
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
-def test_objects_go_where_most_of_the_clusters_hold_them(missing, noise, weighted):
+def test_objects_join_the_meta_cluster_with_most_of_their_clusters(missing, noise, weighted):
     labels, weights = sample(missing, noise, False)
     weights = np.array([2.0, 1.0, 0.0, 1.0, 3.0, 1.0]) if weighted else None
     model = ECPCS(3, random_state=0).fit(Ensemble(labels, weights=weights))
@@ -268,7 +268,7 @@ def test_objects_go_where_most_of_the_clusters_hold_them(missing, noise, weighte
 
 
 @pytest.mark.parametrize("whole", [1500, 10])
-def test_cut_of_the_graph_with_loops(monkeypatch, whole):
+def test_the_cut_counts_loops(monkeypatch, whole):
     # Cour, Yu and Shi: 1/2 on the diagonal, 1 more in the degrees.
     monkeypatch.setattr(spectral, "_WHOLE", whole)
     R = trajectory_similarity(random_labels(np.random.default_rng(1), 60, 12, k=5), n_steps=3)
@@ -276,9 +276,9 @@ def test_cut_of_the_graph_with_loops(monkeypatch, whole):
     root = 1 / np.sqrt(R.sum(axis=1) + 1.0)
     values, vectors = np.linalg.eigh((R + 0.5 * np.eye(n)) * root[:, None] * root)
     expected = vectors[:, -3:] / np.linalg.norm(vectors[:, -3:], axis=1, keepdims=True)
-    found = graph_embedding(R, 3, np.random.default_rng(0), loops=np.full(n, 0.5))
+    actual = graph_embedding(R, 3, np.random.default_rng(0), loops=np.full(n, 0.5))
     assert np.diff(values[-4:]).min() > 1e-4
-    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+    np.testing.assert_allclose(actual @ actual.T, expected @ expected.T, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -295,18 +295,18 @@ def test_cut_of_the_graph_with_loops(monkeypatch, whole):
         ("asrs", "hierarchical", -2, 0.3, False),
     ],
 )
-def test_labels_that_hide_the_clusters_are_warned_of(similarity, consensus, code, share, warned):
+def test_uninformative_labels_give_a_warning(similarity, consensus, code, share, warned):
     labels, truth = planted(seed=0, n=150, m=10, k=4, flip=0.35 if code == -1 else 0.15)
     labels = np.where(np.random.default_rng(0).random(labels.shape) < share, code, labels)
     model = LCE(4, similarity=similarity, consensus=consensus, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = adjusted_rand_index(truth, model.fit(labels).labels_)
-    said = [str(one.message) for one in caught if issubclass(one.category, EnsembleWarning)]
-    assert any("of the labels are" in text for text in said) == warned
+        actual = adjusted_rand_index(truth, model.fit(labels).labels_)
+    messages = [str(one.message) for one in caught if issubclass(one.category, EnsembleWarning)]
+    assert any("of the labels are" in text for text in messages) == warned
     # What is said is so: the clusters are not found there, and they are by what it names.
     if warned:
-        assert found < 0.75
+        assert actual < 0.75
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EvidenceWarning)
             instead = LCE(4, similarity="asrs", consensus="hierarchical").fit(labels).labels_
@@ -314,7 +314,7 @@ def test_labels_that_hide_the_clusters_are_warned_of(similarity, consensus, code
 
 
 @pytest.mark.parametrize("seed", [4, 5, 7, 9])
-def test_a_cluster_of_weight_2_is_cut_as_two_of_weight_1(seed):
+def test_a_cluster_of_weight_2_counts_as_two_of_weight_1(seed):
     rng = np.random.default_rng(seed)
     R = rng.random((8, 8)) ** 2
     R = (R + R.T) / 2
@@ -326,11 +326,11 @@ def test_a_cluster_of_weight_2_is_cut_as_two_of_weight_1(seed):
         return _normalized_cut(R, weights, 2, np.random.SeedSequence(0), 20)
 
     repeated = cut(R[np.ix_(times, times)], np.ones(len(times)))
-    found = cut(R, weights.astype(float))
-    assert adjusted_rand_score(found[times], repeated) == 1.0
+    actual = cut(R, weights.astype(float))
+    assert adjusted_rand_score(actual[times], repeated) == 1.0
 
 
-def test_meta_clusters_are_the_planted_ones():
+def test_meta_clusters_match_the_planted_clusters():
     labels, truth = planted(n=120, m=10, k=4, flip=0.1)
     model = ECPCS(4, random_state=0).fit(labels)
     e = Ensemble(labels)
@@ -350,6 +350,6 @@ def test_meta_clusters_are_the_planted_ones():
         {"max_dense": 0},
     ],
 )
-def test_parameters_of_ecpcs(given):
+def test_invalid_parameters_of_ecpcs_are_refused(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of ECPCS"):
         ECPCS(2, **given).fit(E1)

@@ -57,7 +57,7 @@ def naive_nmf(labels, w, H, price=0.0, given=None):
 
 
 @pytest.mark.parametrize("learn", [False, True])
-def test_nmf_objective_is_its_definition_and_never_rises(learn):
+def test_nmf_objective_matches_its_definition_and_never_rises(learn):
     labels, _ = flipped()
     labels[::9, 2] = -2
     weights = np.arange(10) % 4
@@ -100,7 +100,7 @@ def test_nmf_weights_reach_0():
     assert model.weights_.sum() == pytest.approx(1)
 
 
-def test_nmf_worked_examples():
+def test_nmf_solves_the_worked_examples():
     np.testing.assert_array_equal(WeightedNMF(2, random_state=0).fit_predict(E1), [0, 0, 1, 1])
     model = WeightedNMF(2, learn_weights=False, random_state=0).fit(E2)
     assert model.objective_ == pytest.approx(naive_nmf(E2, np.full(3, 1 / 3), model.factors_))
@@ -133,7 +133,7 @@ def naive_communities(labels, U, weights=None):
 
 @pytest.mark.parametrize("copies", [1, 2])
 @pytest.mark.parametrize("missing", [0.0, 0.15, 0.6])
-def test_communities_objective_is_its_definition_and_never_rises(missing, copies):
+def test_communities_objective_matches_its_definition_and_never_rises(missing, copies):
     labels, _ = flipped(3, flip=0.3)
     labels[::9, 2] = -2
     labels[np.random.default_rng(0).random(labels.shape) < missing] = -1
@@ -155,7 +155,7 @@ def test_communities_objective_is_its_definition_and_never_rises(missing, copies
     assert (level - G).max() <= 2e-3 * np.abs(G).max()
 
 
-def test_communities_of_few_objects_by_all_pairs_are_those_by_groups():
+def test_communities_by_all_pairs_equal_those_by_groups():
     labels, _ = flipped(3, flip=0.2)
     labels[np.random.default_rng(0).random(labels.shape) < 0.3] = -1
     labels = labels[np.r_[:80, :5]]  # some rows twice
@@ -175,7 +175,7 @@ def test_communities_of_few_objects_by_all_pairs_are_those_by_groups():
     )
 
 
-def test_communities_of_many_objects_leave_a_constant_in(monkeypatch):
+def test_communities_of_many_objects_include_a_constant(monkeypatch):
     labels, _ = flipped(3, flip=0.3)
     labels[::4, 1:4] = -1
     small = FuzzyCommunities(3, random_state=0).fit(labels)
@@ -190,7 +190,7 @@ def test_communities_of_many_objects_leave_a_constant_in(monkeypatch):
     assert large.objective_ == pytest.approx((each**2).sum() / 10)
 
 
-def test_communities_survive_missing_labels():
+def test_communities_take_missing_labels():
     truth = np.repeat(np.arange(3), 20)
     labels = np.column_stack([truth] * 12)
     labels[np.random.default_rng(1).random(labels.shape) < 0.3] = -1
@@ -204,7 +204,7 @@ def test_communities_survive_missing_labels():
     assert np.delete(model.bridgeness_, 7).max() < 1e-3
 
 
-def test_communities_worked_examples():
+def test_communities_solve_the_worked_examples():
     model = FuzzyCommunities(2, random_state=0).fit(E1)
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
     assert model.bridgeness_.argmax() == 2
@@ -230,7 +230,7 @@ def test_communities_recover_memberships():
     assert np.abs(model.membership_[:, order] - U).mean() < 0.05
 
 
-def test_communities_are_least_squares_with_every_objects_own_pair():
+def test_communities_fit_least_squares_including_the_diagonal():
     # BaumEagon climbs the same criterion: half the squares, times the number of partitions.
     for seed in range(3):
         labels, _ = flipped(seed, n=60, m=9, flip=0.3)
@@ -265,7 +265,7 @@ def naive_rows(labels, Y, power, kind, medoids=None):
 
 
 @pytest.mark.parametrize("kind", ["cmeans", "cmedoids"])
-def test_rows_objective_is_its_definition_and_never_rises(kind):
+def test_rows_objective_matches_its_definition_and_never_rises(kind):
     labels, truth = flipped(4, n=30, m=6)
     labels[::7, 2] = -2
     if kind == "cmeans":
@@ -283,7 +283,7 @@ def test_rows_objective_is_its_definition_and_never_rises(kind):
 
 
 @pytest.mark.parametrize("kind", ["cmeans", "cmedoids", "weighted_medoids"])
-def test_rows_worked_examples(kind):
+def test_rows_solve_the_worked_examples(kind):
     make = {"kind": kind, "random_state": 0}
     np.testing.assert_array_equal(FuzzyRows(2, **make).fit_predict(E1), [0, 0, 1, 1])
     model = FuzzyRows(2, **make).fit(E2)
@@ -321,7 +321,7 @@ def naive_weighted(labels, Y, V, power, medoid_power):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_weighted_medoids_are_a_minimum_of_their_definition(seed):
+def test_weighted_medoids_minimise_their_objective(seed):
     labels, truth = flipped(seed, n=40, m=7)
     labels[::9, 2] = -2
     powers = {"fuzziness": 1.4, "medoid_fuzziness": 1.8}
@@ -346,7 +346,7 @@ def test_weighted_medoids_are_a_minimum_of_their_definition(seed):
         assert naive_weighted(labels, Y, other, 1.4, 1.8) >= expected * (1 - 1e-9)
 
 
-def test_weights_near_one_object_are_medoids():
+def test_weighted_medoids_concentrated_on_one_object_equal_medoids():
     labels, _ = flipped(6, n=60, m=15)
     # Weights without a pattern: no two objects are equally far from the others.
     weights = np.random.default_rng(6).uniform(0.5, 2.0, 15)
@@ -360,7 +360,7 @@ def test_weights_near_one_object_are_medoids():
     assert one.medoid_weights_ is None
 
 
-def test_rows_refusals_and_warnings():
+def test_rows_refuse_invalid_input_and_warn_without_convergence():
     missing = E1.copy()
     missing[2, 2] = -1
     with pytest.raises(UnsupportedEnsembleError, match="With kind='cmeans' it does"):
@@ -381,7 +381,7 @@ def test_rows_refusals_and_warnings():
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
-def test_left_stochastic_recovers_what_is_of_its_form(k):
+def test_left_stochastic_recovers_matrices_of_its_form(k):
     rng = np.random.default_rng(k)
     P = rng.dirichlet(np.full(k, 0.3), 60)
     P[:k] = np.eye(k)
@@ -396,12 +396,12 @@ def test_left_stochastic_recovers_what_is_of_its_form(k):
         *(np.linalg.qr(rng.normal(size=(k - 1, k - 1)))[0] for _ in range(9)),
     ]
     ends = [rotated(points, np.ones(60), start, 5000, 1e-18) for start in starts]
-    found = min(ends, key=lambda end: end.trace[-1])
-    assert found.trace[-1] <= 1e-10
-    np.testing.assert_allclose(found.membership @ found.membership.T, P @ P.T, atol=1e-4)
+    actual = min(ends, key=lambda end: end.trace[-1])
+    assert actual.trace[-1] <= 1e-10
+    np.testing.assert_allclose(actual.membership @ actual.membership.T, P @ P.T, atol=1e-4)
 
 
-def test_left_stochastic_numbers_are_their_definitions():
+def test_left_stochastic_attributes_match_their_definitions():
     labels, truth = flipped(6, flip=0.3)
     labels[::9, 2] = -2
     weights = np.arange(10) % 3
@@ -414,7 +414,7 @@ def test_left_stochastic_numbers_are_their_definitions():
     assert adjusted_rand_score(truth, model.labels_) > 0.8
 
 
-def test_left_stochastic_worked_examples():
+def test_left_stochastic_solves_the_worked_examples():
     model = LeftStochastic(2, random_state=0).fit(E1)
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
     model = LeftStochastic(2, random_state=0).fit(E2)
@@ -425,7 +425,7 @@ def test_left_stochastic_worked_examples():
     assert model.scale_ == pytest.approx(1)
 
 
-def test_left_stochastic_with_many_clusters_in_all_is_the_same(monkeypatch):
+def test_left_stochastic_is_unchanged_by_many_clusters_in_total(monkeypatch):
     labels, _ = flipped(7)
     whole = LeftStochastic(3, random_state=0).fit(labels)
     monkeypatch.setattr("conclust.consensus.matrix.left_stochastic._DENSE", 5)
@@ -442,7 +442,7 @@ def test_left_stochastic_warns_without_convergence():
 @pytest.mark.parametrize(
     "name", ["WeightedNMF", "FuzzyCommunities", "FuzzyRows", "LeftStochastic", "DyadicAspect"]
 )
-def test_objects_that_never_share_a_cluster(name):
+def test_objects_that_never_share_a_cluster_are_separated(name):
     model = getattr(conclust, name)(2, random_state=0).fit(np.full((6, 3), -2))
     np.testing.assert_allclose(model.membership_.sum(axis=1), 1)
     assert np.isfinite(model.objective_)
@@ -467,7 +467,7 @@ def dyads(shares, counts):
 
 
 @pytest.mark.parametrize(("n", "k"), [(1100, 5), (90, 1), (40, 11), (30, 23)])
-def test_dyadic_step_is_that_of_the_matrices(n, k):
+def test_dyadic_steps_equal_those_by_matrices(n, k):
     # More rows than are worked on together, and numbers of objects that differ.
     rng = np.random.default_rng(11)
     shares = rng.random((n, n)) * (rng.random((n, n)) < 0.7)
@@ -485,7 +485,7 @@ def test_dyadic_step_is_that_of_the_matrices(n, k):
     np.testing.assert_allclose(new.sum(axis=1), model.partners)
 
 
-def test_dyads_are_the_pairs_of_objects():
+def test_dyads_are_pairs_of_objects():
     labels, _ = flipped(3, n=90, m=4)
     labels[::11, 1] = -1
     ensemble = Ensemble(labels)
@@ -503,7 +503,7 @@ def test_dyads_are_the_pairs_of_objects():
 
 @pytest.mark.parametrize("copies", [1, 3])
 @pytest.mark.parametrize("missing", [False, True])
-def test_dyadic_likelihood_is_its_definition_and_never_falls(missing, copies):
+def test_dyadic_likelihood_matches_its_definition_and_never_falls(missing, copies):
     labels, truth = flipped(9, n=60, flip=0.3)
     labels[::9, 2] = -2
     labels, truth = np.repeat(labels, copies, axis=0), np.repeat(truth, copies)
@@ -524,7 +524,7 @@ def test_dyadic_likelihood_is_its_definition_and_never_falls(missing, copies):
     assert adjusted_rand_score(truth, model.labels_) > 0.7
 
 
-def test_dyadic_worked_examples():
+def test_dyadic_mixture_solves_the_worked_examples():
     model = DyadicAspect(2, random_state=0).fit(E1)
     # The third is as often with the first two as with the last.
     expected = [[1, 0], [1, 0], [0.5, 0.5], [0, 1]]

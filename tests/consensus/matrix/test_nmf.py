@@ -32,7 +32,7 @@ def naive_objective(labels, w, H):
     return total
 
 
-def test_objective_with_missing_labels_is_its_definition_and_never_rises():
+def test_objective_with_missing_labels_matches_its_definition_and_never_rises():
     labels, _ = noisy(0)
     given = np.arange(8.0)
     ensemble = Ensemble(labels, weights=given)
@@ -50,7 +50,7 @@ def test_learning_weights_with_missing_labels_is_refused():
         WeightedNMF(3).fit(labels)
 
 
-def test_nothing_missing_is_the_limit_of_missing_labels():
+def test_complete_labels_are_the_limit_of_missing_labels():
     labels, _ = noisy(3, missing=0.0)
     rows = Ensemble(labels).distinct_rows()
     plain = Criterion.of(rows, 0.02)
@@ -67,7 +67,7 @@ def test_nothing_missing_is_the_limit_of_missing_labels():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_a_round_reads_the_same_with_the_pairs_formed_or_not(monkeypatch, missing):
+def test_an_iteration_is_the_same_with_and_without_formed_pairs(monkeypatch, missing):
     labels, _ = noisy(5, missing=missing)
     rows = Ensemble(labels).distinct_rows()
     criterion = Criterion.of(rows, 0.0)
@@ -93,19 +93,19 @@ def test_factors_are_stationary_under_finite_differences():
     criterion = Criterion.of(rows, 0.0)
     start = 0.1 + np.random.default_rng(0).random((len(rows), 3))
     w = criterion.given
-    found = solve(criterion, start, w, learn_weights=False, max_iter=20_000, tol=1e-13)
-    step, scale = 1e-5, abs(found.trace[0])
+    actual = solve(criterion, start, w, learn_weights=False, max_iter=20_000, tol=1e-13)
+    step, scale = 1e-5, abs(actual.trace[0])
     for i, k in np.ndindex(10, 3):
-        up, down = found.H.copy(), found.H.copy()
+        up, down = actual.H.copy(), actual.H.copy()
         up[i, k] += step
         down[i, k] = max(0.0, down[i, k] - step)
-        rise = criterion.objective(w, criterion.at(up)) - found.trace[-1]
-        fall = criterion.objective(w, criterion.at(down)) - found.trace[-1]
+        rise = criterion.objective(w, criterion.at(up)) - actual.trace[-1]
+        fall = criterion.objective(w, criterion.at(down)) - actual.trace[-1]
         assert min(rise, fall) >= -1e-9 * scale
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_many_rows_are_finished_on_all(missing):
+def test_a_sample_start_is_refined_on_all_rows(missing):
     labels, truth = noisy(6, n=9000, m=12, k=4, missing=missing)
     model = WeightedNMF(4, learn_weights=missing == 0.0, tol=1e-5, random_state=0).fit(labels)
     assert adjusted_rand_score(truth, model.labels_) > 0.97
@@ -118,7 +118,7 @@ def test_many_rows_are_finished_on_all(missing):
     assert model.objective_ == pytest.approx(reached)
 
 
-def test_soft_members_with_missing_rows_are_taken():
+def test_soft_members_may_have_missing_rows():
     labels, _ = noisy(7)
     hard = np.where(labels == -2, 0, labels)
     soft = Ensemble.from_memberships(

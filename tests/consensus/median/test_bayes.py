@@ -26,7 +26,7 @@ def draws_of(seed, n=120, m=15, flip=0.25, odd=False):
 
 @pytest.mark.parametrize("odd", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_loss_is_the_definition_and_below_all_draws_and_cuts(loss, odd):
+def test_the_loss_matches_its_definition_and_is_below_all_draws_and_cuts(loss, odd):
     labels = draws_of(3, odd=odd)
     ensemble = Ensemble(labels)
     model = BayesEstimate(loss=loss, random_state=0, n_jobs=1).fit(ensemble)
@@ -43,7 +43,7 @@ def test_the_loss_is_the_definition_and_below_all_draws_and_cuts(loss, odd):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_best_of_all_partitions_with_missing_objects_noise_and_weights(loss):
+def test_the_best_partition_is_found_with_missing_noise_and_weights(loss):
     candidates = list(all_partitions(6))
     for seed in range(12):
         rng = np.random.default_rng([seed, LOSSES.index(loss)])
@@ -60,7 +60,7 @@ def test_the_best_of_all_partitions_with_missing_objects_noise_and_weights(loss)
 
 
 @pytest.mark.parametrize("loss", ["omari", "nvi", "id", "nid"])
-def test_no_move_of_an_object_and_no_merge_lowers_a_loss_searched_by_slopes(loss):
+def test_no_move_or_merge_lowers_a_loss_searched_by_slopes(loss):
     ensemble = Ensemble(draws_of(6, n=400, m=12, flip=0.35, odd=True))
     model = BayesEstimate(loss=loss, random_state=0, n_jobs=1).fit(ensemble)
     assert model.converged_
@@ -89,7 +89,7 @@ def test_costly_splits_give_fewer_clusters(loss):
     assert counts[0] > counts[-1]
 
 
-def test_binder_is_what_the_median_partition_lowers():
+def test_binder_loss_matches_the_objective_of_the_median_partition():
     labels = draws_of(2, odd=True)
     median = MedianPartition(random_state=0).fit(labels)
     model = BayesEstimate(loss="binder", random_state=0).fit(labels)
@@ -101,7 +101,7 @@ def test_binder_is_what_the_median_partition_lowers():
     )
 
 
-def test_at_most_so_many_clusters():
+def test_the_number_of_clusters_is_bounded():
     labels = draws_of(4)
     for loss in ("vi", "nid"):
         model = BayesEstimate(loss=loss, max_clusters=3, random_state=0).fit(labels)
@@ -121,11 +121,11 @@ def test_threads_change_no_bit_and_repeated_draws_are_weights(loss):
     weights = np.arange(1.0, labels.shape[1] + 1)
     repeated = np.repeat(labels, weights.astype(int), axis=1)
     weighed = BayesEstimate(loss=loss, random_state=1).fit(Ensemble(labels, weights=weights))
-    again = BayesEstimate(loss=loss, random_state=1).fit(repeated)
-    assert np.array_equal(weighed.labels_, again.labels_)
+    refitted = BayesEstimate(loss=loss, random_state=1).fit(repeated)
+    assert np.array_equal(weighed.labels_, refitted.labels_)
 
 
-def test_a_part_of_the_objects_first(monkeypatch):
+def test_the_search_starts_on_a_sample(monkeypatch):
     labels, truth = planted(0, 3000, 12, 6, flip=0.15)
     whole = BayesEstimate(random_state=0).fit(labels)
     monkeypatch.setattr(bayes_search, "_CELLS", 1200)
@@ -137,7 +137,7 @@ def test_a_part_of_the_objects_first(monkeypatch):
     assert part.n_clusters_ == len(np.unique(truth))
 
 
-def test_what_cannot_be_is_refused():
+def test_impossible_requests_are_refused():
     labels = draws_of(0)
     for options, message in (
         ({"loss": "VI"}, "'loss' parameter of BayesEstimate"),

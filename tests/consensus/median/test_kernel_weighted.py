@@ -44,7 +44,7 @@ def naive_objective(consensus, labels, weights, kind):
 # -- the kernel
 
 
-def test_closed_form_of_the_kernel_is_the_sum_over_subsets():
+def test_the_closed_form_of_the_kernel_equals_the_sum_over_subsets():
     for labels in random_ensembles(10, n=6, reserved=True):
         seen = labels[:, 1] != -1
         ensemble = Ensemble(labels[seen][:, :2])
@@ -53,15 +53,15 @@ def test_closed_form_of_the_kernel_is_the_sum_over_subsets():
         norm = kernel(labels[seen, 1], labels[seen, 1])
         assert np.exp2(log_norms(tables, "subsets"))[1] == pytest.approx(norm)
         for kind in KERNELS:
-            found = np.exp2(log_resemblances(tables, kind))
+            actual = np.exp2(log_resemblances(tables, kind))
             expected = [
                 resemblance(consensus, column, kind == "pairs") for column in ensemble.labels.T
             ]
-            np.testing.assert_allclose(found, expected, atol=1e-12)
+            np.testing.assert_allclose(actual, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KERNELS)
-def test_a_new_object_changes_resemblances_as_recomputed(kind):
+def test_resemblances_are_updated_exactly_for_a_new_object(kind):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, (9, 4))
     labels[2, 1] = labels[5, 3] = -2
@@ -86,7 +86,7 @@ def test_a_new_object_changes_resemblances_as_recomputed(kind):
         assert as_noise[u, 1] == pytest.approx(log_resemblances(with_it, kind)[u])
 
 
-def test_pairs_are_the_combined_criterion_at_a_price_of_clusters():
+def test_pairs_equal_the_combined_criterion_with_a_cluster_penalty():
     for labels in random_ensembles(10, seed=1):
         model = KernelWeightedPartition(random_state=0).fit(labels)
         everybody = Tables.of(Ensemble(labels), np.zeros(7, dtype=np.int64))
@@ -102,7 +102,7 @@ def test_pairs_are_the_combined_criterion_at_a_price_of_clusters():
 
 
 @pytest.mark.parametrize("kind", KERNELS)
-def test_worked_examples(kind):
+def test_the_worked_examples_are_reproduced(kind):
     model = KernelWeightedPartition(kernel=kind, learn_weights=False, random_state=0).fit(E1)
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
     pairs = (1 + 1 + 1 / np.sqrt(6)) / 3  # 2 (1/3 2/2 1/2) / sqrt(2 4/3) of the third
@@ -124,7 +124,7 @@ def test_worked_examples(kind):
 
 
 @pytest.mark.parametrize("kind", KERNELS)
-def test_log_objective_is_the_logarithm(kind):
+def test_the_log_objective_is_the_logarithm(kind):
     for r, labels in enumerate(random_ensembles(10, seed=2)):
         model = KernelWeightedPartition(3, kernel=kind, random_state=r).fit(labels)
         assert model.n_clusters_ == 3
@@ -152,7 +152,7 @@ def test_missing_noise_and_weights_count_as_documented(kind):
 
 @pytest.mark.parametrize("kind", KERNELS)
 @pytest.mark.parametrize("k", [None, 3])
-def test_tracked_objective_is_the_recomputed_one_and_transfers_raise_it(kind, k):
+def test_the_tracked_objective_is_exact_and_transfers_raise_it(kind, k):
     rng = np.random.default_rng(4)
     labels = rng.integers(-2, 4, (25, 6))
     labels[:4] = np.arange(4)[:, None]
@@ -193,7 +193,7 @@ def test_tracked_objective_is_the_recomputed_one_and_transfers_raise_it(kind, k)
         assert search.n_clusters == 3
 
 
-def test_many_objects_are_finished_on_all():
+def test_a_sample_start_is_refined_on_all_objects():
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 4, 5000)
     flips = rng.random((5000, 12)) < 0.15
@@ -201,8 +201,8 @@ def test_many_objects_are_finished_on_all():
     for k in (None, 4):
         model = KernelWeightedPartition(k, n_init=1, random_state=0).fit(labels)
         assert adjusted_rand_score(truth, model.labels_) > 0.95
-        again = model.predict(labels)
-        assert (again == model.labels_).mean() > 0.99
+        repeated = model.predict(labels)
+        assert (repeated == model.labels_).mean() > 0.99
 
 
 def test_subsets_of_thousands_of_objects_do_not_overflow():
@@ -215,7 +215,7 @@ def test_subsets_of_thousands_of_objects_do_not_overflow():
 
 
 @pytest.mark.parametrize("kind", KERNELS)
-def test_new_objects_go_where_the_objective_rises_most(kind):
+def test_new_objects_join_the_cluster_with_the_largest_gain(kind):
     rng = np.random.default_rng(7)
     truth = np.repeat([0, 1, 2], 10)
     labels = np.column_stack([rng.permutation(3)[truth] for _ in range(6)])
@@ -229,13 +229,13 @@ def test_new_objects_go_where_the_objective_rises_most(kind):
 # -- weights and parameters
 
 
-def test_relevance_is_the_formula():
+def test_relevance_matches_its_formula():
     values = np.array([[0.0, 0.5, 1.0, 1.0], [3.0, 3.0, 3.0, 5.0], [7.0, 7.0, 7.0, 7.0]])
     first = -(0.25 * np.log(0.25) * 2 + 0.5 * np.log(0.5)) * (1 - np.abs(values[0] - 0.625))
     index = np.array([0.0, 0.0, 0.0, 1.0])
     second = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25)) * (1 - np.abs(index - 0.25))
-    found = relevance_weights(values)
-    np.testing.assert_allclose(found, (first + second) / (first + second).max())
+    actual = relevance_weights(values)
+    np.testing.assert_allclose(actual, (first + second) / (first + second).max())
     np.testing.assert_array_equal(relevance_weights([2.0, 2.0]), [1.0, 1.0])
     kept = relevance_weights(values, weights=[1, 0, 2, 1])
     repeated = relevance_weights(values[:, [0, 2, 2, 3]])
@@ -247,7 +247,7 @@ def test_relevance_is_the_formula():
         relevance_weights([0.0, 1.0], weights=[0, 0])
 
 
-def test_indices_of_the_user_weigh_the_partitions():
+def test_user_indices_weight_the_partitions():
     values = [[0.1, 0.2, 0.9]]
     model = KernelWeightedPartition(indices=values, random_state=0).fit(E1)
     expected = relevance_weights(values)
@@ -260,7 +260,7 @@ def test_indices_of_the_user_weigh_the_partitions():
         KernelWeightedPartition(indices=[1.0, np.inf, 2.0]).fit(E1)
 
 
-def test_what_does_not_fit_is_refused():
+def test_invalid_arguments_are_refused():
     with pytest.raises(ParameterError, match="'kernel' parameter of KernelWeightedPartition"):
         KernelWeightedPartition(kernel="triples").fit(E1)
     with pytest.raises(ParameterError, match="'n_init'"):
@@ -273,7 +273,7 @@ def test_what_does_not_fit_is_refused():
         KernelWeightedPartition(n_init=1, max_iter=1, random_state=0).fit(labels)
 
 
-def test_objects_that_never_share_a_cluster():
+def test_objects_that_never_share_a_cluster_are_separated():
     model = KernelWeightedPartition(random_state=0).fit(np.full((6, 3), -2))
     np.testing.assert_array_equal(model.labels_, np.arange(6))
     assert model.objective_ == 0.0

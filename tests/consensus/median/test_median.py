@@ -30,7 +30,7 @@ def random_ensembles(count, seed=0, reserved=False):
 # -- worked examples
 
 
-def test_four_objects():
+def test_four_objects_match_hand_calculation():
     model = MedianPartition(random_state=0).fit(E1)
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
     assert model.objective_ == 3.0
@@ -43,7 +43,7 @@ def test_four_objects():
     assert model.semi_average_ == pytest.approx(16 / 3)
 
 
-def test_six_objects():
+def test_six_objects_match_hand_calculation():
     best = min(naive.disagreements(E2, p) for p in all_partitions(6))
     model = MedianPartition(random_state=0).fit(E2)
     assert model.objective_ == best == naive.disagreements(E2, model.labels_)
@@ -68,7 +68,7 @@ def test_six_objects():
         AddRemAdd(starts="all"),
     ],
 )
-def test_unanimous_partitions(model):
+def test_unanimous_partitions_are_returned(model):
     model.fit(E3)
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
     if isinstance(model, MedianPartition):
@@ -80,7 +80,7 @@ def test_unanimous_partitions(model):
 
 @pytest.mark.parametrize("criterion", ["ensemble", "combined"])
 @pytest.mark.parametrize("k", [None, 3])
-def test_semi_averages_are_those_of_the_labels(criterion, k):
+def test_semi_averages_match_the_labels(criterion, k):
     for r, labels in enumerate(random_ensembles(20, seed=1)):
         a, N = naive.similarity(labels, criterion)
         model = AddRemAdd(k, criterion=criterion, random_state=r).fit(labels)
@@ -89,7 +89,7 @@ def test_semi_averages_are_those_of_the_labels(criterion, k):
         assert model.objective_ == pytest.approx(reached, abs=1e-10)
 
 
-def test_levels_of_clusters_explain_the_square_of_the_semi_average():
+def test_cluster_levels_explain_the_squared_semi_average():
     rng = np.random.default_rng(10)
     a, N = naive.similarity(rng.integers(0, 3, (9, 5)))
     a = naive.shifted(a, N)
@@ -103,7 +103,7 @@ def test_levels_of_clusters_explain_the_square_of_the_semi_average():
 
 
 def test_missing_noise_and_weights_count_as_documented():
-    found = 0
+    actual = 0
     for r, labels in enumerate(random_ensembles(30, seed=2, reserved=True)):
         weights = np.random.default_rng(r).integers(0, 4, labels.shape[1])
         weights[0] = 1
@@ -111,16 +111,16 @@ def test_missing_noise_and_weights_count_as_documented():
         model = MedianPartition(random_state=r).fit(ensemble)
         assert model.objective_ == naive.disagreements(labels, model.labels_, weights)
         best = min(naive.disagreements(labels, p, weights) for p in optima.ALL[::7])
-        found += model.objective_ <= best
+        actual += model.objective_ <= best
         a, N = naive.similarity(labels, weights=weights)
         model = AddRemAdd(random_state=r).fit(ensemble)
         assert model.objective_ == pytest.approx(
             naive.semi_averages(naive.shifted(a, N), model.labels_, explained=True), abs=1e-10
         )
-    assert found >= 29
+    assert actual >= 29
 
 
-def test_soft_partitions_with_probabilities_0_and_1_are_hard_ones():
+def test_soft_partitions_of_zeros_and_ones_equal_labels():
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 3, (12, 6))
     labels[:3] = np.arange(3)[:, None]
@@ -134,7 +134,7 @@ def test_soft_partitions_with_probabilities_0_and_1_are_hard_ones():
 
 
 @pytest.mark.parametrize("shift", ["mean", "modularity", "none"])
-def test_extraction_takes_the_moves_of_recomputation(shift):
+def test_extraction_makes_the_same_moves_as_recomputation(shift):
     for labels in random_ensembles(30, seed=4):
         a, N = naive.similarity(labels)
         a = naive.shifted(a + 1e-3 * np.random.default_rng(0).random((7, 7)), N, shift)
@@ -149,20 +149,20 @@ def test_extraction_takes_the_moves_of_recomputation(shift):
 
 def test_the_first_extracted_cluster_is_the_best_of_all_sets():
     sets = np.array(np.meshgrid(*[[0, 1]] * 7)).reshape(7, -1).T[1:]
-    found = 0
+    actual = 0
     for labels in random_ensembles(100, seed=9):
         a, N = naive.similarity(labels)
         a = naive.shifted(a, N)
         best = (np.einsum("pi,ij,pj->p", sets, a, sets) / sets.sum(axis=1)).max()
         members = np.empty(7, dtype=np.uint8)
         g = add_rem_add(a, np.ones(7), np.ones(7, dtype=np.uint8), np.arange(7), members)
-        found += g >= best - 1e-9
+        actual += g >= best - 1e-9
         assert g == pytest.approx(members @ a @ members / members.sum(), abs=1e-12)
-    assert found >= 95
+    assert actual >= 95
 
 
 @pytest.mark.parametrize("shift", ["mean", "modularity", "none"])
-def test_objective_of_an_extraction_is_that_of_the_labels(shift):
+def test_the_objective_of_an_extraction_matches_the_labels(shift):
     rng = np.random.default_rng(5)
     labels = rng.integers(0, 3, (30, 5))
     a, N = naive.similarity(labels)
@@ -210,7 +210,7 @@ def test_every_move_raises_the_objective(criterion, k):
             assert search.n_clusters == k
 
 
-def test_fusion_of_single_objects_to_a_number_of_clusters():
+def test_fusion_stops_at_the_requested_number_of_clusters():
     truth = np.repeat(np.arange(3), 5)
     rows = np.column_stack([np.arange(16) // 5, truth.repeat(2)[:16]])
     ensemble = Ensemble(rows)
@@ -224,7 +224,7 @@ def test_fusion_of_single_objects_to_a_number_of_clusters():
     assert search.n_clusters == 2
 
 
-def test_many_objects_are_finished_on_all():
+def test_a_sample_start_is_refined_on_all_objects():
     rng = np.random.default_rng(7)
     truth = rng.integers(0, 4, 6000)
     flips = rng.random((6000, 12)) < 0.1
@@ -241,14 +241,14 @@ def test_many_objects_are_finished_on_all():
         assert agree / len(truth) > 0.9
 
 
-def test_more_clusters_than_starts_are_compared_on():
+def test_more_clusters_than_sampled_objects_are_accepted():
     rng = np.random.default_rng(11)
     labels = np.column_stack([rng.integers(0, 60, 3000) for _ in range(3)])
     assert AddRemAdd(1500, n_init=1, random_state=0).fit(labels).n_clusters_ == 1500
     assert KernelWeightedPartition(1500, n_init=1, random_state=0).fit(labels).n_clusters_ == 1500
 
 
-def test_parameters_are_checked():
+def test_invalid_parameters_are_refused():
     with pytest.raises(ParameterError, match="'starts' parameter of AddRemAdd"):
         AddRemAdd(starts=0).fit(E1)
     with pytest.raises(ParameterError, match="'starts'"):
@@ -267,7 +267,7 @@ def test_a_search_that_ends_early_warns():
         AddRemAdd(3, n_init=0, max_iter=1, random_state=1).fit(labels)
 
 
-def test_objects_that_never_share_a_cluster():
+def test_objects_that_never_share_a_cluster_are_separated():
     labels = np.full((6, 3), -2)
     for model in (MedianPartition(), AddRemAdd(), AddRemAdd(criterion="combined")):
         np.testing.assert_array_equal(model.fit(labels).labels_, np.arange(6))

@@ -66,7 +66,7 @@ def test_the_chain_draws_from_the_posterior(alphas, b, weights):
         np.testing.assert_allclose(mean / rounds, np.einsum("s,sik->ik", shares, thetas), atol=0.02)
 
 
-def test_log_probability_and_sums_are_those_of_the_definition():
+def test_log_probability_and_sums_match_their_definition():
     labels, _ = ragged(0, n=20, m=4, missing=0.2, noise=0.1)
     ensemble = Ensemble(labels, weights=[1.0, 2.0, 0.5, 1.0])
     rng = np.random.default_rng(0)
@@ -117,7 +117,7 @@ def of_objects(masses, alpha):
 
 
 @pytest.mark.parametrize("learn", [False, True])
-def test_draws_hold_objects_together_as_often_as_the_posterior(learn):
+def test_draws_pair_objects_as_often_as_the_posterior(learn):
     model = BayesianEnsemble(
         2,
         solver="gibbs",
@@ -159,7 +159,7 @@ def test_gibbs_sampling_agrees_with_variational_inference():
     assert (model.predict(new) == model.labels_[:20]).mean() > 0.9
 
 
-def test_clusters_are_named_alike_in_all_draws():
+def test_clusters_have_the_same_numbers_in_all_draws():
     labels, _ = ragged(1, n=60, m=10, flip=0.1)
     model = BayesianEnsemble(3, solver="gibbs", n_draws=50, random_state=0).fit(labels)
     assert ((model.draws_ == model.labels_[:, None]).mean(axis=1) > 0.5).all()
@@ -167,7 +167,7 @@ def test_clusters_are_named_alike_in_all_draws():
     assert np.abs(shares - model.membership_).max() < 0.25
 
 
-def test_objects_of_two_clusters_are_seen_as_such():
+def test_objects_of_two_clusters_have_mixed_memberships():
     half = np.repeat([[0] * 12, [1] * 12, [0] * 6 + [1] * 6], [20, 20, 4], axis=0)
     model = BayesianEnsemble(2, solver="gibbs", alpha=0.5, random_state=0).fit(half)
     assert model.membership_[:40].max(axis=1).min() > 0.9
@@ -178,10 +178,10 @@ def test_weights_count_labels():
     labels, truth = ragged(2, n=60, missing=0.1)
     wrong = np.random.default_rng(0).integers(3, size=(60, 6))
     weights = np.repeat([1.0, 0.0], [8, 6])
-    told = BayesianEnsemble(3, solver="gibbs", n_draws=100, random_state=0).fit(
+    weighted = BayesianEnsemble(3, solver="gibbs", n_draws=100, random_state=0).fit(
         Ensemble(np.hstack([labels, wrong]), weights=weights)
     )
-    assert adjusted_rand_score(told.labels_, truth) > 0.9
+    assert adjusted_rand_score(weighted.labels_, truth) > 0.9
     # Two partitions of the same objects that contradict each other: the heavier one is followed.
     one, other = np.repeat([0, 1], 20), np.tile([0, 1], 20)
     both = np.column_stack([one] * 4 + [other] * 4)
@@ -191,7 +191,7 @@ def test_weights_count_labels():
         assert adjusted_rand_score(model.labels_, followed) == 1.0
 
 
-def test_objects_of_which_nothing_is_known_are_in_no_draw():
+def test_unobserved_objects_are_in_no_draw():
     labels, _ = ragged(3, n=30)
     labels[4] = -1
     with pytest.warns(EvidenceWarning, match="1 objects"):
@@ -213,7 +213,7 @@ def test_a_partition_of_noise_has_no_effect():
     "parameters",
     [{"solver": "gibs"}, {"smoothing": 1e-200}, {"n_burn_in": -1}, {"n_draws": 0}],
 )
-def test_bad_parameters_of_the_chain(parameters):
+def test_invalid_parameters_of_the_chain_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
         BayesianEnsemble(**{"n_clusters": 2, "solver": "gibbs"} | parameters).fit(TINY)
@@ -226,7 +226,7 @@ def test_a_model_without_draws_is_refused():
         posterior_coclustering(BayesianEnsemble(2, random_state=0).fit(TINY))
 
 
-def test_a_sweep_reads_nothing_where_there_is_no_label():
+def test_a_sweep_skips_missing_labels():
     ensemble = Ensemble(TINY)
     clusters = np.where(TINY < 0, 10**6, 0).astype(np.int32)
     mass, use = np.zeros((4, 2)), np.zeros((6, 2))

@@ -46,7 +46,7 @@ def ragged(seed, n=60, m=8, missing=0.2, noise=0.0, flip=0.3):
 
 
 @pytest.mark.parametrize("labels", [E1, E2], ids=["E1", "E2"])
-def test_worked_examples(labels):
+def test_the_worked_examples_are_reproduced(labels):
     model = MixtureModel(2, smoothing=0.0, tol=1e-12, random_state=0).fit(labels)
     expected = [0, 0, 1, 1] if labels is E1 else [0, 0, 0, 1, 1, 1]
     np.testing.assert_array_equal(model.labels_, expected)
@@ -87,7 +87,7 @@ def test_one_component_holds_the_frequencies():
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 1e-3, 0.5])
-def test_what_is_reported_is_what_the_definition_gives(smoothing):
+def test_reported_attributes_match_their_definition(smoothing):
     for seed in range(3):
         labels, _ = ragged(seed)
         model = MixtureModel(3, smoothing=smoothing, random_state=seed).fit(labels)
@@ -130,7 +130,7 @@ def test_the_objective_never_falls(smoothing):
     assert values[-1] > values[0]
 
 
-def test_a_weight_is_a_repetition():
+def test_a_weight_acts_as_repetition():
     labels, _ = ragged(3)
     weights = np.array([1, 2, 1, 0, 3, 1, 1, 2])
     a = MixtureModel(3, tol=1e-10, random_state=0).fit(Ensemble(labels, weights=weights))
@@ -160,7 +160,7 @@ def test_bic_finds_the_number_of_clusters():
     assert int(np.argmin([model.icl_ for model in fitted])) == 2
 
 
-def test_many_rows_begin_on_a_part():
+def test_many_rows_start_on_a_sample():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 5, 20_000)
     labels = np.column_stack(
@@ -172,7 +172,7 @@ def test_many_rows_begin_on_a_part():
     assert a.converged_
 
 
-def test_new_objects():
+def test_new_objects_are_placed_by_their_posterior():
     labels, _ = ragged(6)
     model = MixtureModel(3, random_state=0).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
@@ -202,7 +202,7 @@ def test_soft_members_are_refused():
     "parameters",
     [{"n_init": 0}, {"max_iter": 0}, {"tol": -1.0}, {"n_clusters": 5}, {"smoothing": -1.0}],
 )
-def test_bad_parameters(parameters):
+def test_invalid_parameters_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
         MixtureModel(**{"n_clusters": 2} | parameters).fit(E1)
@@ -212,7 +212,7 @@ def test_bad_parameters(parameters):
 
 
 @pytest.mark.parametrize("labels", [E1, E2], ids=["E1", "E2"])
-def test_worked_examples_of_mixed_membership(labels):
+def test_mixed_membership_reproduces_the_worked_examples(labels):
     model = BayesianEnsemble(2, random_state=0).fit(labels)
     expected = [0, 0, 1, 1] if labels is E1 else [0, 0, 0, 1, 1, 1]
     np.testing.assert_array_equal(model.labels_, expected)
@@ -226,7 +226,7 @@ def test_objects_of_a_unanimous_ensemble_are_pure():
 
 
 @pytest.mark.parametrize("learn", [False, True])
-def test_the_bound_is_what_its_definition_gives(learn):
+def test_the_bound_matches_its_definition(learn):
     labels, _ = ragged(0, n=40, noise=0.1)
     weights = np.linspace(0.5, 2, labels.shape[1])
     model = BayesianEnsemble(3, learn_alpha=learn, random_state=0).fit(
@@ -259,7 +259,7 @@ def test_the_bound_never_falls(learn):
 
 @pytest.mark.parametrize("kinds", [3, 300, 70_000])  # codes of one, two and four bytes
 @pytest.mark.parametrize("k", [1, 3, 8])
-def test_a_round_is_what_its_definition_gives(kinds, k):
+def test_an_iteration_matches_its_definition(kinds, k):
     rng = np.random.default_rng(k)
     n, m = 75, 5
     labels = rng.integers(-2, 4, (n, m))
@@ -283,7 +283,7 @@ def test_a_round_is_what_its_definition_gives(kinds, k):
 
 
 @pytest.mark.parametrize("value", [1e-3, 0.3, 1.0, 1.4616, 2.0, 5.9, 77.0, 1e4, 1e9])
-def test_special_functions_of_a_round(value):
+def test_special_functions_of_an_iteration_match_scipy(value):
     # One row without labels: the bound holds log Gamma, and the expectations digamma.
     alpha, none = np.array([value, 1.0]), np.zeros((1, 2))
     use, logs = np.empty((1, 2)), np.empty(2)
@@ -351,7 +351,7 @@ def test_learning_alpha_raises_the_bound():
     assert (learnt.alpha_ > 0).all()
 
 
-def test_objects_of_two_clusters_are_seen_as_such():
+def test_objects_of_two_clusters_have_mixed_memberships():
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1], 40)
     labels = np.column_stack([truth] * 20)
@@ -371,7 +371,7 @@ def test_a_weight_repeats_a_partition_in_the_bound():
     np.testing.assert_array_equal(a.labels_, b.labels_)
 
 
-def test_mixed_membership_begins_on_a_part():
+def test_mixed_membership_starts_on_a_sample():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 8_000)
     labels = np.column_stack(
@@ -385,7 +385,7 @@ def test_mixed_membership_begins_on_a_part():
     assert adjusted_rand_score(a.labels_, truth) > 0.9
 
 
-def test_new_objects_of_mixed_membership():
+def test_mixed_membership_places_new_objects():
     labels, _ = ragged(6)
     model = BayesianEnsemble(3, tol=1e-9, learn_alpha=False, random_state=0).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-2)
@@ -405,7 +405,7 @@ def test_variational_inference_that_ends_early_warns():
     "parameters",
     [{"alpha": 0.0}, {"learn_alpha": 1}, {"smoothing": 0.0}, {"tol": -1.0}, {"n_clusters": 5}],
 )
-def test_bad_parameters_of_mixed_membership(parameters):
+def test_invalid_parameters_of_mixed_membership_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
         BayesianEnsemble(**{"n_clusters": 2} | parameters).fit(E1)

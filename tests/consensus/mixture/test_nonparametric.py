@@ -80,7 +80,7 @@ def test_a_unanimous_ensemble_keeps_its_clusters():
     np.testing.assert_array_equal(model.labels_, truth)
 
 
-def test_weights_are_exponents():
+def test_weights_act_as_exponents():
     labels, _ = ragged(2, n=30, missing=0.1, noise=0.1)
     weights = np.array([1, 2, 1, 0, 3, 1, 1, 2])
     a, b = (
@@ -90,7 +90,7 @@ def test_weights_are_exponents():
     assert adjusted_rand_score(a.labels_, b.labels_) > 0.9
 
 
-def test_objects_of_which_nothing_is_known_are_in_no_draw():
+def test_unobserved_objects_are_in_no_draw():
     labels, _ = ragged(3, n=30)
     labels[4] = -1
     with pytest.warns(EvidenceWarning, match="1 objects"):
@@ -106,7 +106,7 @@ def test_objects_of_which_nothing_is_known_are_in_no_draw():
 @pytest.mark.parametrize(
     "draws", [[[0, 0, 1], [0, 1, 1]], np.zeros((3, 4), dtype=int), Ensemble([[0], [1]])]
 )
-def test_draws_in_place_of_a_model(draws):
+def test_draws_instead_of_a_model_are_refused(draws):
     with pytest.raises(
         ParameterError, match=r"(?s)'model' parameter of posterior_coclustering .*from_draws"
     ):
@@ -116,7 +116,7 @@ def test_draws_in_place_of_a_model(draws):
 @pytest.mark.parametrize(
     "parameters", [{"concentration": 0.0}, {"smoothing": 0.0}, {"n_burn_in": -1}, {"n_draws": 0}]
 )
-def test_bad_parameters_of_the_chain(parameters):
+def test_invalid_parameters_of_the_chain_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
         NonparametricBayesianEnsemble(**parameters).fit(E1)

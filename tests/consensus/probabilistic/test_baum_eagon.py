@@ -26,7 +26,7 @@ from conclust.exceptions import ParameterError
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["hard", "noise", "soft"])
-def test_the_constant_of_clusters_is_that_of_pairs(kind, weighted):
+def test_the_constant_by_clusters_equals_that_by_pairs(kind, weighted):
     rng = np.random.default_rng(0)
     weights = rng.random(6) + 0.2 if weighted else None
     if kind == "soft":
@@ -58,25 +58,25 @@ def test_many_objects_need_no_pairs(monkeypatch):
 @pytest.mark.parametrize("sums", [_ByClusters, _ByMatrices])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_updates_and_objectives_are_those_of_the_definition(missing, weighted, sums):
+def test_updates_and_objectives_match_their_definition(missing, weighted, sums):
     labels = random_labels(0, 20, 6, 3, missing=missing, noise=0.1)
     weights = np.random.default_rng(1).random(6) + 0.2 if weighted else None
     ensemble = Ensemble(labels, weights=weights)
     c, N = evidence(ensemble)
     Y = np.random.default_rng(2).dirichlet(np.ones(4), 20)
-    found = _grow(sums(ensemble, False, 1), Y, 3, 0.0, accelerate=False)
+    actual = _grow(sums(ensemble, False, 1), Y, 3, 0.0, accelerate=False)
     expected = [Y]
     for _ in range(3):
         expected.append(naive.growth(c, N, expected[-1]))
-    np.testing.assert_allclose(found.point, expected[-1], rtol=1e-9)
-    for f, y in zip(found.trace, expected, strict=True):
+    np.testing.assert_allclose(actual.point, expected[-1], rtol=1e-9)
+    for f, y in zip(actual.trace, expected, strict=True):
         assert f == pytest.approx(least_squares.objective(labels, y, weights), rel=1e-9)
-    np.testing.assert_allclose(found.point.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(actual.point.sum(axis=1), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("soft", [False, True])
-def test_sums_by_matrices_are_those_by_clusters(diagonal, soft):
+def test_sums_by_matrices_equal_those_by_clusters(diagonal, soft):
     labels = random_labels(1, 30, 9, 4, missing=0.3, noise=0.1)
     labels[4] = -1
     ensemble = Ensemble(labels, weights=np.arange(9) % 4)
@@ -90,7 +90,7 @@ def test_sums_by_matrices_are_those_by_clusters(diagonal, soft):
     np.testing.assert_allclose(J, H, rtol=1e-10, atol=1e-12)
 
 
-def test_few_objects_of_many_presence_groups_are_worked_on_by_matrices():
+def test_few_objects_in_many_presence_groups_use_matrices():
     labels = random_labels(1, 30, 9, 4, missing=0.3)
     assert isinstance(_pairs_of(Ensemble(labels), False, 1, 5), _ByMatrices)
     assert isinstance(_pairs_of(Ensemble(labels), False, 1, 3), _ByClusters)
@@ -109,7 +109,7 @@ def test_the_objective_never_rises(seed, accelerate):
 
 
 @pytest.mark.parametrize("diagonal", [False, True])
-def test_leaps_end_where_many_steps_do(diagonal):
+def test_leaps_end_at_the_limit_of_many_steps(diagonal):
     truth = np.repeat(np.arange(3), 12)
     rng = np.random.default_rng(6)
     labels = np.where(rng.random((36, 10)) < 0.2, rng.integers(0, 3, (36, 10)), truth[:, None])
@@ -123,14 +123,14 @@ def test_leaps_end_where_many_steps_do(diagonal):
     assert 3 * len(longer.trace) < len(short.trace)
 
 
-def test_an_object_without_sums_stays():
+def test_an_object_without_sums_is_not_moved():
     Y = np.array([[0.2, 0.8], [0.5, 0.5], [0.3, 0.7], [1.0, 0.0]])
     H = np.array([[3.0, 1.0], [0.0, 2.0], [0.0, 0.0], [0.0, 2.0]])
     np.testing.assert_allclose(_grown(Y, H), [[3 / 7, 4 / 7], [0, 1], [0.3, 0.7], [1, 0]])
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_with_the_diagonal_it_is_half_the_frobenius_norm(missing):
+def test_the_objective_with_the_diagonal_is_half_the_frobenius_norm(missing):
     # The sum over partitions of |Y Y' - B_u B_u'|^2 over the objects that u observed, less what no
     # membership changes: sum over ordered pairs of c - c^2 / N.
     labels = random_labels(4, 30, 6, 3, missing=missing)
@@ -173,7 +173,7 @@ def test_worked_example_has_optimum_zero():
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
 
 
-def test_missing_labels_and_weights_count():
+def test_missing_labels_and_zero_weights_do_not_count():
     labels = np.repeat(np.arange(3), 12)[:, None].repeat(12, axis=1)
     labels[np.random.default_rng(0).random(labels.shape) < 0.3] = -1
     labels = np.column_stack([labels, np.tile(np.arange(3), 12)])
@@ -185,7 +185,7 @@ def test_missing_labels_and_weights_count():
     )
 
 
-def test_soft_members_count_with_their_posteriors():
+def test_soft_members_are_weighted_by_their_posteriors():
     rng = np.random.default_rng(2)
     memberships = [rng.dirichlet(np.ones(k), 20) for k in (2, 3)]
     model = BaumEagon(3, random_state=0, max_iter=20_000).fit(
@@ -195,7 +195,7 @@ def test_soft_members_count_with_their_posteriors():
     assert model.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-def test_the_trace_is_of_the_best_start():
+def test_the_trace_belongs_to_the_best_start():
     labels = random_labels(5, 30, 8, 3)
     model = BaumEagon(4, random_state=0, n_init=4, max_iter=20_000).fit(labels)
     assert len(model.trace_) == model.n_iter_ + 1
@@ -205,7 +205,7 @@ def test_the_trace_is_of_the_best_start():
     assert model.objective_ <= one.objective_
 
 
-def test_an_early_end_warns():
+def test_stopping_at_max_iter_warns():
     with pytest.warns(ConvergenceWarning, match="max_iter=3"):
         model = BaumEagon(3, random_state=0, max_iter=3).fit(random_labels(1, 20, 6, 3))
     assert not model.converged_

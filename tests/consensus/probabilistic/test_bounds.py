@@ -14,7 +14,7 @@ ROWS = [[0, 1], [1, 1], [0, 0]]
 
 @pytest.mark.parametrize("method", [PCC, WeightedPCC, PEACE, BaumEagon])
 @pytest.mark.parametrize("k", [2000, 2**62, 2**64, 10**30])
-def test_bounds_beyond_the_objects_are_the_objects(method, k):
+def test_bounds_above_the_number_of_objects_are_reduced_to_it(method, k):
     begun = time.process_time()
     model = method(k, random_state=0, n_jobs=1).fit(ROWS)
     assert time.process_time() - begun < 1
@@ -25,7 +25,7 @@ def test_bounds_beyond_the_objects_are_the_objects(method, k):
 
 
 @pytest.mark.parametrize("method", [PCC, WeightedPCC, PEACE])
-def test_bounds_beyond_the_objects_in_blocks(method):
+def test_bounds_above_the_number_of_objects_are_reduced_in_blocks(method):
     labels = planted(seed=3, n=30, m=8, k=3, flip=0.1)[0]
     store = LabelStore(labels, block_rows=7)
     model = method(10**30, random_state=0).fit(store)
@@ -43,7 +43,7 @@ def test_a_membership_to_start_from_keeps_its_columns():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("divergence", ["l2", "power", "kl"])
-def test_as_many_clusters_as_objects_fit_no_worse_than_fifty(divergence, seed):
+def test_as_many_clusters_as_objects_fit_as_well_as_fifty(divergence, seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(120, 2)) + 4 * rng.integers(0, 4, (120, 1))
     # Each partition: the nearest of some points drawn as centres.

@@ -21,24 +21,24 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_values_and_derivatives_are_those_of_the_definition(name):
+def test_values_and_derivatives_match_their_definition(name):
     divergence, definition = KNOWN[name]
     expected = [definition(p, q) for p, q in zip(P, Q, strict=True)]
     np.testing.assert_allclose(divergence.value(P, Q), expected, atol=1e-12)
     step = 1e-6
-    found = (divergence.value(P, Q + step) - divergence.value(P, Q - step)) / (2 * step)
-    np.testing.assert_allclose(divergence.derivative(P, Q), found, rtol=1e-5, atol=1e-6)
-    found = (divergence.derivative(P, Q + step) - divergence.derivative(P, Q - step)) / (2 * step)
-    np.testing.assert_allclose(divergence.curvature(P, Q), found, rtol=1e-5, atol=1e-5)
+    actual = (divergence.value(P, Q + step) - divergence.value(P, Q - step)) / (2 * step)
+    np.testing.assert_allclose(divergence.derivative(P, Q), actual, rtol=1e-5, atol=1e-6)
+    actual = (divergence.derivative(P, Q + step) - divergence.derivative(P, Q - step)) / (2 * step)
+    np.testing.assert_allclose(divergence.curvature(P, Q), actual, rtol=1e-5, atol=1e-5)
 
 
-def test_the_family_joins_its_ends():
+def test_the_family_is_continuous_at_its_limits():
     np.testing.assert_allclose(power(2).value(P, Q), l2.value(P, Q), atol=1e-14)
     np.testing.assert_allclose(power(1.00001).value(P, Q), kl.value(P, Q), atol=1e-3)
     np.testing.assert_array_equal(i.value(P, Q), kl.value(P, Q))
 
 
-def test_built_in_ones_are_accepted_as_a_users_own():
+def test_built_in_divergences_are_accepted_as_custom_ones():
     for name, known in built_in.items():
         mine = Divergence(known.value, known.derivative, known.curvature, name=name)
         assert repr(mine) == f"Divergence(name={name!r})"
@@ -69,7 +69,7 @@ def test_invalid_divergences_are_refused(value, derivative, curvature, message):
 
 
 @pytest.mark.parametrize("A", [[[1, 0], [1, 1]], [[1, 1], [1, 1]], [1, 2], [[np.nan, 0], [0, 1]]])
-def test_matrices_that_measure_nothing_are_refused(A):
+def test_matrices_that_define_no_distance_are_refused(A):
     with pytest.raises(ParameterError, match="'A'"):
         mahalanobis(A)
 

@@ -20,14 +20,14 @@ def options(Y, cost, inside, counted=lambda x: x, seed=0):
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 8])
-def test_ways_out_move_mass_between_three_clusters_only(k):
+def test_escapes_move_mass_among_three_clusters_only(k):
     rng = np.random.default_rng(k)
     Y = rng.dirichlet(np.ones(k), 30)
     cost, inside = rng.random((k, k)), rng.random(k)
-    found = options(Y, cost, inside)
+    actual = options(Y, cost, inside)
     pairs = min(k, k * (k - 1) // 2)
-    assert len(found) == pairs * min(3, max(k - 2, 0))
-    for other in found:
+    assert len(actual) == pairs * min(3, max(k - 2, 0))
+    for other in actual:
         assert (other >= 0).all()
         np.testing.assert_allclose(other.sum(axis=1), 1)
         assert (np.abs(other - Y).max(axis=0) > 0).sum() == 3
@@ -43,7 +43,7 @@ def test_the_cheapest_merge_and_the_worst_cluster_come_first():
     np.testing.assert_allclose(first[:, 2] + first[:, 3], 0.25)
 
 
-def test_a_split_finds_the_two_groups_that_share_a_cluster():
+def test_a_split_separates_two_groups_in_one_cluster():
     truth, labels = blocks([5, 5, 7, 8])
     c = evidence(labels)[0].astype(float)
     # Clusters 0 and 1 halve the first group; the last two groups share cluster 2.
@@ -52,13 +52,13 @@ def test_a_split_finds_the_two_groups_that_share_a_cluster():
     Y = np.hstack([Y, np.zeros((25, 1))])
     Y[5:10] = np.eye(4)[3]
     against = Y.T @ (labels.shape[1] - c) @ Y
-    found = options(Y, against - Y.T @ c @ Y, against.diagonal(), lambda x: c @ x)[0]
-    groups = [found[truth == g].argmax(axis=1) for g in range(4)]
+    actual = options(Y, against - Y.T @ c @ Y, against.diagonal(), lambda x: c @ x)[0]
+    groups = [actual[truth == g].argmax(axis=1) for g in range(4)]
     assert all(len(np.unique(group)) == 1 for group in groups)
     assert len({int(group[0]) for group in groups}) == 4
 
 
-def test_the_search_goes_on_from_what_is_better_and_stops_when_patience_ends():
+def test_the_search_continues_from_improvements_and_stops_when_patience_ends():
     tried = []
 
     def ways(best):

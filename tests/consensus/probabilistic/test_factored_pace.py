@@ -16,7 +16,7 @@ def solver_of(ensemble):
     return factored_model.FactoredModel.of(ensemble).solver(ensemble.label_view, 3)
 
 
-def test_over_relaxation_ends_where_plain_sweeps_do():
+def test_over_relaxation_reaches_the_limit_of_plain_sweeps():
     # Four groups fitted with three clusters: plain sweeps are slow.
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 4, 2_000)
@@ -45,7 +45,7 @@ def test_over_relaxation_ends_where_plain_sweeps_do():
 
 
 @pytest.mark.parametrize("n", [300, 5_000, 70_000])
-def test_the_start_of_other_solvers_is_near_the_solution(n):
+def test_starts_of_other_solvers_are_near_the_solution(n):
     rng = np.random.default_rng(n)
     truth = rng.integers(0, 3, n)
     labels = np.column_stack(
@@ -66,7 +66,7 @@ def test_the_start_of_other_solvers_is_near_the_solution(n):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_slow_convergence_ends_before_the_sweeps_over_all_objects(seed):
+def test_slow_convergence_is_detected_before_sweeping_all_objects(seed):
     # Planted clusters, three of ten labels random: nearly all memberships lie inside the simplex, and a
     # turn of all of them together lowers the loss slowly.
     n, m, k = 70_000, 100, 8

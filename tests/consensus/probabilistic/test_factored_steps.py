@@ -62,9 +62,7 @@ def steps_of(solver, before, after, threads=1, k=K):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", CASES)
-def test_squares_and_fourths_are_by_their_definition_and_make_a_state_that_can_be_passed_on(
-    case, weighted
-):
+def test_squares_and_fourth_powers_match_their_definition_and_can_be_passed_on(case, weighted):
     ensemble = ensemble_of(case, weighted)
     l_of, p_of, _ = evidence(ensemble)
     solver, Y = solver_of(ensemble), memberships(1)
@@ -82,7 +80,7 @@ def test_squares_and_fourths_are_by_their_definition_and_make_a_state_that_can_b
 
 @pytest.mark.parametrize("cut", [{}, {"serial_limit": 1, "rounds": 4}])
 @pytest.mark.parametrize("case", CASES)
-def test_a_sweep_that_is_not_watched_is_the_same_sweep(case, cut):
+def test_a_sweep_without_tracking_makes_the_same_steps(case, cut):
     ensemble = ensemble_of(case)
     watched, unwatched = solver_of(ensemble, **cut), solver_of(ensemble, **cut)
     Y, Z = memberships(2), memberships(2)
@@ -99,7 +97,7 @@ def test_a_sweep_that_is_not_watched_is_the_same_sweep(case, cut):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", CASES)
-def test_steps_are_the_sums_over_objects(case, weighted):
+def test_steps_match_sums_over_objects(case, weighted):
     ensemble = ensemble_of(case, weighted)
     l_of, p_of, seen = evidence(ensemble)
     before, after = memberships(3), memberships(4)
@@ -137,7 +135,7 @@ def test_steps_do_not_depend_on_threads():
 @pytest.mark.parametrize("most", [1.0, 3.0])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", ["complete", "missing", "missing, noise"])
-def test_blocks_that_overshoot_together_go_back_to_the_least_loss_of_the_step(case, weighted, most):
+def test_overshooting_blocks_return_to_the_minimum_along_the_step(case, weighted, most):
     # As out of core: each block sweeps on its own from the same state; the driver has no labels.
     ensemble = ensemble_of(case, weighted)
     model = FactoredModel.of(ensemble)
@@ -195,7 +193,7 @@ def test_blocks_that_overshoot_together_go_back_to_the_least_loss_of_the_step(ca
         assert naive.loss(labels, at[:, :K], weights) - constant >= loss - 1e-9 * constant
 
 
-def test_a_step_may_lead_further_than_it_went():
+def test_steps_may_be_extrapolated():
     ensemble = ensemble_of("missing")
     end = memberships(8)
     solver = solver_of(ensemble)

@@ -44,29 +44,29 @@ def uneven(n=90, missing=0.0, noise=0.0, seed=0):
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=NAMES)
 @pytest.mark.parametrize("kind", ["complete", "missing", "weighted"])
-def test_is_the_consensus_of_coarser_weighted_partitions(model, kind):
+def test_the_result_is_the_consensus_of_coarser_weighted_partitions(model, kind):
     labels, _ = uneven(missing=0.2 * (kind == "missing"), noise=0.05 * (kind == "missing"))
     weights = np.linspace(0.5, 2, 8) if kind == "weighted" else None
     ensemble = Ensemble(labels, weights=weights)
     certain = ensemble.reweighted(certainty_weights(ensemble) * ensemble.partition_weights)
     by_hand = coarsen(certain, 3)
     expected = clone(model).fit(by_hand)
-    found = clone(model).set_params(granularity="matched").fit(ensemble)
-    np.testing.assert_array_equal(found.membership_, expected.membership_)
-    assert found.objective_ == expected.objective_
+    fitted = clone(model).set_params(granularity="matched").fit(ensemble)
+    np.testing.assert_array_equal(fitted.membership_, expected.membership_)
+    assert fitted.objective_ == expected.objective_
     assert (
-        found.kkt_residual_ == expected.kkt_residual_ if hasattr(found, "kkt_residual_") else True
+        fitted.kkt_residual_ == expected.kkt_residual_ if hasattr(fitted, "kkt_residual_") else True
     )
 
 
-def test_certain_partitions_say_more_on_what_is_merged():
+def test_certainty_changes_the_weights_of_merged_partitions():
     ensemble = Ensemble(uneven()[0])
     merged, _ = matched(ensemble, 3)
     assert merged != coarsen(ensemble, 3).reweighted(merged.partition_weights)
 
 
 @pytest.mark.parametrize("model", ESTIMATORS, ids=NAMES)
-def test_new_objects_are_placed_by_the_labels_that_were_given(model):
+def test_new_objects_are_placed_by_their_original_labels(model):
     labels, _ = uneven(missing=0.1, noise=0.05)
     named = np.array([f"part {name}" for name in labels.ravel()], dtype=object).reshape(
         labels.shape
@@ -89,7 +89,7 @@ def test_new_objects_are_placed_by_the_labels_that_were_given(model):
         model.predict([["nobody"] * 8])
 
 
-def test_more_codes_than_a_byte_holds_become_few():
+def test_more_than_255_codes_are_merged():
     rng = np.random.default_rng(1)
     truth = np.repeat(np.arange(3), 200)
     labels = np.column_stack([truth * 200 + rng.integers(0, 150, 600) for _ in range(2)])
@@ -102,7 +102,7 @@ def test_more_codes_than_a_byte_holds_become_few():
     np.testing.assert_array_equal(recode(ensemble.codes), coarse.codes)
 
 
-def test_soft_members():
+def test_soft_members_are_coarsened():
     labels, truth = uneven(n=60)
     rng = np.random.default_rng(2)
     soft = []
@@ -114,7 +114,7 @@ def test_soft_members():
     assert adjusted_rand_index(truth, model.labels_) > 0.9
 
 
-def test_repairs_what_uneven_partitions_do():
+def test_matching_granularity_corrects_uneven_partitions():
     """Clusters cut into eight parts are no evidence against their pairs, coarse ones none for theirs."""
     scores = {"given": [], "matched": []}
     for seed in range(5):
@@ -126,14 +126,14 @@ def test_repairs_what_uneven_partitions_do():
         for column in labels.T:
             wrong = rng.random(200) < 0.15
             column[wrong] = rng.permutation(column[wrong])
-        for granularity, found in scores.items():
+        for granularity, actual in scores.items():
             model = PCC(4, divergence="l2", granularity=granularity, random_state=0).fit(labels)
-            found.append(adjusted_rand_index(truth, model.labels_))
+            actual.append(adjusted_rand_index(truth, model.labels_))
     assert min(scores["matched"]) > 0.93
     assert np.mean(scores["matched"]) > np.mean(scores["given"]) + 0.1
 
 
-def test_partitions_that_fit_and_one_partition_are_left_as_they_are():
+def test_suitable_partitions_and_single_partitions_are_unchanged():
     alone = np.repeat([0, 1, 2], 5)[:, np.newaxis]
     ensemble, recode = matched(Ensemble(alone), 2)
     assert ensemble == Ensemble(alone)
@@ -144,7 +144,7 @@ def test_partitions_that_fit_and_one_partition_are_left_as_they_are():
     np.testing.assert_allclose(model.membership_, given.membership_)
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     labels, _ = uneven()
     for kind in (PCC, PEACE, WeightedPCC):
         with pytest.raises(ParameterError, match="'granularity' parameter"):
@@ -155,7 +155,7 @@ def test_what_is_refused():
 
 
 @pytest.mark.filterwarnings("default::conclust.exceptions.EnsembleWarning")
-def test_the_warning_of_many_clusters_names_it():
+def test_the_warning_of_many_clusters_recommends_matched_granularity():
     rng = np.random.default_rng(3)
     truth = np.repeat(np.arange(4), 100)
     labels = np.column_stack([truth * 30 + rng.integers(0, 15, 400) for _ in range(6)])

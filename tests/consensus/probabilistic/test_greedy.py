@@ -44,34 +44,34 @@ def kernel_solver(c, N, Y, divergence, max_steps, tol=0.0):
 
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_steps_are_those_of_the_twin(name, k):
+def test_steps_match_the_naive_twin(name, k):
     divergence = DIVERGENCES[name]
     c, N = evidence(random_labels(0, 12, 6, 3, 0.2))
     Y = start_of(1, 12, k)
     expected = Y
     for steps in range(1, 16):
         expected = naive.step(c, N, expected, divergence)
-        found = greedy.steps(DenseEvidence(c, N), Y, divergence, tol=0.0, max_iter=steps)
-        assert found.n_iter == steps
-        np.testing.assert_allclose(found.membership, expected, atol=1e-6)
-        np.testing.assert_array_equal(found.membership == 0, expected == 0)
+        actual = greedy.steps(DenseEvidence(c, N), Y, divergence, tol=0.0, max_iter=steps)
+        assert actual.n_iter == steps
+        np.testing.assert_allclose(actual.membership, expected, atol=1e-6)
+        np.testing.assert_array_equal(actual.membership == 0, expected == 0)
 
 
 @pytest.mark.parametrize("name", DIVERGENCES)
-def test_objective_and_residual_are_those_of_the_definition(name):
+def test_the_objective_and_the_residual_match_their_definition(name):
     divergence = DIVERGENCES[name]
     c, N = evidence(random_labels(2, 15, 7, 3, 0.2))
-    found = greedy.steps(DenseEvidence(c, N), start_of(3, 15, 3), divergence, tol=1e-7)
-    assert found.converged
-    assert found.residual <= 1e-7
-    assert found.objective == pytest.approx(
-        naive.objective(c, N, found.membership, divergence), rel=1e-9
+    actual = greedy.steps(DenseEvidence(c, N), start_of(3, 15, 3), divergence, tol=1e-7)
+    assert actual.converged
+    assert actual.residual <= 1e-7
+    assert actual.objective == pytest.approx(
+        naive.objective(c, N, actual.membership, divergence), rel=1e-9
     )
-    assert naive.residual(c, N, found.membership, divergence) <= 2e-7
-    np.testing.assert_allclose(found.membership.sum(axis=1), 1, atol=1e-12)
-    assert (found.membership >= 0).all()
+    assert naive.residual(c, N, actual.membership, divergence) <= 2e-7
+    np.testing.assert_allclose(actual.membership.sum(axis=1), 1, atol=1e-12)
+    assert (actual.membership >= 0).all()
     start = naive.objective(c, N, start_of(3, 15, 3), divergence)
-    assert found.trace[0, 0] == pytest.approx(start, rel=1e-9)
+    assert actual.trace[0, 0] == pytest.approx(start, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
@@ -88,7 +88,7 @@ def test_objective_never_rises(name):
 
 @pytest.mark.parametrize("name", ["l2", "kl"])
 @pytest.mark.parametrize("k", [3, 6, 10, 14, 18])
-def test_tracked_gradients_are_the_recomputed_ones(name, k):
+def test_tracked_gradients_equal_recomputed_ones(name, k):
     divergence = DIVERGENCES[name]
     c, N = evidence(random_labels(6, 24, 8, 4, 0.2))
     solver = kernel_solver(c, N, start_of(7, 24, k), divergence, 10**6, 1e-9)
@@ -129,24 +129,24 @@ def test_types_of_counts_change_no_bit():
     )
     kinds = [(np.uint16,) * 2, (np.uint32,) * 2, (float,) * 2, (float, N.dtype)]
     for other in [wide, *(DenseEvidence(c.astype(one), N.astype(two)) for one, two in kinds)]:
-        found = greedy.steps(other, Y, kl, tol=1e-6)
-        np.testing.assert_array_equal(found.membership, expected.membership)
+        actual = greedy.steps(other, Y, kl, tol=1e-6)
+        np.testing.assert_array_equal(actual.membership, expected.membership)
 
 
-def test_cutting_the_work_into_calls_changes_no_bit():
+def test_splitting_the_work_into_calls_changes_no_bit():
     c, N = evidence(random_labels(12, 30, 9, 3, 0.2))
-    found = []
+    values = []
     for visits in (1, 77, 10**9):
         solver = kernel_solver(c, N, start_of(13, 30, 3), kl, 10**6, 1e-6)
         while not solver.run(visits):
             pass
         Y, g = np.empty((30, 3)), np.empty((30, 3))
         solver.read(Y, g)
-        found.append((Y, g, solver.steps, solver.trace))
-    for other in found[1:]:
-        np.testing.assert_array_equal(found[0][0], other[0])
-        np.testing.assert_array_equal(found[0][1], other[1])
-        assert found[0][2:] == other[2:]
+        values.append((Y, g, solver.steps, solver.trace))
+    for other in values[1:]:
+        np.testing.assert_array_equal(values[0][0], other[0])
+        np.testing.assert_array_equal(values[0][1], other[1])
+        assert values[0][2:] == other[2:]
 
 
 @pytest.mark.parametrize("n", [2, 7, 8, 9, 63, 64, 65, 513])
@@ -172,9 +172,9 @@ def test_the_queue_finds_the_largest_gap_at_any_size(n):
 def test_worked_example_has_optimum_zero(name):
     divergence = DIVERGENCES[name]
     start = np.array([[0.7, 0.3], [0.6, 0.4], [0.5, 0.5], [0.3, 0.7]])
-    found = greedy.steps(evidence(E1), start, divergence, tol=1e-9, max_iter=100_000)
-    assert found.objective == pytest.approx(0, abs=1e-6)
-    Y = found.membership
+    actual = greedy.steps(evidence(E1), start, divergence, tol=1e-9, max_iter=100_000)
+    assert actual.objective == pytest.approx(0, abs=1e-6)
+    Y = actual.membership
     assert Y[2] @ Y[0] == pytest.approx(1 / 3, abs=1e-3)
     assert Y[2] @ Y[3] == pytest.approx(2 / 3, abs=1e-3)
 
@@ -185,8 +185,8 @@ def test_three_unrelated_objects_in_two_clusters():
     assert greedy.steps(DenseEvidence(c, N), start, l2, tol=1e-9).objective == pytest.approx(
         4.0, abs=1e-6
     )
-    found = greedy.steps(DenseEvidence(c, N), start, kl, tol=1e-9)
-    assert found.objective == pytest.approx(16 * np.log(2), rel=1e-6)
+    actual = greedy.steps(DenseEvidence(c, N), start, kl, tol=1e-9)
+    assert actual.objective == pytest.approx(16 * np.log(2), rel=1e-6)
 
 
 def test_a_scaled_divergence_is_scaled():
@@ -199,21 +199,21 @@ def test_a_scaled_divergence_is_scaled():
     assert scaled.residual == pytest.approx(4 * plain.residual, rel=1e-9)
 
 
-def test_objects_without_evidence_stay_where_they_are():
+def test_objects_without_evidence_are_not_moved():
     labels = np.array([[0, 0, -1], [0, 0, -1], [1, 1, -1], [-1, -1, 0]])
     Y = start_of(18, 4, 2)
     for given in (evidence(labels), pattern(*evidence(labels))):
-        found = greedy.steps(given, Y, kl, tol=1e-8)
-        np.testing.assert_allclose(found.membership[3], Y[3], atol=1e-15)
-        assert found.converged
+        actual = greedy.steps(given, Y, kl, tol=1e-8)
+        np.testing.assert_allclose(actual.membership[3], Y[3], atol=1e-15)
+        assert actual.converged
 
 
-def test_the_last_step_is_reported_as_such():
+def test_the_last_step_is_reported_as_the_last():
     c, N = evidence(random_labels(19, 30, 6, 3, 0.2))
-    found = greedy.steps(DenseEvidence(c, N), start_of(20, 30, 3), l2, tol=1e-9, max_iter=5)
-    assert not found.converged
-    assert found.n_iter == 5
-    assert found.residual > 1e-9
+    actual = greedy.steps(DenseEvidence(c, N), start_of(20, 30, 3), l2, tol=1e-9, max_iter=5)
+    assert not actual.converged
+    assert actual.n_iter == 5
+    assert actual.residual > 1e-9
 
 
 def test_sampled_pairs_converge():
@@ -223,10 +223,10 @@ def test_sampled_pairs_converge():
     sample = sample_pairs(labels, 12, random_state=0)
     lines = []
     start = start_of(21, 400, 3)
-    found = greedy.steps(sample, start, l2, tol=1e-6, report=lines.append)
-    assert found.converged
-    assert found.residual <= 1e-6
-    assert found.objective < found.trace[0, 0]
+    actual = greedy.steps(sample, start, l2, tol=1e-6, report=lines.append)
+    assert actual.converged
+    assert actual.residual <= 1e-6
+    assert actual.objective < actual.trace[0, 0]
 
 
 OWN_KL = Divergence(
@@ -244,25 +244,25 @@ OWN_CUBIC = Divergence(
 
 
 @pytest.mark.parametrize(("own", "known"), [(OWN_KL, kl), (OWN_L2, l2)], ids=["kl", "l2"])
-def test_a_users_kl_takes_the_steps_of_kl(own, known):
+def test_a_custom_kl_makes_the_steps_of_kl(own, known):
     c, N = evidence(random_labels(22, 20, 8, 3, 0.2))
     Y = start_of(23, 20, 3)
     for given in (DenseEvidence(c, N), pattern(c, N)):
         for steps in (1, 5, 40, 400):
             expected = greedy.steps(given, Y, known, tol=0.0, max_iter=steps)
-            found = greedy.steps(given, Y, own, tol=0.0, max_iter=steps)
-            assert found.n_iter == expected.n_iter
-            np.testing.assert_allclose(found.membership, expected.membership, atol=1e-6)
-            assert found.objective == pytest.approx(expected.objective, rel=1e-8)
+            actual = greedy.steps(given, Y, own, tol=0.0, max_iter=steps)
+            assert actual.n_iter == expected.n_iter
+            np.testing.assert_allclose(actual.membership, expected.membership, atol=1e-6)
+            assert actual.objective == pytest.approx(expected.objective, rel=1e-8)
 
 
-def test_steps_with_a_users_divergence_are_those_of_the_twin():
+def test_steps_with_a_custom_divergence_match_the_naive_twin():
     c, N = evidence(random_labels(24, 12, 6, 3, 0.2))
     expected = Y = start_of(25, 12, 3)
     for steps in range(1, 13):
         expected = naive.step(c, N, expected, OWN_CUBIC)
-        found = greedy.steps(DenseEvidence(c, N), Y, OWN_CUBIC, tol=0.0, max_iter=steps)
-        np.testing.assert_allclose(found.membership, expected, atol=1e-6)
+        actual = greedy.steps(DenseEvidence(c, N), Y, OWN_CUBIC, tol=0.0, max_iter=steps)
+        np.testing.assert_allclose(actual.membership, expected, atol=1e-6)
     ended = greedy.steps(DenseEvidence(c, N), Y, OWN_CUBIC, tol=1e-6)
     assert ended.converged
     assert naive.residual(c, N, ended.membership, OWN_CUBIC) <= 2e-6
@@ -271,7 +271,7 @@ def test_steps_with_a_users_divergence_are_those_of_the_twin():
     )
 
 
-def test_pcc_takes_a_users_divergence_greedily():
+def test_pcc_accepts_a_custom_divergence_with_the_greedy_solver():
     labels = random_labels(26, 20, 8, 3, 0.2)
     start = start_of(27, 20, 3)
     own, known = (
@@ -282,7 +282,7 @@ def test_pcc_takes_a_users_divergence_greedily():
     np.testing.assert_allclose(own.membership_, known.membership_, atol=1e-4)
 
 
-def test_an_error_of_a_users_divergence_is_the_users():
+def test_errors_of_a_custom_divergence_reach_the_caller():
     def fails(p, q):
         if len(p) < 10:  # as in a step; not where a Divergence is tried when it is made
             raise ZeroDivisionError("mine")

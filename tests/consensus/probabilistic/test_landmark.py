@@ -115,7 +115,7 @@ def gaps(c, N, Y, placed, divergence):
 @pytest.mark.parametrize("kind", ["soft", "crisp", "untouched", "hardly touched", "one"])
 @pytest.mark.parametrize("k", [2, 5, 19, 130])
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
-def test_placements_are_optimal_whatever_the_landmarks_hold(kind, k, name):
+def test_placements_are_optimal_for_any_landmarks(kind, k, name):
     """Few clusters and many, none or hardly any landmark in some: the conditions of optimality hold."""
     case = CASES[["complete", "missing", "weights"][k % 3]]
     labels, weights, ensemble = ensemble_of(k, 190, 15, 5, **case)
@@ -132,7 +132,7 @@ def test_placements_are_optimal_whatever_the_landmarks_hold(kind, k, name):
 
 
 @pytest.mark.parametrize("weights", [None, np.ones(90)])
-def test_counts_past_sixteen_bits_are_the_same_counts(weights):
+def test_counts_above_sixteen_bits_are_exact(weights):
     """Whole counts are added in sixteen bits only where all sums fit: 90 x 1,460 do not."""
     few = 1500
     labels = np.random.default_rng(0).integers(0, 2, (few + 40, 90))
@@ -146,7 +146,7 @@ def test_counts_past_sixteen_bits_are_the_same_counts(weights):
 
 
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
-def test_pooling_equal_landmarks_loses_nothing(name):
+def test_pooling_equal_landmarks_is_exact(name):
     _, _, ensemble = ensemble_of(3, 260, 12, 4, missing=0.3)
     few = np.arange(200)
     Y = np.random.default_rng(4).dirichlet(np.ones(4), 9)[
@@ -162,7 +162,7 @@ def test_pooling_equal_landmarks_loses_nothing(name):
     np.testing.assert_allclose(a, b, atol=1e-4)
 
 
-def test_pooling_near_landmarks_loses_little():
+def test_pooling_near_landmarks_changes_little():
     _, _, ensemble = ensemble_of(5, 800, 30, 4, flip=0.5)
     few = np.arange(600)
     c, N = evidence(ensemble.part(few))
@@ -180,7 +180,7 @@ def test_pooling_near_landmarks_loses_little():
 
 @pytest.mark.parametrize("name", ["l2", "kl"])
 @pytest.mark.parametrize("k", [3, 6, 11])
-def test_all_objects_as_landmarks_are_the_pairwise_solution(name, k):
+def test_landmarks_at_all_objects_give_the_pairwise_solution(name, k):
     _, _, ensemble = ensemble_of(7, 90, 10, 3, missing=0.2)
     start = np.random.default_rng(1).dirichlet(np.ones(k), 90)
     start = inside(start)
@@ -221,7 +221,7 @@ def test_threads_and_blocks_change_no_bit(monkeypatch):
     assert found[0].objective == found[1].objective
 
 
-def test_the_objective_is_that_of_landmarks_and_placements():
+def test_the_objective_covers_landmarks_and_placements():
     _, _, ensemble = ensemble_of(13, 400, 10, 3)
     found, landmarks = solved(ensemble, 3, kl, n_landmarks=100)
     c, N = evidence(ensemble.part(landmarks))
@@ -233,7 +233,7 @@ def test_the_objective_is_that_of_landmarks_and_placements():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_objects_with_equal_labels_are_placed_as_each_alone(case):
+def test_objects_with_equal_labels_are_placed_the_same(case):
     _, _, ensemble = ensemble_of(14, 300, 7, 3, **CASES[case])
     Y = np.random.default_rng(0).dirichlet(np.ones(3), 300)
     model = LandmarkModel.of(ensemble, Y, kl)
@@ -278,7 +278,7 @@ def test_reordering_the_clusters_reorders_the_placements():
     np.testing.assert_allclose(a[:, order], b, atol=1e-5)
 
 
-def test_a_users_divergence_is_refused():
+def test_a_custom_divergence_is_refused():
     own = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))
     _, _, ensemble = ensemble_of(21, 50, 6, 3)
     with pytest.raises(ParameterError, match="solver='pairwise'"):

@@ -23,7 +23,7 @@ def started(labels, Y, weights=None):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("missing", "noise"), [(0, 0), (0.3, 0), (0.3, 0.2)])
-def test_cost_of_a_merger_is_that_of_merging(missing, noise, weighted):
+def test_the_cost_of_a_merge_matches_merging(missing, noise, weighted):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 3, (14, 5))
     labels[rng.random(labels.shape) < missing] = -1
@@ -43,7 +43,7 @@ def test_cost_of_a_merger_is_that_of_merging(missing, noise, weighted):
             assert cost[a, b] == pytest.approx(after - before, rel=1e-9, abs=1e-9)
 
 
-def test_escapes_lower_what_random_starts_reach_on_real_digits():
+def test_escapes_improve_on_random_starts_on_real_digits():
     from sklearn.datasets import load_digits
 
     from conclust import EnsembleGenerator
@@ -57,9 +57,9 @@ def test_escapes_lower_what_random_starts_reach_on_real_digits():
         best = multistart._escape(once, descent, 5, np.random.default_rng(seed))
         assert best.loss <= once.loss
         mended += best.escapes > 0
-        again = best.solver.objective()
+        repeated = best.solver.objective()
         best.solver.rebuild(best.Y, 1)
-        assert best.solver.objective() == pytest.approx(again, rel=1e-9)
+        assert best.solver.objective() == pytest.approx(repeated, rel=1e-9)
     assert mended >= 2
 
 
@@ -72,8 +72,8 @@ def test_the_best_start_is_no_worse_than_any_start():
     escaper, *drawers = spawn_generators(seed_sequence(0), 5)
     best = multistart.best_start(ensemble, model, 4, explained, drawers, escaper, 1)
     descent = multistart._Descent(ensemble, model, 4, explained)
-    _, *again = spawn_generators(seed_sequence(0), 5)
-    for generator in again:
+    _, *repeated = spawn_generators(seed_sequence(0), 5)
+    for generator in repeated:
         one = descent.run(starts.random_membership(80, 4, generator))
         assert best.loss <= one.loss
 

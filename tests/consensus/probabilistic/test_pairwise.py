@@ -35,7 +35,7 @@ def solved(known, Y, divergence, max_iter=500, tol=0.0, tol_kkt=1e-9):
 @pytest.mark.parametrize("name", DEFINITIONS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("k", [1, 2, 5, 9, 17])
-def test_objective_and_gaps_are_those_of_the_definition(name, weighted, k):
+def test_the_objective_and_the_gaps_match_their_definition(name, weighted, k):
     divergence, d = DEFINITIONS[name]
     labels = random_labels(k, 20, 6, 3, 0.2)
     weights = np.random.default_rng(0).random(6) + 0.1 if weighted else None
@@ -58,7 +58,7 @@ def test_objective_and_gaps_are_those_of_the_definition(name, weighted, k):
 
 
 @pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
-def test_the_objective_only_falls_to_a_stationary_point(divergence):
+def test_the_objective_falls_monotonically_to_a_stationary_point(divergence):
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 60))
     known = evidence(random_labels(0, 60, 8, 4, 0.2))
     work = descent._Work(known, Y, divergence)
@@ -76,7 +76,7 @@ def test_the_objective_only_falls_to_a_stationary_point(divergence):
 
 
 @pytest.mark.parametrize("divergence", [kl, l2, OWN], ids=lambda d: d.name)
-def test_a_pattern_of_all_pairs_is_all_pairs(divergence):
+def test_a_pattern_of_all_pairs_equals_the_dense_evidence(divergence):
     labels = random_labels(3, 50, 8, 3, 0.2)
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(3), 50))
     dense = solved(evidence(labels), Y, divergence, max_iter=5, tol_kkt=0)
@@ -84,7 +84,7 @@ def test_a_pattern_of_all_pairs_is_all_pairs(divergence):
     assert sparse.objective == pytest.approx(dense.objective, rel=1e-9)
 
 
-def test_a_users_own_kl_is_kl():
+def test_a_custom_kl_gives_the_result_of_kl():
     labels = random_labels(4, 120, 20, 4, 0.2)
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 120))
     without = Divergence(kl.value, kl.derivative)
@@ -117,7 +117,7 @@ def forms_of(labels):
 
 
 @pytest.mark.parametrize("n", [1, 7, 999, 1000, 1001, 4099])
-def test_slots_hold_everyone_once_and_come_from_everywhere(n):
+def test_slots_cover_each_object_once_and_are_spread_out(n):
     size, order = descent._slots(n)
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
     assert size == (1 if n < 1000 else -(-n // 32))
@@ -127,7 +127,7 @@ def test_slots_hold_everyone_once_and_come_from_everywhere(n):
 
 @pytest.mark.parametrize("form", ["dense", "pattern"])
 @pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
-def test_objects_of_a_slot_move_as_if_each_were_alone(busy, form, divergence):
+def test_objects_in_a_slot_move_independently(busy, form, divergence):
     known = forms_of(random_labels(0, 60, 8, 3, 0.2))[form]
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(3), 60))
     together = descent._Work(known, Y, divergence, threads=2)
@@ -170,7 +170,7 @@ def test_jobs_change_no_bits(busy):
 
 @pytest.mark.parametrize("form", ["dense", "pattern"])
 @pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
-def test_moving_in_slots_ends_where_moving_in_turn_ends(slots, form, divergence):
+def test_moving_in_slots_reaches_the_limit_of_sequential_moves(slots, form, divergence):
     labels = planted(2, 400, 20, 4, flip=0.2)[0]
     known = forms_of(labels)[form]
     Y = starts.inside(np.eye(4)[labels[:, 0]])
@@ -182,15 +182,15 @@ def test_moving_in_slots_ends_where_moving_in_turn_ends(slots, form, divergence)
     assert found[0].objective == pytest.approx(found[1].objective, rel=1e-6)
 
 
-def test_a_users_own_kl_is_kl_in_slots(slots):
+def test_a_custom_kl_gives_the_result_of_kl_in_slots(slots):
     slots(32)
-    test_a_users_own_kl_is_kl()
+    test_a_custom_kl_gives_the_result_of_kl()
 
 
 @pytest.mark.parametrize("form", ["dense", "pattern"])
 @pytest.mark.parametrize("divergence", [kl, l2, OWN], ids=lambda d: d.name)
 @pytest.mark.parametrize("max_iter", [1, 500])
-def test_where_moving_together_raises_f_objects_move_in_turn(slots, form, divergence, max_iter):
+def test_objects_move_one_by_one_if_moving_together_raises_f(slots, form, divergence, max_iter):
     # No two objects are ever together: all at once they leave the cluster with more of the mass, and
     # meet in the other.
     known = forms_of(np.tile(np.arange(60)[:, None], 5))[form]
@@ -218,7 +218,7 @@ def test_where_moving_together_raises_f_objects_move_in_turn(slots, form, diverg
         assert found.objective == pytest.approx(in_turn.objective, rel=0.02)
 
 
-def test_divergences_that_are_equal_solve_equally():
+def test_equal_divergences_give_equal_solutions():
     labels = planted(0, 80, 15, 3, flip=0.2)[0]
     fit = {"random_state": 0, "solver": "pairwise", "init": np.eye(3)[labels[:, 0]]}
     one, same = (PCC(3, divergence=d, **fit).fit(labels) for d in ("kl", "i"))
@@ -255,7 +255,7 @@ def test_solvers_find_planted_clusters_and_place_new_objects(solver):
     assert (model.predict(labels) == model.labels_).mean() > 0.99
 
 
-def test_own_divergences_place_as_the_built_in_one():
+def test_custom_divergences_place_objects_like_the_built_in_one():
     labels = planted(1, 100, 20, 3, flip=0.2)[0]
     one, mine = (PCC(3, divergence=d, random_state=0).fit(labels) for d in ("kl", OWN))
     assert (one.predict(labels) == mine.predict(labels)).all()
@@ -289,6 +289,6 @@ def test_invalid_patterns_of_pairs_are_refused():
     assert PCC(3, pairs=0.5, random_state=0).fit(labels).objective_ > 0
 
 
-def test_own_divergences_are_refused_where_they_are_not_known():
+def test_custom_divergences_are_refused_by_other_solvers():
     with pytest.raises(ParameterError, match="use solver='pairwise' or 'greedy'"):
         PCC(2, divergence=OWN, solver="landmark").fit(E1)

@@ -48,7 +48,7 @@ CASES = {
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("relaxation", [1.0, 1.8])
 @pytest.mark.parametrize("case", CASES)
-def test_the_kernel_follows_the_loss_by_its_definition(case, relaxation, weighted, k):
+def test_the_kernel_tracks_the_loss_as_defined(case, relaxation, weighted, k):
     rng = np.random.default_rng(k)
     labels = random_labels(rng, 24, 6, 4, **CASES[case])
     weights = rng.random(6) + 0.1 if weighted else None
@@ -76,7 +76,7 @@ def test_the_kernel_follows_the_loss_by_its_definition(case, relaxation, weighte
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9, 12, 13, 18, 37, 130])
 @pytest.mark.parametrize("case", ["complete", "missing"])
-def test_grams_are_those_of_the_memberships(case, k):
+def test_grams_match_the_memberships(case, k):
     rng = np.random.default_rng(k)
     ensemble = Ensemble(random_labels(rng, 40, 5, 3, **CASES[case]))
     model, solver = model_solver(ensemble, k)
@@ -86,15 +86,15 @@ def test_grams_are_those_of_the_memberships(case, k):
     for u, group in enumerate(model.group_of):
         seen = Y[ensemble.present[:, u]]
         expected[group] = seen.T @ seen
-    found = np.empty_like(expected)
-    solver.read_grams(found.reshape(-1))
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = np.empty_like(expected)
+    solver.read_grams(actual.reshape(-1))
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
     solver.write_grams(2 * expected.reshape(-1))
-    solver.read_grams(found.reshape(-1))
-    np.testing.assert_array_equal(found, 2 * expected)
+    solver.read_grams(actual.reshape(-1))
+    np.testing.assert_array_equal(actual, 2 * expected)
 
 
-def test_pcc_stops_where_the_objective_is_a_small_share_of_the_loss():
+def test_pcc_stops_at_a_small_share_of_the_loss():
     # Flips at random leave nearly nothing to explain: the share of f is not a difference of two.
     rng = np.random.default_rng(0)
     truth = np.arange(30_000) % 20 % 3
@@ -108,7 +108,7 @@ def test_pcc_stops_where_the_objective_is_a_small_share_of_the_loss():
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_objective_is_the_papers_by_its_definition(case, weighted):
+def test_the_objective_matches_the_definition_of_the_paper(case, weighted):
     rng = np.random.default_rng(5)
     labels = random_labels(rng, 30, 7, 3, **CASES[case])
     weights = rng.random(7) + 0.1 if weighted else None
@@ -122,7 +122,7 @@ def test_objective_is_the_papers_by_its_definition(case, weighted):
     assert (np.diff(model.trace_) <= 1e-9 * model.objective_).all()
 
 
-def test_soft_members_count_with_their_posteriors():
+def test_soft_members_are_weighted_by_their_posteriors():
     rng = np.random.default_rng(2)
     memberships = [rng.dirichlet(np.ones(k), 20) for k in (2, 3, 4)]
     weights = [1.0, 0.5, 2.0]
@@ -163,7 +163,7 @@ def test_three_unrelated_objects_in_two_clusters():
     assert PCC(3, random_state=0, n_init=10).fit(labels).objective_ == pytest.approx(0, abs=1e-9)
 
 
-def test_the_optimum_is_below_every_partition_of_seven_objects():
+def test_the_optimum_is_at_most_that_of_any_partition_of_seven_objects():
     from tests.naive.partitions import all_partitions
 
     rng = np.random.default_rng(0)
@@ -174,7 +174,7 @@ def test_the_optimum_is_below_every_partition_of_seven_objects():
         assert model.objective_ <= best * (1 + 1e-6)
 
 
-def test_iteration_from_a_given_start_only_goes_down():
+def test_iterations_from_a_given_start_never_raise_the_objective():
     rng = np.random.default_rng(1)
     labels = random_labels(rng, 60, 8, 4, missing=0.3)
     start = rng.dirichlet(np.ones(4), 60)
@@ -183,7 +183,7 @@ def test_iteration_from_a_given_start_only_goes_down():
     assert model.objective_ < model.trace_[0]
 
 
-def test_a_partition_is_a_start():
+def test_a_partition_is_accepted_as_a_start():
     labels = np.repeat([[0, 0], [1, 1], [2, 2]], 5, axis=0)
     model = PCC(3, init=labels[:, 0]).fit(labels)
     assert model.objective_ == pytest.approx(0, abs=1e-9)
@@ -196,7 +196,7 @@ def test_a_uniform_start_is_perturbed_with_a_message():
     assert model.objective_ < 1e-6
 
 
-def test_rounds_follow_the_loss_and_never_raise_it():
+def test_rounds_track_the_loss_and_never_raise_it():
     # Above the serial limit the blocks of a round work on copies: 20,000 objects, hard labels.
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 4, 20_000)
@@ -265,7 +265,7 @@ def test_planted_partition_is_found_at_every_size():
         assert model.converged_
 
 
-def test_surplus_clusters_empty_out_on_tight_blocks():
+def test_surplus_clusters_become_empty_on_tight_blocks():
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(3), 40)
     labels = np.column_stack([rng.permutation(6)[truth] for _ in range(30)])
@@ -276,18 +276,18 @@ def test_surplus_clusters_empty_out_on_tight_blocks():
 
 
 @pytest.mark.parametrize("divergence", ["l2", "kl"])
-def test_a_solution_is_a_start_though_clusters_that_hold_nothing_have_no_column(divergence):
+def test_a_solution_without_empty_columns_is_accepted_as_a_start(divergence):
     labels = np.column_stack([np.repeat([0, 1, 2], 15)] * 10)
     labels[::7, :3] = 0
     first = PCC(8, divergence=divergence, random_state=0).fit(labels)
     assert first.membership_.shape[1] < 8
-    again = PCC(8, divergence=divergence, init=first.membership_, random_state=0).fit(labels)
-    assert again.n_clusters_max_ == 8
-    assert again.objective_ <= first.objective_ * (1 + 1e-9)
-    np.testing.assert_array_equal(again.labels_, first.labels_)
+    refitted = PCC(8, divergence=divergence, init=first.membership_, random_state=0).fit(labels)
+    assert refitted.n_clusters_max_ == 8
+    assert refitted.objective_ <= first.objective_ * (1 + 1e-9)
+    np.testing.assert_array_equal(refitted.labels_, first.labels_)
 
 
-def test_default_bound_is_the_largest_partition():
+def test_the_default_bound_is_the_size_of_the_largest_partition():
     labels = np.array([[0, 0], [1, 0], [2, 1], [3, 1]])
     assert PCC(random_state=0).fit(labels).n_clusters_max_ == 4
 
@@ -301,7 +301,7 @@ def test_labels_are_the_argmax_of_the_membership():
     np.testing.assert_array_equal(used, np.arange(len(used)))
 
 
-def test_warns_when_max_iter_ends_it():
+def test_stopping_at_max_iter_warns():
     rng = np.random.default_rng(8)
     labels = random_labels(rng, 200, 10, 5)
     with pytest.warns(ConvergenceWarning, match="KKT residual"):
@@ -345,14 +345,14 @@ def test_prediction_minimises_the_objects_own_problem(together):
     np.testing.assert_array_equal(model.predict(new), proba.argmax(axis=1))
 
 
-def test_fitted_objects_are_predicted_where_they_are():
+def test_fitted_objects_are_predicted_in_their_clusters():
     truth = np.repeat(np.arange(3), 30)
     labels = np.column_stack([truth] * 5)
     model = PCC(3, random_state=0).fit(labels)
     np.testing.assert_array_equal(model.predict(labels), model.labels_)
 
 
-def test_labels_unseen_in_fit_are_alone_and_warn_once():
+def test_labels_unseen_in_fit_are_singletons_and_warn_once():
     model = PCC(2, random_state=0).fit(E1)
     with pytest.warns(UnseenLabelWarning, match="2 labels") as record:
         proba = model.predict_proba([[9, 0, 0], [0, 9, 0]])
@@ -366,7 +366,7 @@ def test_an_object_missing_everywhere_is_predicted_as_minus_one():
     np.testing.assert_allclose(model.predict_proba([[-1, -1, -1]]), [[0.5, 0.5]])
 
 
-def test_prediction_uses_the_users_names():
+def test_prediction_matches_labels_by_name():
     import pandas as pd
 
     frame = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": [7, 7, 3, 3]})
@@ -380,15 +380,15 @@ def test_prediction_refuses_another_number_of_partitions():
         model.predict([[0, 0], [1, 1]])
 
 
-def test_prediction_needs_a_fit():
+def test_prediction_before_fit_is_refused():
     with pytest.raises(NotFittedError):
         PCC(2).predict(E1)
 
 
 def test_a_pickled_model_predicts_the_same():
     model = PCC(2, random_state=0).fit(E1)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict_proba(E1), model.predict_proba(E1))
+    restored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(restored.predict_proba(E1), model.predict_proba(E1))
 
 
 # -- parameters
@@ -427,7 +427,7 @@ def test_a_pickled_model_predicts_the_same():
         ({"verbose": -1}, "'verbose'"),
     ],
 )
-def test_bad_parameters_are_named(parameters, message):
+def test_invalid_parameters_are_named(parameters, message):
     model = PCC(**{"n_clusters": 2, **parameters})
     with pytest.raises(ParameterError, match=message):
         model.fit(E1)
@@ -462,7 +462,7 @@ def test_verbose_writes_to_standard_error(capsys):
     ),
     st.integers(1, 6),
 )
-def test_any_small_matrix(rows, k):
+def test_any_small_matrix_is_fitted(rows, k):
     labels = np.array(rows)
     if (labels == -1).all(axis=0).any():
         with pytest.raises(InputError, match="missing everywhere"):
@@ -480,7 +480,7 @@ def test_any_small_matrix(rows, k):
 
 
 @pytest.mark.parametrize("k", [300, 70_000])
-def test_codes_wider_than_one_byte(k):
+def test_codes_may_be_wider_than_one_byte(k):
     # The first 30 objects keep their wide codes; the loss is of those alone.
     rng = np.random.default_rng(0)
     labels = np.column_stack([np.arange(k), rng.integers(0, k, k)])
@@ -498,7 +498,7 @@ def test_codes_wider_than_one_byte(k):
 
 
 @pytest.mark.parametrize("divergence", ["l2", "kl"])
-def test_as_many_clusters_as_objects_is_finished(divergence):
+def test_a_fit_with_as_many_clusters_as_objects_ends(divergence):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 10, (60, 50))
     labels[rng.random(labels.shape) < 0.4] = -1

@@ -22,7 +22,7 @@ def noisy(seed=0, n=60, m=12, k=4):
     return np.column_stack(drawn)
 
 
-def test_likelihood_is_that_of_the_definition_and_the_best():
+def test_the_likelihood_matches_its_definition_and_is_the_best():
     labels = noisy()
     labels[::7, 3] = -1
     model = PEACE(4, n_init=3, random_state=0).fit(labels)
@@ -34,11 +34,11 @@ def test_likelihood_is_that_of_the_definition_and_the_best():
     # PCC with "kl" is the same up to what no membership changes.
     pcc = PCC(4, random_state=0).fit(labels)
     constant = model.log_likelihood_ + model.objective_
-    found = naive.log_likelihood(c, N, pcc.membership_)
-    assert constant - pcc.objective_ == pytest.approx(found, rel=1e-9)
+    actual = naive.log_likelihood(c, N, pcc.membership_)
+    assert constant - pcc.objective_ == pytest.approx(actual, rel=1e-9)
 
 
-def test_of_many_objects_the_selected_run_goes_on_to_all_pairs():
+def test_with_many_objects_the_selected_run_continues_on_all_pairs():
     labels = noisy(seed=1, n=2300, m=8, k=3)
     model = PEACE(3, n_init=3, random_state=0).fit(labels)
     c, N = evidence(labels)
@@ -53,7 +53,7 @@ def test_of_many_objects_the_selected_run_goes_on_to_all_pairs():
     assert model.objective_ <= one.objective_ * (1 + 1e-3)
 
 
-def test_sampled_pairs_count_once_each():
+def test_each_sampled_pair_counts_once():
     every = PEACE(2, random_state=0).fit(E1)
     sampled = PEACE(2, pairs=3, random_state=0).fit(E1)
     assert sampled.log_likelihood_ == pytest.approx(every.log_likelihood_, rel=1e-9)
@@ -65,13 +65,13 @@ def test_new_objects_are_placed():
     np.testing.assert_array_equal(model.predict([[-1, -1, -1]]), [-1])
 
 
-def test_warns_when_max_iter_ends_it():
+def test_stopping_at_max_iter_warns():
     with pytest.warns(ConvergenceWarning, match="KKT residual"):
         PEACE(4, n_init=1, max_iter=1, tol=0, tol_kkt=0, random_state=0).fit(noisy())
 
 
 @pytest.mark.parametrize("solver", ["pairwise", "greedy"])
-def test_from_a_given_start_it_is_pcc(solver):
+def test_peace_from_a_given_start_equals_pcc(solver):
     labels = noisy(n=30)
     start = np.random.default_rng(1).dirichlet(np.ones(4), 30)
     how = {"solver": solver, "init": start, "max_iter": 50, "tol": 1e-4, "random_state": 0}
@@ -134,7 +134,7 @@ def test_many_objects_start_from_the_given_membership():
 @pytest.mark.parametrize(
     "parameters", [{"solver": "factored"}, {"init": "kmeans"}, {"init": np.ones((3, 3))}]
 )
-def test_bad_starts_and_solvers(parameters):
+def test_invalid_starts_and_solvers_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
         PEACE(3, **parameters).fit(noisy())

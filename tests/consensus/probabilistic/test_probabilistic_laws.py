@@ -35,7 +35,7 @@ def binary_entropy(p):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_votes_one_by_one_cost_what_their_counts_cost_and_a_constant(missing):
+def test_costs_of_single_votes_and_of_counts_differ_by_a_constant(missing):
     labels = random_labels(0, 14, 7, 3, missing)
     c, N = evidence(labels)
     known = [(i, j) for i, j in combinations(range(14), 2) if N[i, j] > 0]
@@ -128,7 +128,7 @@ def test_reordering_objects_and_start_reorders_the_solution():
         )
 
 
-def test_half_the_frobenius_norm_is_the_objective_and_the_diagonal():
+def test_half_the_frobenius_norm_is_the_objective_plus_the_diagonal():
     # What the least-squares consensus of soft partitions minimises, with the pairs (i, i) in it.
     labels = random_labels(7, 25, 6, 3)
     model = PCC(3, divergence="l2", random_state=0).fit(labels)
@@ -147,12 +147,12 @@ def test_every_least_squares_solver_ends_at_the_same_objective():
     grown = BaumEagon(3, random_state=0, max_iter=20_000).fit(labels).objective_
     weighted = WeightedPCC(3, regularization="simplex", rho=0.1, random_state=0).fit(labels)
     np.testing.assert_allclose(weighted.weights_, 0.1)
-    again = naive.objective(*evidence(labels), weighted.membership_, naive.l2)
+    repeated = naive.objective(*evidence(labels), weighted.membership_, naive.l2)
     assert pairs <= grown <= 1.01 * pairs  # growth ends early in its slow last stretch
-    assert again == pytest.approx(pairs, rel=1e-3)
+    assert repeated == pytest.approx(pairs, rel=1e-3)
 
 
-def test_all_pairs_by_counts_pattern_and_sums_are_one_objective():
+def test_counts_pattern_and_sums_give_one_objective():
     labels = random_labels(9, 40, 9, 4, missing=0.3)
     ensemble = Ensemble(labels)
     start = np.random.default_rng(0).dirichlet(np.ones(4), 40)
@@ -197,7 +197,7 @@ def test_planted_clusters_are_recovered_as_in_the_paper(divergence):
     assert js_divergence(truth, model.membership_) <= PAPER_J
 
 
-def test_surplus_clusters_empty_out_on_k_means_of_clear_clusters():
+def test_surplus_clusters_become_empty_on_clear_clusters():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(center, 0.3, (40, 2)) for center in ((0, 0), (4, 0), (0, 4))])
     labels = np.column_stack(

@@ -28,16 +28,16 @@ def spent(monkeypatch):
     counted = []
 
     def descend(*arguments, **how):
-        found = descent.descend(*arguments, **how)
-        counted.append(found.spent)
-        return found
+        actual = descent.descend(*arguments, **how)
+        counted.append(actual.spent)
+        return actual
 
     for module in (multilevel, tries):
         monkeypatch.setattr(module, "descend", descend)
     return counted
 
 
-def test_an_object_costs_by_the_clusters_it_holds_not_by_the_bound():
+def test_the_cost_of_an_object_depends_on_its_clusters_not_on_the_bound():
     labels = noisy(200)
     start = np.full((200, 4), 0.02) + 0.92 * np.eye(4)[labels[:, 0]]
     few = descent.descend(evidence(labels), start, kl, Stopping(3, 0, 0))
@@ -47,7 +47,7 @@ def test_an_object_costs_by_the_clusters_it_holds_not_by_the_bound():
     assert many.spent < 5 * few.spent
 
 
-def test_what_is_counted_does_not_depend_on_threads():
+def test_counted_work_does_not_depend_on_threads():
     known = evidence(noisy(1100))
     start = np.random.default_rng(0).dirichlet(np.ones(6), 1100)
     stopping = Stopping(4, 0, 0)
@@ -57,12 +57,12 @@ def test_what_is_counted_does_not_depend_on_threads():
 
 
 @pytest.mark.parametrize("k", [20, 60])
-def test_a_bound_far_above_what_is_needed_costs_no_more_than_the_tries_may(spent, k):
+def test_a_bound_far_too_high_costs_at_most_the_budget_of_the_search(spent, k):
     PCC(k, random_state=0).fit(noisy(60, m=60))
     assert sum(spent) <= 1.5 * tries.BUDGET + 2 * spent[0]
 
 
-def test_a_larger_problem_is_never_several_times_cheaper(monkeypatch, spent):
+def test_a_larger_problem_is_not_several_times_cheaper(monkeypatch, spent):
     # The sizes at which something changes, made small.
     monkeypatch.setattr(tries, "BUDGET", 20_000_000)
     monkeypatch.setattr(multilevel, "PART", 150)
@@ -75,7 +75,7 @@ def test_a_larger_problem_is_never_several_times_cheaper(monkeypatch, spent):
     assert (np.array(work[1:]) > 0.5 * np.array(work[:-1])).all(), work
 
 
-def test_of_many_objects_the_answer_is_that_of_all_pairs_solved_at_once():
+def test_many_objects_reach_the_solution_on_all_pairs():
     labels = noisy(1500, k=6, wrong=0.5)
     whole = evidence(labels)
     model = PCC(8, random_state=0).fit(labels)
@@ -97,7 +97,7 @@ def test_more_starts_may_cost_more(spent):
     assert sum(spent) > two
 
 
-def test_holding_keeps_one_empty_cluster_of_many():
+def test_holding_keeps_one_empty_cluster():
     Y = np.zeros((6, 7))
     Y[:, 1] = 0.5
     Y[:, 4] = 0.4999
@@ -111,13 +111,13 @@ def test_holding_keeps_one_empty_cluster_of_many():
     assert tries.holding(one).shape == (1, 400)
 
 
-def test_what_is_found_is_padded_to_the_bound_and_stationary_there():
+def test_solutions_are_padded_to_the_bound_and_stationary():
     labels = noisy(80)
     ensemble = Ensemble(labels)
     problem = Problem(ensemble, 30, kl, evidence(labels))
-    found = SOLVERS["pairwise"].solve(problem, None, Stopping(), Run(seed_sequence(0)))
-    assert found.membership.shape == (80, 30)
-    np.testing.assert_allclose(found.membership.sum(axis=1), 1)
-    again = descent._Work(evidence(labels), found.membership, kl)
-    assert again.measure() == pytest.approx(found.residual, abs=1e-9)
-    assert found.objective == pytest.approx(again.objective(), rel=1e-12)
+    actual = SOLVERS["pairwise"].solve(problem, None, Stopping(), Run(seed_sequence(0)))
+    assert actual.membership.shape == (80, 30)
+    np.testing.assert_allclose(actual.membership.sum(axis=1), 1)
+    repeated = descent._Work(evidence(labels), actual.membership, kl)
+    assert repeated.measure() == pytest.approx(actual.residual, abs=1e-9)
+    assert actual.objective == pytest.approx(repeated.objective(), rel=1e-12)

@@ -38,7 +38,7 @@ def fifth(monkeypatch):
     monkeypatch.setitem(SOLVERS, "twice", Twice())
 
 
-def test_a_fifth_solver_needs_no_line_in_pcc(fifth):
+def test_a_new_solver_needs_no_change_in_pcc(fifth):
     labels = planted(0, 80, 10)[0]
     model = PCC(3, solver="twice", random_state=0).fit(labels)
     once = PCC(3, solver="pairwise", random_state=0).fit(labels)
@@ -51,44 +51,44 @@ def test_a_fifth_solver_needs_no_line_in_pcc(fifth):
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-def test_every_solver_takes_and_gives_the_same(name):
+def test_all_solvers_have_one_interface(name):
     solver = SOLVERS[name]
     ensemble = Ensemble(planted(1, 60, 8, flip=0.3)[0])
     known = evidence(ensemble) if solver.forms_pairs else None
     problem = Problem(ensemble, 4, l2, known)
     rng = np.random.default_rng(0)
-    said = []
-    run = Run(np.random.SeedSequence(0), 2, 1, lambda line, *of: said.append(line))
+    printed = []
+    run = Run(np.random.SeedSequence(0), 2, 1, lambda line, *of: printed.append(line))
     for start in (None, inside(rng.dirichlet(np.ones(4), 60))):
         before = None if start is None else start.copy()
-        found = solver.solve(problem, start, Stopping(50, 1e-6, 1e-8), run)
-        assert isinstance(found, Solution)
-        assert found.membership.shape == (60, 4)
-        np.testing.assert_allclose(found.membership.sum(axis=1), 1, atol=1e-12)
-        assert found.trace.ndim == 2
-        assert found.trace.shape[1] == 2
-        assert found.trace[-1, 0] <= found.trace[0, 0]
-        assert (found.constant is not None) == (name == "factored")
+        actual = solver.solve(problem, start, Stopping(50, 1e-6, 1e-8), run)
+        assert isinstance(actual, Solution)
+        assert actual.membership.shape == (60, 4)
+        np.testing.assert_allclose(actual.membership.sum(axis=1), 1, atol=1e-12)
+        assert actual.trace.ndim == 2
+        assert actual.trace.shape[1] == 2
+        assert actual.trace[-1, 0] <= actual.trace[0, 0]
+        assert (actual.constant is not None) == (name == "factored")
         if start is not None:
             np.testing.assert_array_equal(start, before)
-        if found.placement is not None:
-            placed = found.placement.reordered(np.array([2, 0, 1, 3])).place(
+        if actual.placement is not None:
+            placed = actual.placement.reordered(np.array([2, 0, 1, 3])).place(
                 ensemble.codes, 1e-9, 1
             )
             # Placed by the others' sums, each object is about where it was.
-            assert np.abs(placed - found.membership[:, [2, 0, 1, 3]]).mean() < 0.05
-    assert said
+            assert np.abs(placed - actual.membership[:, [2, 0, 1, 3]]).mean() < 0.05
+    assert printed
 
 
 def test_the_solvers_find_one_optimum():
     ensemble = Ensemble(E1)
-    found = {}
+    actual = {}
     for name, solver in SOLVERS.items():
         known = evidence(ensemble) if solver.forms_pairs else None
         problem = Problem(ensemble, 2, l2, known)
         run = Run(np.random.SeedSequence(0))
-        found[name] = solver.solve(problem, None, Stopping(500, 1e-9, 1e-9), run).objective
-    assert list(found.values()) == pytest.approx([0.0] * len(SOLVERS), abs=1e-6)
+        actual[name] = solver.solve(problem, None, Stopping(500, 1e-9, 1e-9), run).objective
+    assert list(actual.values()) == pytest.approx([0.0] * len(SOLVERS), abs=1e-6)
 
 
 def test_parameters_are_read_in_one_place():
@@ -99,7 +99,7 @@ def test_parameters_are_read_in_one_place():
         assert name in door.__all__
 
 
-def test_all_pairs_while_their_work_is_small():
+def test_all_pairs_are_used_while_their_work_is_small():
     for n, k, expected in (
         (8000, 1, "pairwise"),
         (8001, 1, "landmark"),
@@ -118,7 +118,7 @@ def test_all_pairs_while_their_work_is_small():
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_a_bound_of_as_many_clusters_as_objects_ends_no_higher_than_one_of_50(seed):
+def test_a_bound_equal_to_the_objects_reaches_the_objective_of_a_bound_of_50(seed):
     # Random starts with a column for each object used up the work of the search: 1 % above.
     X = StandardScaler().fit_transform(load_wine().data)
     labels = EnsembleGenerator("kmeans", random_state=seed).fit_transform(X)

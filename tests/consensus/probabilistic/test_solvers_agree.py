@@ -47,7 +47,7 @@ def unbalanced(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("divergence", [kl, l2, POWER], ids=lambda d: d.name)
-def test_from_one_start_all_solvers_find_the_same_on_easy_data(divergence, seed):
+def test_all_solvers_agree_from_one_start_on_easy_data(divergence, seed):
     labels, _ = planted(seed, n=150, m=20, flip=0.15)
     known = evidence(labels)
     Y = starts.inside(np.eye(3)[labels[:, 0]])
@@ -61,24 +61,24 @@ def test_from_one_start_all_solvers_find_the_same_on_easy_data(divergence, seed)
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 8, 9, 16])
 @pytest.mark.parametrize("make", [micro_blocks, overlapping, unbalanced])
 @pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
-def test_on_hard_data_no_start_of_greedy_ends_lower(divergence, make, seed):
+def test_no_greedy_start_ends_lower_on_hard_data(divergence, make, seed):
     labels = make(seed)
     known = evidence(labels)
-    found = PCC(5, divergence=divergence, n_init=5, random_state=0).fit(labels).objective_
+    actual = PCC(5, divergence=divergence, n_init=5, random_state=0).fit(labels).objective_
     for other in range(2):
         Y = starts.random_membership(len(known[0]), 5, np.random.default_rng(other))
-        assert found <= 1.001 * greedy.steps(known, Y, divergence, tol=1e-6).objective
+        assert actual <= 1.001 * greedy.steps(known, Y, divergence, tol=1e-6).objective
 
 
-def test_escapes_lead_where_descents_from_random_starts_do_not():
+def test_escapes_reach_solutions_that_random_starts_miss():
     labels = overlapping(4)
     known = evidence(labels)
-    found = PCC(5, n_init=5, random_state=0).fit(labels).objective_
+    actual = PCC(5, n_init=5, random_state=0).fit(labels).objective_
     for seed in range(5):
         Y = starts.inside(starts.random_membership(len(known[0]), 5, np.random.default_rng(seed)))
         plain = descent.descend(known, Y, kl, Stopping(200, 1e-7, 1e-8))
         assert plain.converged
-        assert plain.objective > 1.001 * found
+        assert plain.objective > 1.001 * actual
 
 
 def test_a_pattern_may_leave_the_last_object_without_pairs():
@@ -99,7 +99,7 @@ def test_a_pattern_may_leave_the_last_object_without_pairs():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_no_escape_from_a_solution_that_is_exact_up_to_rounding(monkeypatch, seed):
+def test_solutions_exact_up_to_rounding_are_not_escaped(monkeypatch, seed):
     rng = np.random.default_rng(seed)
     k = int(rng.integers(3, 7))
     truth = np.repeat(np.arange(k), rng.integers(2, 9, k))
@@ -124,7 +124,7 @@ def test_no_escape_from_a_solution_that_is_exact_up_to_rounding(monkeypatch, see
     ],
     ids=str,
 )
-def test_a_pattern_of_all_pairs_gives_what_all_pairs_give(solver, divergence):
+def test_a_pattern_of_all_pairs_gives_the_result_of_all_pairs(solver, divergence):
     labels, _ = planted(5, n=60, m=20, flip=0.15)
     pattern = sample_pairs(labels, 59, random_state=0)
     Y = starts.inside(np.eye(3)[labels[:, 0]])
@@ -136,7 +136,7 @@ def test_a_pattern_of_all_pairs_gives_what_all_pairs_give(solver, divergence):
 
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 8, 11, 13])
 @pytest.mark.parametrize("k", [2, 4, 5, 12, 14])
-def test_rows_of_any_length_are_gathered_whole(n, k):
+def test_rows_of_any_length_are_gathered_completely(n, k):
     # Objects with 1 to n partners, and memberships of one to four packs.
     labels = Ensemble(planted(n, n=n + 1, m=20, k=2, flip=0.15)[0])
     Y = starts.inside(np.random.default_rng(n).dirichlet(np.ones(k), n + 1))

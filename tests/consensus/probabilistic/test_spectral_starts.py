@@ -31,23 +31,23 @@ def failing(kept):
     return not_converged
 
 
-def test_small_evidence_is_solved_whole(monkeypatch):
+def test_small_evidence_is_solved_densely(monkeypatch):
     labels, _ = planted()
     pairs = evidence(Ensemble(labels))
     expected = starts.spectral_start(pairs, 4, seed_sequence(0))
     monkeypatch.setattr(starts, "eigsh", failing(0))
-    found = starts.spectral_start(pairs, 4, seed_sequence(0))
+    actual = starts.spectral_start(pairs, 4, seed_sequence(0))
     # The order of the directions decides on the columns of Helmert's matrix: the space is the same.
-    for one in (expected, found):
+    for one in (expected, actual):
         np.testing.assert_allclose(one.sum(axis=1), 1)
     spaces = [
-        np.linalg.qr(one - one.mean(axis=1, keepdims=True))[0][:, :3] for one in (expected, found)
+        np.linalg.qr(one - one.mean(axis=1, keepdims=True))[0][:, :3] for one in (expected, actual)
     ]
     np.testing.assert_allclose(np.linalg.svd(spaces[0].T @ spaces[1])[1], 1, atol=1e-6)
 
 
 @pytest.mark.parametrize("kept", [0, 1, 2])
-def test_of_many_objects_what_converged_is_a_start(monkeypatch, kept):
+def test_converged_vectors_of_many_objects_give_a_start(monkeypatch, kept):
     labels, truth = planted()
     monkeypatch.setattr(starts, "eigsh", failing(kept))
     monkeypatch.setattr(starts, "_WHOLE_AT_LAST", 10)
@@ -60,13 +60,13 @@ def test_of_many_objects_what_converged_is_a_start(monkeypatch, kept):
     assert adjusted_rand_score(truth, model.labels_) > 0.95
 
 
-def test_mixed_members_solve_the_whole_affinity(monkeypatch):
+def test_mixed_members_solve_the_affinity_densely(monkeypatch):
     points = np.random.default_rng(0).normal(size=(80, 2))
     affinity = mixed._normalised_affinity(points)
     monkeypatch.setattr(mixed, "_DIRECT", 10)
-    found = mixed._leading_vectors(affinity.copy(), 3, np.random.default_rng(0))
+    actual = mixed._leading_vectors(affinity.copy(), 3, np.random.default_rng(0))
     monkeypatch.setattr(mixed, "eigsh", failing(0))
     whole = mixed._leading_vectors(affinity.copy(), 3, np.random.default_rng(0))
-    np.testing.assert_allclose(abs(found), abs(whole), atol=1e-7)
+    np.testing.assert_allclose(abs(actual), abs(whole), atol=1e-7)
     values = np.sort(np.linalg.eigvalsh(affinity))[::-1][:3]
     np.testing.assert_allclose(affinity @ whole, whole * values, atol=1e-10)

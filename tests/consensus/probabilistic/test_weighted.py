@@ -38,7 +38,7 @@ def with_missing(labels, share=0.3, seed=1):
     return np.where(rng.random(labels.shape) < shares, -1, labels)
 
 
-def test_distances_are_those_of_the_memberships_returned():
+def test_distances_match_the_returned_memberships():
     # The first four objects lose their only partition: their rows are uniform.
     labels = np.column_stack(
         [np.repeat([0, 1], 10)] * 4 + [np.random.default_rng(0).integers(0, 2, 20)]
@@ -59,13 +59,13 @@ def test_distances_are_those_of_the_memberships_returned():
 
 
 def by_linear_programme(d, caps):
-    found = linprog(d, A_eq=np.ones((1, len(d))), b_eq=[1], bounds=[(0, c) for c in caps])
-    assert found.success
-    return found.fun
+    actual = linprog(d, A_eq=np.ones((1, len(d))), b_eq=[1], bounds=[(0, c) for c in caps])
+    assert actual.success
+    return actual.fun
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 20, 56, 150])
-def test_proposition_1_is_the_linear_programme(m):
+def test_proposition_1_solves_the_linear_programme(m):
     rng = np.random.default_rng(m)
     for rho in {min(1.0, 1 / (0.8 * m)), 1 / m, 1.0, *rng.uniform(1 / m, 1, 5)}:
         d = rng.integers(0, 12, m) * 1.0  # ties too
@@ -91,13 +91,13 @@ def test_whole_numbers_survive_floating_point(m):
     assert np.count_nonzero(alpha) == round(0.8 * m)
 
 
-def test_equal_distances_share():
+def test_equal_distances_share_the_weight():
     np.testing.assert_allclose(
         capped_weights(np.array([1.0, 1, 1, 0]), np.full(4, 0.4)), [0.2, 0.2, 0.2, 0.4]
     )
 
 
-def test_caps_that_differ():
+def test_weights_with_different_caps_match_the_linear_programme():
     rng = np.random.default_rng(0)
     for _ in range(20):
         caps = rng.uniform(0.02, 0.4, 12)
@@ -108,7 +108,7 @@ def test_caps_that_differ():
         assert alpha @ d == pytest.approx(by_linear_programme(d, caps), abs=1e-9)
 
 
-def test_proposition_2():
+def test_weights_by_proposition_2_are_optimal():
     rng = np.random.default_rng(1)
     for lam in (1e-3, 0.1, 1.0, 50.0):
         d = rng.integers(0, 9, 9) / 4
@@ -117,7 +117,7 @@ def test_proposition_2():
         np.testing.assert_allclose(alpha, naive.project(-d / lam), atol=1e-9)
 
 
-def test_repeated_partitions_share_what_one_of_them_weighs():
+def test_repeated_partitions_share_the_weight_of_one():
     d = np.array([0.3, 0.1, 0.4])
     times = np.array([2, 1, 3])
     each = np.repeat(d, times)
@@ -143,20 +143,20 @@ def ensembles():
 
 
 @pytest.mark.parametrize("case", ensembles())
-def test_distances_of_their_definition(case):
+def test_distances_match_their_definition(case):
     labels = ensembles()[case]
     Y = np.random.default_rng(0).dirichlet(np.full(5, 0.3), size=len(labels))
-    found = AllPairs(Ensemble(labels), 5, 1).distances(Y)
-    np.testing.assert_allclose(found, naive.distances(labels, Y), rtol=1e-11)
+    actual = AllPairs(Ensemble(labels), 5, 1).distances(Y)
+    np.testing.assert_allclose(actual, naive.distances(labels, Y), rtol=1e-11)
 
 
-def test_distances_of_soft_partitions():
+def test_distances_of_soft_partitions_match_their_definition():
     rng = np.random.default_rng(0)
     soft = [rng.dirichlet(np.ones(k), size=30) for k in (2, 3, 4)]
     soft[1][:7] = 0
     Y = rng.dirichlet(np.ones(3), size=30)
-    found = AllPairs(Ensemble.from_memberships(soft), 3, 1).distances(Y)
-    np.testing.assert_allclose(found, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
+    actual = AllPairs(Ensemble.from_memberships(soft), 3, 1).distances(Y)
+    np.testing.assert_allclose(actual, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
 
 
 def test_distances_do_not_depend_on_weights():
@@ -169,7 +169,7 @@ def test_distances_do_not_depend_on_weights():
     )
 
 
-def test_the_example_of_four_objects():
+def test_the_example_of_four_objects_is_reproduced():
     pairs = AllPairs(Ensemble(E1), 2, 1)
     np.testing.assert_array_equal(pairs.distances(np.eye(2)[[0, 0, 1, 1]]), [0, 0, 6])
     model = WeightedPCC(2, rho=0.5, random_state=0).fit(E1)
@@ -185,7 +185,7 @@ def test_the_example_of_four_objects():
 @BOTH
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_objective_never_rises_and_is_as_defined(regularization, missing, seed):
+def test_the_objective_never_rises_and_matches_its_definition(regularization, missing, seed):
     labels, _ = noisy(seed, flip=0.3)
     if missing:
         labels = with_missing(labels)
@@ -206,7 +206,7 @@ def test_the_objective_never_rises_and_is_as_defined(regularization, missing, se
 
 
 @BOTH
-def test_the_weights_are_best_for_the_membership(regularization):
+def test_the_weights_are_optimal_for_the_membership(regularization):
     labels = with_missing(noisy(flip=0.3)[0])
     model = WeightedPCC(3, regularization=regularization, random_state=0).fit(labels)
     d, alpha = model.distances_, model.weights_
@@ -224,7 +224,7 @@ def test_the_weights_are_best_for_the_membership(regularization):
     ids=["rho at its least", "lam without end"],
 )
 @pytest.mark.parametrize("missing", [False, True])
-def test_equal_weights_are_pcc(parameters, missing):
+def test_equal_weights_give_pcc(parameters, missing):
     labels = noisy()[0]
     model = PCC(3, divergence="l2", random_state=0)
     if missing:  # one share for all: the same scale
@@ -246,7 +246,7 @@ def test_equal_weights_are_pcc(parameters, missing):
     ids=["rho at its most", "lam towards 0"],
 )
 @pytest.mark.parametrize("missing", [False, True])
-def test_one_partition_is_the_consensus(parameters, missing):
+def test_one_partition_is_its_own_consensus(parameters, missing):
     labels = noisy(flip=0.25)[0]
     if missing:
         labels[np.random.default_rng(3).random(labels.shape) < 0.05] = -1
@@ -262,7 +262,7 @@ def test_one_partition_is_the_consensus(parameters, missing):
 @BOTH
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [False, True])
-def test_random_partitions_lose_their_weight(regularization, seed, missing):
+def test_random_partitions_lose_weight(regularization, seed, missing):
     labels, truth = noisy(seed, n=150)
     if missing:
         labels = with_missing(labels, 0.2)
@@ -272,15 +272,15 @@ def test_random_partitions_lose_their_weight(regularization, seed, missing):
 
 
 @BOTH
-def test_weights_of_the_ensemble(regularization):
+def test_weights_of_the_ensemble_are_used(regularization):
     labels, _ = noisy(flip=0.3)
     weights = np.arange(20) % 3
     make = {"regularization": regularization, "random_state": 0}
     model = WeightedPCC(3, **make).fit(Ensemble(labels, weights=weights))
     assert not model.weights_[weights == 0].any()
     kept = weights > 0
-    again = WeightedPCC(3, **make).fit(Ensemble(labels[:, kept], weights=2.0 * weights[kept]))
-    np.testing.assert_allclose(model.weights_[kept], again.weights_, atol=1e-6)
+    refitted = WeightedPCC(3, **make).fit(Ensemble(labels[:, kept], weights=2.0 * weights[kept]))
+    np.testing.assert_allclose(model.weights_[kept], refitted.weights_, atol=1e-6)
     assert (np.diff(model.trace_) <= 1e-9 * model.trace_[0]).all()
     if regularization == "simplex":  # caps in proportion: the same as repeated columns
         repeated = WeightedPCC(3, **make).fit(np.repeat(labels, weights, axis=1))
@@ -302,7 +302,7 @@ def test_a_partition_of_one_object_has_no_effect():
     np.testing.assert_allclose(np.delete(least.weights_, 5), 1 / 19)
 
 
-def test_no_pair_at_all():
+def test_an_ensemble_without_pairs_is_fitted():
     labels = np.array([[0, -1], [-1, 0]])
     with pytest.warns(EvidenceWarning, match="2 partitions"):
         model = WeightedPCC(2, random_state=0).fit(labels)
@@ -310,7 +310,7 @@ def test_no_pair_at_all():
     assert model.objective_ == 0
 
 
-def test_an_object_of_partitions_without_weight_keeps_its_place():
+def test_objects_observed_without_weight_keep_their_cluster():
     labels, truth = noisy(n=150)
     labels[7, :16] = -1  # random partitions are all that observed it
     model = WeightedPCC(3, random_state=0).fit(labels)
@@ -319,7 +319,7 @@ def test_an_object_of_partitions_without_weight_keeps_its_place():
     assert adjusted_rand_score(np.delete(model.labels_, 7), np.delete(truth, 7)) > 0.95
 
 
-def test_rounds_that_end_early_warn():
+def test_stopping_at_max_iter_warns():
     labels, _ = noisy(flip=0.3)
     with pytest.warns(ConvergenceWarning, match="WeightedPCC stopped after max_iter=1 rounds"):
         model = WeightedPCC(3, regularization="l2", max_iter=1, random_state=0).fit(labels)
@@ -344,7 +344,7 @@ def test_threads_change_no_bit_with_missing_labels():
 
 
 @BOTH
-def test_objects_of_the_fit_are_found_again(regularization):
+def test_fitted_objects_are_predicted_in_their_clusters(regularization):
     labels, _ = noisy(n=200)
     model = WeightedPCC(3, regularization=regularization, random_state=0).fit(labels)
     placed = model.predict_proba(labels)
@@ -389,12 +389,12 @@ def test_partitions_without_weight_do_not_affect_new_objects():
         ({"random_state": -1}, r"'random_state'"),
     ],
 )
-def test_bad_parameters(parameters, sentence):
+def test_invalid_parameters_are_refused(parameters, sentence):
     with pytest.raises(ParameterError, match=sentence):
         WeightedPCC(3, **parameters).fit(noisy()[0])
 
 
-def test_rho_at_its_least_in_anyones_arithmetic():
+def test_the_smallest_rho_survives_rounding():
     for m in (3, 7, 20, 49):
         labels = noisy(good=m - 1, random=1)[0]
         for rho in (1 / m, 1 / m - 1e-17, (0.7 * m) ** -1 * 0.7):
@@ -406,7 +406,7 @@ def test_rho_at_its_least_in_anyones_arithmetic():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_expected_distance_is_the_mean_over_all_orders(seed):
+def test_the_expected_distance_is_the_mean_over_all_permutations(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 3, (7, 4))
     labels[rng.random((7, 4)) < 0.2] = -2
@@ -415,11 +415,11 @@ def test_expected_distance_is_the_mean_over_all_orders(seed):
     labels[:2] = np.maximum(labels[:2], 0)
     Y = rng.dirichlet(np.ones(3), 7)
     expected = [naive.expected_distance(column, Y) for column in labels.T]
-    found = AllPairs(Ensemble(labels), 3, 1).expected(Y)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = AllPairs(Ensemble(labels), 3, 1).expected(Y)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
-def test_expected_distance_of_soft_members():
+def test_the_expected_distance_of_soft_members_matches_its_definition():
     rng = np.random.default_rng(0)
     members = [rng.dirichlet(np.ones(k), 6) for k in (2, 3)]
     Y = rng.dirichlet(np.ones(3), 6)
@@ -427,12 +427,12 @@ def test_expected_distance_of_soft_members():
         np.mean([naive.soft_distance(P[list(o)], Y) for o in itertools.permutations(range(6))])
         for P in members
     ]
-    found = AllPairs(Ensemble.from_memberships(members), 3, 1).expected(Y)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = AllPairs(Ensemble.from_memberships(members), 3, 1).expected(Y)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_expected_distance_over_some_pairs(missing):
+def test_the_expected_distance_over_some_pairs_matches_its_definition(missing):
     labels, _ = noisy(n=30)
     labels = with_missing(labels, missing) if missing else labels
     ensemble = Ensemble(labels)
@@ -441,8 +441,8 @@ def test_expected_distance_over_some_pairs(missing):
     pattern[np.repeat(np.arange(30), np.diff(pairs.indptr)), pairs.indices] = True
     Y = np.random.default_rng(0).dirichlet(np.ones(3), 30)
     expected = [naive.expected_distance(column, Y, pattern) for column in ensemble.labels.T]
-    found = PairPattern(ensemble, pairs, 1).expected(Y)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    actual = PairPattern(ensemble, pairs, 1).expected(Y)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12)
 
 
 @BOTH
@@ -466,7 +466,7 @@ def test_the_corrected_fit_matches_its_definition(regularization, pairs):
     assert (model.distances_[:16] < 0.8).all()
 
 
-def test_a_constant_partition_is_chance():
+def test_a_constant_partition_is_at_the_chance_level():
     labels, _ = noisy()
     labels[:, -1] = 0
     model = WeightedPCC(3, distance="corrected", random_state=0)
@@ -478,7 +478,7 @@ def test_a_constant_partition_is_chance():
     assert constant.distances_.tolist() == [1.0, 1.0]
 
 
-def test_correction_does_not_trust_random_partitions_of_many_clusters():
+def test_the_correction_reduces_weights_of_random_partitions():
     rng = np.random.default_rng(0)
     n, k = 200, 4
     truth = rng.integers(0, k, n)
@@ -500,6 +500,6 @@ def test_correction_does_not_trust_random_partitions_of_many_clusters():
     assert kept["corrected"] == 0.0 < kept["paper"]
 
 
-def test_distance_is_one_of_two():
+def test_invalid_distances_are_refused():
     with pytest.raises(ParameterError, match="'distance' parameter of WeightedPCC must be one of"):
         WeightedPCC(2, distance="euclid").fit(E1)

@@ -30,17 +30,17 @@ def mask_of(pattern):
 
 
 @pytest.mark.parametrize("case", ensembles())
-def test_distances_of_their_definition(case):
+def test_distances_match_their_definition(case):
     labels = ensembles()[case]
     pattern = sample_pairs(labels, 4, random_state=0)
     Y = np.random.default_rng(0).dirichlet(np.full(5, 0.3), size=len(labels))
-    found = PairPattern(Ensemble(labels), pattern, 1).distances(Y)
+    actual = PairPattern(Ensemble(labels), pattern, 1).distances(Y)
     expected = naive.distances(labels, Y, mask_of(pattern))
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
+    np.testing.assert_allclose(actual, expected, rtol=1e-11)
 
 
 @pytest.mark.parametrize("case", ensembles())
-def test_the_full_pattern_is_all_pairs(case):
+def test_the_full_pattern_equals_all_pairs(case):
     labels = ensembles()[case]
     ensemble = Ensemble(labels)
     Y = np.random.default_rng(0).dirichlet(np.full(3, 0.3), size=len(labels))
@@ -50,19 +50,19 @@ def test_the_full_pattern_is_all_pairs(case):
     np.testing.assert_allclose(whole.distances(Y), one.distances(Y), rtol=1e-11)
 
 
-def test_soft_partitions():
+def test_distances_of_soft_partitions_match_their_definition():
     rng = np.random.default_rng(0)
     soft = [rng.dirichlet(np.ones(k), size=40) for k in (2, 3, 4)]
     soft[1][:7] = 0
     ensemble = Ensemble.from_memberships(soft)
     Y = rng.dirichlet(np.ones(3), size=40)
-    found = PairPattern(ensemble, every_pair(40), 1).distances(Y)
-    np.testing.assert_allclose(found, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
+    actual = PairPattern(ensemble, every_pair(40), 1).distances(Y)
+    np.testing.assert_allclose(actual, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
 
 
 @BOTH
 @pytest.mark.parametrize("missing", [False, True])
-def test_the_full_pattern_finds_what_all_pairs_find(regularization, missing):
+def test_the_full_pattern_gives_the_result_of_all_pairs(regularization, missing):
     labels, _ = noisy(n=60)
     if missing:
         labels = with_missing(labels, 0.2)
@@ -75,7 +75,7 @@ def test_the_full_pattern_finds_what_all_pairs_find(regularization, missing):
 
 @BOTH
 @pytest.mark.parametrize("missing", [False, True])
-def test_the_objective_never_rises_and_is_as_defined(regularization, missing):
+def test_the_objective_never_rises_and_matches_its_definition(regularization, missing):
     labels, truth = noisy(1, n=120)
     if missing:
         labels = with_missing(labels)
@@ -92,7 +92,7 @@ def test_the_objective_never_rises_and_is_as_defined(regularization, missing):
     assert (model.predict(labels) == model.labels_).mean() > 0.95
 
 
-def test_equal_weights_on_a_pattern_are_its_least_squares():
+def test_equal_weights_on_a_pattern_give_least_squares():
     labels, _ = noisy(n=60)
     pattern = sample_pairs(labels, 10, random_state=0)
     model = WeightedPCC(3, rho=1 / 20, pairs=pattern, random_state=0).fit(labels)
@@ -134,7 +134,7 @@ def test_objects_missing_everywhere_are_in_no_pair():
 
 
 @pytest.mark.parametrize("pairs", [0, -3, 2.5, 0.0, True, "all"])
-def test_bad_numbers_of_pairs(pairs):
+def test_invalid_numbers_of_pairs_are_refused(pairs):
     with pytest.raises(ParameterError, match="'pairs' parameter of WeightedPCC must be an int"):
         WeightedPCC(3, pairs=pairs).fit(noisy(n=20)[0])
 
@@ -173,17 +173,17 @@ def drop(parts, wanted):
     ],
     ids=["asymmetric", "lonely", "range", "itself", "twice", "short"],
 )
-def test_bad_patterns(change, sentence):
+def test_invalid_patterns_are_refused(change, sentence):
     with pytest.raises(InputError, match=sentence):
         WeightedPCC(3, pairs=broken(change)).fit(noisy(n=20)[0])
 
 
-def test_a_share_of_the_pairs():
+def test_a_share_of_the_pairs_finds_planted_clusters():
     labels, truth = noisy(n=100)
     model = WeightedPCC(3, pairs=0.3, random_state=0).fit(labels)
     assert adjusted_rand_score(model.labels_, truth) > 0.9
 
 
-def test_a_pattern_of_other_objects():
+def test_a_pattern_of_other_objects_is_refused():
     with pytest.raises(InputError, match="on 20 objects, but the labels are of 30"):
         WeightedPCC(3, pairs=every_pair(20)).fit(noisy(n=30)[0])

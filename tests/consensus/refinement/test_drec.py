@@ -16,8 +16,8 @@ def affinity(labels, penalty, *, weights=None, weighted=False):
     """That of all objects, by distinct rows."""
     start = Ensemble(labels, weights=weights).distinct_rows(noise="apart")
     masses = start.masses if weighted else np.ones(len(start))
-    found = representation_affinity(_features(start.ensemble), penalty, masses)
-    return found[np.ix_(start.inverse, start.inverse)]
+    actual = representation_affinity(_features(start.ensemble), penalty, masses)
+    return actual[np.ix_(start.inverse, start.inverse)]
 
 
 def indicator(labels, weights=None):
@@ -33,7 +33,7 @@ def indicator(labels, weights=None):
     return np.column_stack(columns).astype(float)
 
 
-def test_worked_example():
+def test_the_worked_example_is_reproduced():
     A = representation_affinity(
         Ensemble(np.unique(E2, axis=0)).indicator, 100.0, np.ones(4)
     )  # 000, 001, 101, 111
@@ -45,24 +45,24 @@ def test_worked_example():
 
 @pytest.mark.parametrize("penalty", [0.3, 3.0, 100.0])
 @pytest.mark.parametrize(("n", "m"), [(40, 5), (9, 8)])
-def test_factors_are_columns_solved_one_by_one(penalty, n, m):
+def test_factors_equal_columns_solved_one_by_one(penalty, n, m):
     # More rows than clusters, and fewer.
     labels = np.unique(random_labels(np.random.default_rng(1), n, m), axis=0)
     twin = dense_representation(indicator(labels), penalty)
     np.testing.assert_allclose(affinity(labels, penalty), twin, atol=1e-7)
 
 
-def test_missing_noise_and_weights():
+def test_missing_noise_and_weights_match_the_naive_twin():
     rng = np.random.default_rng(2)
     labels = random_labels(rng, 25, 6, missing=0.2, noise=0.1)
     weights = rng.random(6) + 0.2
     start = Ensemble(labels).distinct_rows(noise="apart")
     X = indicator(labels, weights)[start.first]
-    found = affinity(labels, 3.0, weights=weights)[np.ix_(start.first, start.first)]
-    np.testing.assert_allclose(found, dense_representation(X, 3.0), atol=1e-7)
+    actual = affinity(labels, 3.0, weights=weights)[np.ix_(start.first, start.first)]
+    np.testing.assert_allclose(actual, dense_representation(X, 3.0), atol=1e-7)
 
 
-def test_weighted_rows_are_objects():
+def test_weighted_rows_stand_for_objects():
     labels = np.unique(random_labels(np.random.default_rng(3), 12, 4), axis=0)
     times = np.random.default_rng(4).integers(1, 5, len(labels))
     many = np.repeat(labels, times, axis=0)
@@ -75,7 +75,7 @@ def test_weighted_rows_are_objects():
     assert np.abs(once - twin).max() > 1e-3
 
 
-def test_a_large_penalty_leaves_nothing_to_the_residuals():
+def test_a_large_penalty_makes_the_residuals_zero():
     labels = np.unique(random_labels(np.random.default_rng(5), 40, 6), axis=0)
     K = indicator(labels) @ indicator(labels).T
     e, U = np.linalg.eigh(K)
@@ -85,13 +85,13 @@ def test_a_large_penalty_leaves_nothing_to_the_residuals():
     np.testing.assert_allclose(affinity(labels, 1e4), (rows @ rows.T) ** 4, atol=1e-3)
 
 
-def test_few_rows_are_their_own_clusters():
+def test_few_rows_become_separate_clusters():
     labels = np.repeat([[0, 0], [1, 1], [2, 0]], 4, axis=0)
     model = DREC(5, random_state=0).fit(labels)
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], 4))
 
 
-def test_partitions_without_weight_make_no_rows():
+def test_partitions_without_weight_have_no_effect():
     labels, truth = planted(n=60, m=8, flip=0.15)
     other = np.random.default_rng(0).integers(0, 30, 60)
     ensemble = Ensemble(np.column_stack([labels, other]), weights=np.append(np.ones(8), 0.0))
@@ -100,7 +100,7 @@ def test_partitions_without_weight_make_no_rows():
     assert adjusted_rand_index(truth, a.labels_) > 0.8
 
 
-def test_dense_limit():
+def test_too_many_rows_for_a_dense_matrix_are_refused():
     with pytest.raises(DenseLimitError, match=r"DREC cuts a matrix of all pairs of the 8 .*LWGP"):
         DREC(2, max_dense=7).fit(np.arange(12).reshape(-1, 1) % 8)
 
@@ -108,6 +108,6 @@ def test_dense_limit():
 @pytest.mark.parametrize(
     "given", [{"penalty": 0}, {"weighted": 1}, {"n_init": 0}, {"max_dense": 0}]
 )
-def test_parameters(given):
+def test_invalid_parameters_are_refused(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of DREC"):
         DREC(2, **given).fit(E2)

@@ -54,7 +54,7 @@ def apart(labels):
     return (labels[:, None, :] != labels[None, :, :]).any(axis=2)
 
 
-def test_worked_example_1():
+def test_the_first_worked_example_is_reproduced():
     C = of_objects(E1, 0.6, 0.4)
     pairs = {(0, 2): 0.044396, (0, 3): 0.027747, (2, 3): 0.289732}
     for (i, j), value in pairs.items():
@@ -68,7 +68,7 @@ def test_worked_example_1():
     np.testing.assert_allclose(heights(model), [0, 1 - 0.289732, 1 - 0.0360715], atol=2e-6)
 
 
-def test_worked_example_2():
+def test_the_second_worked_example_is_reproduced():
     C = of_objects(E2, 0.6, 0.4)
     for (i, j), value in {(0, 3): 0.130088, (0, 5): 0.166537, (1, 3): 0.150890}.items():
         assert C[i, j] == pytest.approx(value, abs=1e-6)
@@ -77,7 +77,7 @@ def test_worked_example_2():
 
 @pytest.mark.parametrize("alpha", [0.5, 0.7, 0.9])
 @pytest.mark.parametrize("penalty", [0.05, 0.4, 5.0])
-def test_the_closed_form_is_what_admm_tends_to(alpha, penalty):
+def test_admm_converges_to_the_closed_form(alpha, penalty):
     labels = random_labels(np.random.default_rng(3), 16, 6)
     labels[5] = labels[6] = labels[7]
     A, H = on_paper(labels, alpha)
@@ -87,7 +87,7 @@ def test_the_closed_form_is_what_admm_tends_to(alpha, penalty):
 
 
 @pytest.mark.parametrize(("missing", "noise"), [(0.2, 0.0), (0.45, 0.0), (0.0, 0.2), (0.2, 0.2)])
-def test_missing_noise_and_weights(missing, noise):
+def test_missing_noise_and_weights_match_the_naive_twin(missing, noise):
     rng = np.random.default_rng(8)
     labels = random_labels(rng, 15, 5, missing=missing, noise=noise)
     labels[(labels == -1).all(axis=1), 0] = 0
@@ -133,7 +133,7 @@ def test_many_components_solve_the_equations():
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete"])
 @pytest.mark.parametrize("given", [{"alpha": 1.01}, {"alpha": 0.6, "penalty": 1e9}])
-def test_without_trust_or_freedom_it_is_lwea(linkage, given):
+def test_without_trust_or_freedom_eccms_equals_lwea(linkage, given):
     labels = random_labels(np.random.default_rng(5), 40, 8, missing=0.1, noise=0.05)
     ours = quiet(ECCMS(4, linkage=linkage, **given), labels)
     plain = quiet(LWEA(4, linkage=linkage), labels)
@@ -142,7 +142,7 @@ def test_without_trust_or_freedom_it_is_lwea(linkage, given):
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete"])
-def test_tree_is_greedy_on_the_smoothed_pairs(linkage):
+def test_the_tree_matches_greedy_merging_of_smoothed_pairs(linkage):
     labels = random_labels(np.random.default_rng(11), 18, 6)
     A, H = on_paper(labels, 0.6)
     D = 1.0 - self_enhanced(A, H, 0.4)
@@ -161,7 +161,7 @@ def test_rows_stand_for_their_objects():
     np.testing.assert_allclose(C[apart(many)], twin[apart(many)], atol=1e-6)
 
 
-def test_soft_members_that_are_sure_are_hard_ones():
+def test_soft_members_without_uncertainty_equal_labels():
     labels, _ = planted(n=40, m=7, flip=0.2)
     soft = Ensemble.from_memberships([np.eye(3)[column] for column in labels.T])
     a, b = ECCMS(3, alpha=0.7).fit(labels), ECCMS(3, alpha=0.7).fit(soft)
@@ -171,7 +171,7 @@ def test_soft_members_that_are_sure_are_hard_ones():
     np.testing.assert_allclose(C, hard, atol=1e-7)
 
 
-def test_dense_limit():
+def test_too_many_rows_for_a_dense_matrix_are_refused():
     labels = np.arange(12).reshape(-1, 1) % 8
     with pytest.raises(DenseLimitError, match=r"ECCMS needs matrices of all pairs of the 8 .*LWEA"):
         ECCMS(2, max_dense=7).fit(labels)
@@ -181,7 +181,7 @@ def test_dense_limit():
     "given",
     [{"alpha": 0.0}, {"penalty": 0}, {"theta": -1}, {"linkage": "ward"}, {"max_dense": 0}],
 )
-def test_parameters(given):
+def test_invalid_parameters_are_refused(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of ECCMS"):
         ECCMS(2, **given).fit(E1)
 
@@ -223,7 +223,7 @@ def test_factors_and_eigenvectors_agree(monkeypatch):
     np.testing.assert_allclose(of_objects(e, 0.6, 0.4), expected, atol=2e-8)
 
 
-def test_shifts_that_share_factors():
+def test_shifts_share_factors():
     rng = np.random.default_rng(0)
     W = np.triu(rng.random((40, 40)) < 0.1, 1) * rng.random((40, 40))
     L = np.diag((W + W.T).sum(axis=1)) - W - W.T
@@ -233,7 +233,7 @@ def test_shifts_that_share_factors():
     np.testing.assert_allclose(X.T, expected, rtol=1e-9, atol=1e-11)
 
 
-def test_full_factors_are_left_to_eigenvectors():
+def test_dense_factors_are_not_computed():
     full = sp.csr_array(600.0 * np.eye(600) - 1.0)
     assert smoothing._factors(full, 1.0) is None
     ring = np.arange(600)

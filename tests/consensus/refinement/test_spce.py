@@ -19,7 +19,7 @@ def of_objects(labels, k, gamma):
 
 @pytest.mark.parametrize(("k", "gamma"), [(2, 0.5), (3, 0.5), (4, 0.1), (3, 2.0)])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_rows_with_counts_are_the_published_iteration_on_objects(k, gamma, seed):
+def test_rows_with_counts_follow_the_published_iteration(k, gamma, seed):
     labels, _ = planted(seed=seed, n=36, m=6, k=4, flip=0.25)
     labels = np.repeat(labels, np.random.default_rng(seed).integers(1, 4, 36), axis=0)
     twin = self_paced(labels, k, gamma, _LEAST_SHARE / 6)
@@ -30,7 +30,7 @@ def test_rows_with_counts_are_the_published_iteration_on_objects(k, gamma, seed)
     ("seed", "n", "k", "m", "gamma"),
     [(7, 6, 2, 5, 2.0), (46, 6, 2, 4, 2.0), (57, 12, 2, 3, 0.1), (68, 6, 3, 5, 2.0)],
 )
-def test_no_partition_counts_more_than_a_thousand_times_an_equal_one(seed, n, k, m, gamma):
+def test_weights_of_equal_partitions_differ_by_at_most_a_factor_of_a_thousand(seed, n, k, m, gamma):
     # The graph comes to be the first partition, from which the others differ in an object or two each.
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, k, n)
@@ -45,7 +45,7 @@ def test_no_partition_counts_more_than_a_thousand_times_an_equal_one(seed, n, k,
     assert np.abs(S - self_paced(labels, k, gamma, 1e-6 / m)).max() > 1e-5
 
 
-def test_pairs_of_all_and_of_none_are_kept():
+def test_pairs_joined_in_all_or_no_partitions_are_kept():
     labels, _ = planted(n=40, m=5, k=3, flip=0.2)
     S = of_objects(labels, 3, 0.5)
     together = (labels[:, None, :] == labels).sum(axis=2)
@@ -54,7 +54,7 @@ def test_pairs_of_all_and_of_none_are_kept():
     assert ((S > 0) & (S < 1)).any() or set(np.unique(S)) == {0.0, 1.0}
 
 
-def test_worked_examples():
+def test_the_worked_examples_are_reproduced():
     assert SPCE(2, random_state=0).fit(E1).labels_.tolist() == [0, 0, 1, 1]
     assert SPCE(2, random_state=0).fit(E2).labels_.tolist() == [0, 1, 1, 1, 1, 1]
     model = SPCE(3, random_state=0).fit(E3)
@@ -77,7 +77,7 @@ def test_more_components_than_clusters_are_joined_by_average_linkage():
     assert adjusted_rand_index(EAC(3).fit(noisy).labels_, found.labels_) >= 0.95
 
 
-def test_no_partition_counts_without_end():
+def test_weights_of_partitions_are_bounded():
     # The others equal no learned graph; the first is equalled at once.
     labels = np.column_stack([np.repeat([0, 1], 10), np.tile([0, 1], 10), np.arange(20) % 5])
     model = SPCE(2, random_state=0).fit(labels)
@@ -85,17 +85,17 @@ def test_no_partition_counts_without_end():
     assert model.n_clusters_ == 2
 
 
-def test_missing_labels_are_of_the_partitions_that_observed():
+def test_missing_labels_do_not_hide_planted_clusters():
     labels, truth = planted(n=60, m=10, k=3, flip=0.05, missing=0.2)
     assert adjusted_rand_index(truth, SPCE(3, random_state=0).fit(labels).labels_) > 0.9
 
 
-def test_dense_limit():
+def test_too_many_rows_for_a_dense_matrix_are_refused():
     with pytest.raises(DenseLimitError, match=r"SPCE finds eigenvectors .* of the 8 .*LWEA"):
         SPCE(2, max_dense=7).fit(np.arange(12).reshape(-1, 1) % 8)
 
 
 @pytest.mark.parametrize("given", [{"gamma": -0.1}, {"n_init": 0}, {"max_dense": 0}])
-def test_parameters(given):
+def test_invalid_parameters_are_refused(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of SPCE"):
         SPCE(2, **given).fit(E1)

@@ -39,7 +39,7 @@ def walks(labels, n_neighbors=None, n_steps=None, lazy=False, weights=None):
     )
 
 
-def test_neighbours_of_many_rows_are_bounded():
+def test_the_number_of_neighbours_is_bounded():
     # Three partitions of three clusters: rows are tied with a third of all others.
     labels = np.array(list(itertools.product(range(7), range(7), range(7))))
     few = walks_of(
@@ -66,7 +66,7 @@ def sample(missing, noise, weighted, n=70, m=7):
 # -- similarities
 
 
-def test_trajectories_of_worked_examples():
+def test_trajectories_match_the_worked_examples():
     for n_steps in (1, 2, 5):
         R = by_first(walks(E1, 1, n_steps))
         np.testing.assert_allclose(R, [[1, 0, 1], [0, 1, 0], [1, 0, 1]], atol=1e-12)
@@ -86,17 +86,17 @@ def test_trajectories_of_worked_examples():
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
 @pytest.mark.parametrize(("n_neighbors", "n_steps"), [(None, None), (3, 6), (1000, 1)])
-def test_similarity_is_that_of_the_twin(missing, noise, weighted, n_neighbors, n_steps):
+def test_similarity_matches_the_naive_twin(missing, noise, weighted, n_neighbors, n_steps):
     labels, weights = sample(missing, noise, weighted)
     R, _ = naive.trajectories(labels, weights, n_neighbors, n_steps)
-    found = walks(labels, n_neighbors, n_steps, weights=weights)
-    np.testing.assert_allclose(by_first(found), R, atol=1e-12)
+    actual = walks(labels, n_neighbors, n_steps, weights=weights)
+    np.testing.assert_allclose(by_first(actual), R, atol=1e-12)
 
 
-def test_four_ways_to_the_sum_over_the_steps():
-    found = walks(random_labels(2, 150, 6, 5), 4, 20)
-    P, d = found.steps.toarray(), found.degrees
-    M = found.gram()
+def test_four_ways_to_sum_the_steps_agree():
+    actual = walks(random_labels(2, 150, 6, 5), 4, 20)
+    P, d = actual.steps.toarray(), actual.degrees
+    M = actual.gram()
     np.testing.assert_allclose(M, naive.gram(P, 20), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(M, M.T)
     doubled, power, steps = P @ P.T, P, {}
@@ -115,7 +115,7 @@ def test_four_ways_to_the_sum_over_the_steps():
 
 @pytest.mark.parametrize("width", [1, 8, 17, 40])
 @pytest.mark.parametrize("n", [50, 3000, 9000])
-def test_step_is_the_product(n, width):
+def test_a_step_equals_the_matrix_product(n, width):
     # Panels of 8, 16 and 32 columns.
     P = sp.csr_array(sp.random_array((n, n), density=0.002, rng=np.random.default_rng(n)))
     x = np.random.default_rng(1).random((n, width))
@@ -128,26 +128,26 @@ def test_step_is_the_product(n, width):
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-def test_products_without_the_matrix(lazy):
+def test_products_without_the_matrix_are_exact(lazy):
     labels = random_labels(6, 200, 6, 8, 0.1)
     labels = np.vstack([labels, np.arange(100, 106)])  # together with nobody
-    found = walks(labels, lazy=lazy)
-    assert found.isolated.sum() == 1
-    X = np.random.default_rng(0).random((len(found), 11))
-    np.testing.assert_allclose(found.gram_times(X), found.gram() @ X, rtol=1e-12, atol=1e-14)
+    actual = walks(labels, lazy=lazy)
+    assert actual.isolated.sum() == 1
+    X = np.random.default_rng(0).random((len(actual), 11))
+    np.testing.assert_allclose(actual.gram_times(X), actual.gram() @ X, rtol=1e-12, atol=1e-14)
 
 
-def test_lengths_are_estimated():
-    found = walks(planted(n=600, m=8, k=6, flip=0.3)[0])
-    exact = np.diag(found.gram())
-    ratios = np.array([found.norms(np.random.default_rng(s)) / exact for s in range(40)])
+def test_lengths_are_estimated_without_bias():
+    actual = walks(planted(n=600, m=8, k=6, flip=0.3)[0])
+    exact = np.diag(actual.gram())
+    ratios = np.array([actual.norms(np.random.default_rng(s)) / exact for s in range(40)])
     assert abs(ratios.mean() - 1) < 0.005
     assert ratios.std(axis=0).max() < 0.15
     one = walks(E2, 2, 1)
     np.testing.assert_allclose(one.norms(np.random.default_rng(0)), np.diag(one.gram()))
 
 
-def test_similarities_are_cosines_and_have_no_unit():
+def test_similarities_are_cosines():
     labels = random_labels(7, 80, 6, 5, 0.1)
     R = walks(labels).similarity()
     np.testing.assert_array_equal(np.diag(R), 1)
@@ -159,7 +159,7 @@ def test_similarities_are_cosines_and_have_no_unit():
         np.testing.assert_allclose(scaled, R, atol=1e-12)
 
 
-def test_as_many_neighbours_as_rows_are_all_links():
+def test_as_many_neighbours_as_rows_give_all_links():
     labels = random_labels(8, 60, 5, 4)
     rows, counts, _ = naive.distinct(labels)
     everybody = walks(labels, n_neighbors=len(rows))
@@ -173,7 +173,7 @@ def test_as_many_neighbours_as_rows_are_all_links():
     )
 
 
-def test_objects_with_a_row_draw_walks_to_it():
+def test_repeated_rows_attract_walks():
     labels = random_labels(9, 40, 5, 3)
     once, twice = walks(labels, 3), walks(np.vstack([labels, labels[:1]]), 3)
     assert len(once) == len(twice)
@@ -197,7 +197,7 @@ def test_walks_are_lazy_where_neighbours_never_meet():
 
 @pytest.mark.parametrize("linkage", ["average", "complete", "single"])
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
-def test_tree_is_that_of_scipy(linkage, missing, noise, weighted):
+def test_the_tree_equals_that_of_scipy(linkage, missing, noise, weighted):
     labels, weights = sample(missing, noise, weighted)
     R, (_, counts, _) = naive.trajectories(labels, weights)
     D = squareform(np.clip(1 - R, 0, 1), checks=False)
@@ -219,14 +219,14 @@ def test_linkage_weighs_rows_by_their_objects_on_request():
     assert np.abs(PTA(lazy=False).fit(labels).linkage_matrix_[:, 2] - expected).max() > 1e-3
 
 
-def test_number_by_lifetime():
+def test_the_number_is_chosen_by_lifetime():
     labels, truth = planted(n=80, m=10, k=4, flip=0.1)
     model = PTA().fit(labels)
     np.testing.assert_array_equal(model.labels_, truth)
     assert model.lifetimes_.argmax() == 2
 
 
-def test_many_rows_are_refused_with_a_way_out():
+def test_many_rows_are_refused_with_an_alternative():
     labels = random_labels(0, 60, 5, 4)
     with pytest.raises(DenseLimitError, match=r"distinct rows of labels .* Use PTGP or LWEA"):
         PTA(3, max_dense=20).fit(labels)
@@ -236,7 +236,7 @@ def test_many_rows_are_refused_with_a_way_out():
 
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
-def test_singular_values_are_those_of_the_graph(missing, noise, weighted):
+def test_singular_values_match_the_graph(missing, noise, weighted):
     labels, weights = sample(missing, noise, weighted)
     R, (rows, _, _) = naive.trajectories(labels, weights)
     A = naive.graph(R, rows, weights)
@@ -247,7 +247,7 @@ def test_singular_values_are_those_of_the_graph(missing, noise, weighted):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_walking_finds_what_the_matrix_does(seed):
+def test_walks_give_the_result_of_the_matrix(seed):
     labels, _ = planted(seed=seed, n=1500, m=10, k=6, flip=0.3)
     exact = PTGP(6, max_dense=1500, random_state=0).fit(labels)
     walked = PTGP(6, max_dense=100, random_state=0).fit(labels)
@@ -255,7 +255,7 @@ def test_walking_finds_what_the_matrix_does(seed):
     assert adjusted_rand_score(walked.labels_, exact.labels_) > 0.97
 
 
-def test_many_distinct_rows_in_little_memory():
+def test_many_distinct_rows_need_little_memory():
     labels, truth = planted(n=12_000, m=12, k=5, flip=0.4)
     assert len(Ensemble(labels).distinct_rows()) > 11_000
     model = PTGP(5, random_state=0).fit(labels)
@@ -266,14 +266,14 @@ def test_many_distinct_rows_in_little_memory():
 
 
 @pytest.mark.parametrize("model", [PTA(3), PTGP(3, random_state=0)])
-def test_few_rows_are_left_to_others_with_a_word(model):
+def test_few_rows_fall_back_to_another_method_with_a_warning(model):
     labels, truth = planted(n=30, m=5, k=3, flip=0.0)
     labels[:4, 0] = 2
     with pytest.warns(EvidenceWarning, match=r"distinct rows of labels are too few .* n_neighbors"):
-        found = model.fit(labels)
+        fitted = model.fit(labels)
     other = EAC(3) if isinstance(model, PTA) else HBGF(3, joint=False, random_state=0)
-    np.testing.assert_array_equal(found.labels_, other.fit(labels).labels_)
-    np.testing.assert_array_equal(found.labels_, truth)
+    np.testing.assert_array_equal(fitted.labels_, other.fit(labels).labels_)
+    np.testing.assert_array_equal(fitted.labels_, truth)
     for asked in ({"n_neighbors": 2}, {"n_steps": 2}):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -281,7 +281,7 @@ def test_few_rows_are_left_to_others_with_a_word(model):
 
 
 @pytest.mark.parametrize("make", [PTA, lambda: PTGP(4, random_state=0)])
-def test_partitions_that_tell_nothing_change_nothing(make):
+def test_uninformative_partitions_change_nothing(make):
     labels = random_labels(1, 100, 8, 4, 0.1)
     expected = make().fit(Ensemble(labels, weights=np.ones(8)))
     constant = np.insert(labels, 3, 0, axis=1)
@@ -294,7 +294,7 @@ def test_partitions_that_tell_nothing_change_nothing(make):
             np.testing.assert_array_equal(model.linkage_matrix_, expected.linkage_matrix_)
 
 
-def test_objects_without_partners():
+def test_objects_without_partners_are_singletons():
     labels, truth = planted(n=90, m=12, k=3, flip=0.2)
     labels = np.vstack([labels, np.full((2, 12), -2)])
     model = PTA(3 + 2).fit(labels)
@@ -317,7 +317,7 @@ def test_soft_members_are_refused_by_name(kind):
         kind(2).fit(soft)
 
 
-def test_bipartite_parts_are_those_whose_copies_stay_apart():
+def test_bipartite_components_have_separate_copies():
     """In the graph with two copies of each vertex, and edges between copies only."""
     rng = np.random.default_rng(0)
     for share in np.repeat([0.02, 0.05, 0.1, 0.3], 30):
@@ -332,18 +332,18 @@ def test_bipartite_parts_are_those_whose_copies_stay_apart():
 # -- spectra
 
 
-def test_spectrum_from_products():
+def test_the_spectrum_from_products_equals_the_dense_one():
     rng = np.random.default_rng(4)
     groups = np.arange(300) % 5
     A = rng.random((300, 80)) ** 4 + 0.5 * (groups[:, None] == np.arange(80) % 5)
     A[7] = 0.0  # a row without edges
     inside = np.delete(A, 7, axis=0)
     _, values, _ = singular_triplets(inside)
-    found = spectrum_of_products(
+    actual = spectrum_of_products(
         lambda V: A @ V, lambda U: A.T @ U, rng.standard_normal((80, 9)), 6
     )
-    np.testing.assert_allclose(found.values[:5], values[:5], atol=1e-4)
-    assert not found.objects[7].any()
+    np.testing.assert_allclose(actual.values[:5], values[:5], atol=1e-4)
+    assert not actual.objects[7].any()
     exact = bipartite_spectrum(sp.csr_array(inside), 5).objects
-    overlap = np.delete(found.objects, 7, axis=0)[:, :5].T @ exact
+    overlap = np.delete(actual.objects, 7, axis=0)[:, :5].T @ exact
     np.testing.assert_allclose(np.linalg.svd(overlap)[1], 1, atol=1e-2)

@@ -14,7 +14,7 @@ from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty, cluster_jaccard
 
 
-def test_e1():
+def test_four_objects_match_hand_calculation():
     model = CEHM(2).fit(E1)
     assert model.labels_.tolist() == [0, 0, 1, 1]
     # All labelled: each cluster votes by the labels of its objects.
@@ -25,24 +25,24 @@ def test_e1():
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_no_swap_of_medoids_is_better(seed, k):
+def test_no_swap_of_medoids_improves_the_objective(seed, k):
     rng = np.random.default_rng(seed)
     e = Ensemble(random_labels(rng, 20, 4, k=4))
     clusters = naive.clusters_of(e.labels)
     weights = rng.random(len(clusters)) + 0.1
-    found = medoids(cluster_jaccard(e), weights, k)
-    assert len(set(found.tolist())) == k
-    reached = naive.likeness(clusters, found, weights)
+    actual = medoids(cluster_jaccard(e), weights, k)
+    assert len(set(actual.tolist())) == k
+    reached = naive.likeness(clusters, actual, weights)
     for place in range(k):
         for other in range(len(clusters)):
-            changed = found.copy()
+            changed = actual.copy()
             changed[place] = other
             assert naive.likeness(clusters, changed, weights) <= reached + 1e-9
     assert reached <= naive.best_medoids(clusters, k, weights) + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_swap_of_medoids_is_better_by_the_weights_of_the_partitions(seed):
+def test_no_swap_of_medoids_improves_the_weighted_objective(seed):
     rng = np.random.default_rng(seed)
     weights = rng.permutation([8.0, 4.0, 1.0, 0.5])
     e = Ensemble(random_labels(rng, 20, 4, k=4), weights=weights)
@@ -56,20 +56,20 @@ def test_no_swap_of_medoids_is_better_by_the_weights_of_the_partitions(seed):
             assert naive.likeness(clusters, changed, votes) <= reached + 1e-9
 
 
-def test_most_medoids_are_the_best_of_all():
+def test_nearly_all_medoids_are_optimal():
     hits = 0
     for seed in range(20):
         e = Ensemble(random_labels(np.random.default_rng(seed), 24, 4, k=4))
         clusters = naive.clusters_of(e.labels)
         ones = np.ones(len(clusters))
-        found = medoids(cluster_jaccard(e), ones, 3)
+        actual = medoids(cluster_jaccard(e), ones, 3)
         hits += (
-            naive.likeness(clusters, found, ones) >= naive.best_medoids(clusters, 3, ones) - 1e-9
+            naive.likeness(clusters, actual, ones) >= naive.best_medoids(clusters, 3, ones) - 1e-9
         )
     assert hits >= 17
 
 
-def test_clusters_without_weight_are_no_medoids():
+def test_clusters_without_weight_are_not_medoids():
     J = sp.csr_array(np.array([[0.0, 0.9, 0.5], [0.9, 0.0, 0.2], [0.5, 0.2, 0.0]]))
     assert medoids(J, np.array([1.0, 0.0, 1.0]), 3).tolist() == [0, 2]
     assert medoids(J, np.array([0.0, 0.0, 0.0]), 3).tolist() == []
@@ -77,7 +77,7 @@ def test_clusters_without_weight_are_no_medoids():
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("theta", [None, 0.4])
-def test_labels_are_those_of_the_twin(seed, theta):
+def test_labels_match_the_naive_twin(seed, theta):
     labels, _ = planted(n=60, m=9, k=3, flip=0.2, seed=seed)
     labels = np.repeat(labels, 1 + np.arange(60) % 2, axis=0)
     e = Ensemble(labels)
@@ -89,14 +89,14 @@ def test_labels_are_those_of_the_twin(seed, theta):
     assert adjusted_rand_score(model.labels_, expected) == 1.0
 
 
-def test_medoids_that_hold_all_their_objects_together_have_seeds():
+def test_medoids_with_all_their_objects_have_seeds():
     # {0, 1} is within {0, ..., 5}: none of its objects is in it alone.
     labels = np.array([[0, 0], [0, 0], [1, 0], [1, 0], [1, 0], [2, 0], [2, 1], [2, 1], [2, 1]])
     model = CEHM(3).fit(np.repeat(labels, [5, 5, 1, 1, 1, 1, 5, 5, 5], axis=0))
     assert model.n_clusters_ == 3
 
 
-def test_fewer_clusters_where_fewer_differ():
+def test_there_are_at_most_as_many_clusters_as_distinct_ones():
     truth = np.repeat(np.arange(3), 10)
     model = CEHM(7).fit(np.column_stack([truth] * 4))
     assert model.n_clusters_ == 3
@@ -113,14 +113,14 @@ def test_objects_without_votes_have_an_even_membership():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_predicts_what_it_fitted(missing):
+def test_prediction_repeats_the_fit(missing):
     labels, _ = planted(n=90, m=10, k=4, flip=0.15, missing=missing)
     model = CEHM(4, theta=0.4).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
     np.testing.assert_array_equal(model.predict(labels), model.labels_)
 
 
-def test_soft_members_with_certain_rows_are_hard_ones():
+def test_soft_members_with_certain_rows_equal_labels():
     labels, _ = planted(n=60, m=7, k=3, flip=0.2)
     e = Ensemble(labels)
     soft = Ensemble.from_memberships([np.eye(int(c.max()) + 1)[c] for c in e.labels.T])

@@ -71,7 +71,7 @@ def every_column(model):
 
 
 @pytest.mark.parametrize("algorithm", ["least_squares", "one_pass"])
-def test_voting_of_e1_is_the_mean_of_the_matched_partitions(algorithm):
+def test_voting_averages_the_matched_partitions_of_four_objects(algorithm):
     for seed in range(5):
         model = Voting(2, algorithm=algorithm, random_state=seed).fit(E1)
         expected = [[1, 0], [1, 0], [1 / 3, 2 / 3], [0, 1]]
@@ -79,7 +79,7 @@ def test_voting_of_e1_is_the_mean_of_the_matched_partitions(algorithm):
         assert model.objective_ == pytest.approx(4 / 3)
 
 
-def test_voting_of_e2():
+def test_voting_of_six_objects_matches_hand_calculation():
     model = Voting(2, random_state=0).fit(E2)
     expected = np.array([0, 1, 1, 3, 3, 2]) / 3
     np.testing.assert_allclose(model.membership_[:, 1], expected, atol=1e-15)
@@ -89,7 +89,7 @@ def test_voting_of_e2():
 
 @pytest.mark.parametrize("algorithm", ["least_squares", "one_pass"])
 @pytest.mark.parametrize("hard", [False, True])
-def test_voting_of_equal_partitions_is_that_partition(algorithm, hard):
+def test_voting_returns_the_partition_of_equal_members(algorithm, hard):
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(4), [3, 5, 9, 2])
     labels = np.column_stack([rng.permutation(4)[truth] for _ in range(6)])
@@ -162,7 +162,7 @@ def test_voting_finds_the_best_of_all_matchings(hard):
     assert found >= 95
 
 
-def test_voting_by_one_pass_is_the_textbook_one():
+def test_voting_by_one_pass_matches_the_textbook():
     labels = random_labels(7, n=30, m=5, k=3)
     rng = np.random.default_rng(0)
     for seed in range(4):
@@ -192,7 +192,7 @@ def test_voting_does_not_depend_on_the_order_of_partitions():
 
 
 @pytest.mark.parametrize("hard", [False, True])
-def test_voting_predicts_what_it_fitted(hard):
+def test_voting_predicts_fitted_objects(hard):
     labels = random_labels(3, missing=0.1, noise=0.1)
     model = Voting(4, hard=hard, random_state=0).fit(labels)
     if hard:  # of equal votes either may win
@@ -207,7 +207,7 @@ def test_voting_predicts_what_it_fitted(hard):
     np.testing.assert_array_equal(model.predict(nowhere), [-1])
 
 
-def test_the_label_is_the_first_of_the_most_probable_clusters():
+def test_ties_go_to_the_first_cluster():
     # Many ties of votes; the order of the columns decides the winner.
     for seed in range(20):
         labels = np.random.default_rng(seed).integers(3, size=(30, 4))
@@ -222,7 +222,7 @@ def test_voting_warns_without_convergence():
     assert not model.converged_
 
 
-def test_voting_with_more_clusters_than_a_dense_table_holds(monkeypatch):
+def test_voting_works_without_a_dense_table(monkeypatch):
     labels = random_labels(2, missing=0.2)
     expected = Voting(4, random_state=0).fit(labels)
     monkeypatch.setattr("conclust.consensus.voting.alignment._DENSE", 1)
@@ -234,7 +234,7 @@ def test_voting_with_more_clusters_than_a_dense_table_holds(monkeypatch):
     "parameters",
     [{"algorithm": "first"}, {"hard": 1}, {"n_init": 0}, {"max_iter": 0}, {"tol": -1.0}],
 )
-def test_voting_refuses_bad_parameters(parameters):
+def test_voting_refuses_invalid_parameters(parameters):
     name = next(iter(parameters))
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of Voting must be"):
         Voting(2, **parameters).fit(E1)
@@ -245,7 +245,7 @@ def test_voting_refuses_bad_parameters(parameters):
 SCHEMES = ("urcv", "rcv", "acv", "bvote", "lwcv")
 
 
-def test_cumulative_voting_of_e1():
+def test_cumulative_voting_of_four_objects_matches_hand_calculation():
     model = CumulativeVoting(2).fit(E1)
     expected = np.array([[8, 1], [8, 1], [2, 7], [0, 9]]) / 9
     np.testing.assert_allclose(model.membership_, expected, atol=1e-15)
@@ -253,7 +253,7 @@ def test_cumulative_voting_of_e1():
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_cumulative_voting_of_e2(scheme):
+def test_cumulative_voting_of_six_objects_matches_hand_calculation(scheme):
     # All three have the entropy log 2, and the first is the reference.
     model = CumulativeVoting(2, scheme=scheme).fit(E2)
     assert model.reference_ == 0
@@ -261,7 +261,7 @@ def test_cumulative_voting_of_e2(scheme):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_cumulative_voting_of_equal_partitions_is_that_partition(scheme):
+def test_cumulative_voting_returns_the_partition_of_equal_members(scheme):
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(4), [3, 5, 9, 2])
     labels = np.column_stack([rng.permutation(4)[truth] for _ in range(6)])
@@ -298,7 +298,7 @@ def entropies(ensemble):
 
 @pytest.mark.parametrize("scheme", ["urcv", "rcv", "acv"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_cumulative_voting_is_the_textbook_one(kind, scheme):
+def test_cumulative_voting_matches_the_textbook(kind, scheme):
     ensemble = KINDS[kind]()
     model = CumulativeVoting(2, scheme=scheme).fit(ensemble)
     blocks, seen, weights = parts(ensemble)
@@ -315,7 +315,7 @@ def test_cumulative_voting_is_the_textbook_one(kind, scheme):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_certain_clusters_vote_twice_as_written_down(kind):
+def test_voting_twice_by_certainty_matches_its_definition(kind):
     ensemble = KINDS[kind]()
     model = CumulativeVoting(2, scheme="lwcv", theta=0.7).fit(ensemble)
     blocks, _, weights = parts(ensemble)
@@ -332,7 +332,7 @@ def test_certain_clusters_vote_twice_as_written_down(kind):
     np.testing.assert_allclose(model.reference_membership_[voted], U[voted], atol=1e-10)
 
 
-def test_certain_clusters_vote_twice_on_the_worked_examples():
+def test_voting_twice_by_certainty_matches_the_worked_examples():
     model = CumulativeVoting(2, scheme="lwcv").fit(E1)
     np.testing.assert_allclose(
         model.membership_[:, 0], [0.940287, 0.940287, 0.190617, 0.030901], atol=5e-7
@@ -345,7 +345,7 @@ def test_certain_clusters_vote_twice_on_the_worked_examples():
     )
 
 
-def test_a_reference_of_certain_votes_is_not_too_fine():
+def test_the_reference_of_certain_votes_is_not_too_fine():
     rng = np.random.default_rng(0)
     fine, coarse = rng.integers(40, size=200), rng.integers(5, size=200)
     labels = np.column_stack([coarse, fine])
@@ -354,7 +354,7 @@ def test_a_reference_of_certain_votes_is_not_too_fine():
     assert CumulativeVoting(2, scheme="lwcv").fit(labels[:, 1:]).reference_ == 0
 
 
-def test_cvote_is_acv_by_another_name():
+def test_cvote_is_an_alias_of_acv():
     labels = random_labels(3, missing=0.1)
     a, b = (CumulativeVoting(3, scheme=scheme).fit(labels) for scheme in ("acv", "cvote"))
     np.testing.assert_array_equal(a.membership_, b.membership_)
@@ -371,7 +371,7 @@ def test_bvote_averages_matched_partitions():
     )
 
 
-def test_the_reference_has_enough_clusters_where_any_has():
+def test_the_reference_has_enough_clusters_if_any_partition_does():
     even = np.tile([0, 1], 20)
     uneven = np.where(np.arange(40) < 36, 0, np.arange(40) - 35)  # five clusters, lower entropy
     assert CumulativeVoting(3).fit(np.column_stack([even, uneven])).reference_ == 1
@@ -401,14 +401,14 @@ def test_many_clusters_are_merged_down_to_the_planted_ones():
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_cumulative_voting_predicts_what_it_fitted(scheme):
+def test_cumulative_voting_predicts_fitted_objects(scheme):
     labels = random_labels(3, missing=0.1)
     model = CumulativeVoting(3, scheme=scheme).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
     assert model.predict(np.full((1, labels.shape[1]), -1)) == [-1]
 
 
-def test_cumulative_voting_refuses_bad_parameters():
+def test_cumulative_voting_refuses_invalid_parameters():
     with pytest.raises(ParameterError, match="The 'scheme' parameter of CumulativeVoting must be"):
         CumulativeVoting(2, scheme="xcv").fit(E1)
     with pytest.raises(ParameterError, match="The 'theta' parameter of CumulativeVoting must be"):
@@ -425,7 +425,7 @@ def plurality(ensemble, votes):
 
 
 @pytest.mark.parametrize("count", ["borda", "condorcet"])
-def test_positional_voting_of_the_worked_examples(count):
+def test_positional_voting_matches_the_worked_examples(count):
     model = PositionalVoting(2, count=count, random_state=0).fit(E1)
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
     # Of two clusters a vote is worth 2 points and 1, or, by pairs, all.
@@ -440,7 +440,7 @@ def test_positional_voting_of_the_worked_examples(count):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "soft"])
 @pytest.mark.parametrize("reference", ["least_squares", "first"])
 @pytest.mark.parametrize("k", [3, 4])
-def test_on_hard_labels_positional_voting_is_plurality(count, kind, reference, k):
+def test_positional_voting_of_labels_is_plurality(count, kind, reference, k):
     ensemble = KINDS[kind]()
     model = PositionalVoting(k, count=count, reference=reference, random_state=0).fit(ensemble)
     votes = plurality(ensemble, model.votes_)
@@ -453,7 +453,7 @@ def test_on_hard_labels_positional_voting_is_plurality(count, kind, reference, k
 @pytest.mark.parametrize("count", ["borda", "condorcet"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [3, 4])
-def test_positional_counts_are_those_of_the_ballots(count, kind, k):
+def test_positional_counts_match_the_ballots(count, kind, k):
     ensemble = KINDS[kind]()
     model = PositionalVoting(k, count=count, random_state=0).fit(ensemble)
     blocks, seen, weights = parts(ensemble)
@@ -480,7 +480,7 @@ def test_borda_and_condorcet_differ_on_soft_members():
     assert condorcet.argmax() == 0
 
 
-def test_positional_voting_predicts_what_it_fitted():
+def test_positional_voting_predicts_fitted_objects():
     labels = random_labels(3, missing=0.1, noise=0.1)
     for count in ("borda", "condorcet"):
         model = PositionalVoting(4, count=count, random_state=0).fit(labels)
@@ -488,7 +488,7 @@ def test_positional_voting_predicts_what_it_fitted():
 
 
 @pytest.mark.parametrize("parameters", [{"count": "plurality"}, {"reference": "last"}])
-def test_positional_voting_refuses_bad_parameters(parameters):
+def test_positional_voting_refuses_invalid_parameters(parameters):
     name = next(iter(parameters))
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of PositionalVoting must be"):
         PositionalVoting(2, **parameters).fit(E1)
@@ -518,13 +518,13 @@ def test_a_common_unit_of_the_weights_does_not_matter(method, kind, unit):
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_weights_that_observed_an_object_are_inverted_whatever_their_size():
+def test_observed_weights_of_any_size_are_inverted():
     labels = [[0, 0, -1], [-1, -1, 0], [1, -1, 1]]
     found = inverse_weights(Ensemble(labels, weights=[0.25, 0.5, 4.0]))
     np.testing.assert_allclose(found, [1 / 0.75, 1 / 4.0, 1 / 4.25])
 
 
-def test_objects_that_the_reference_missed_have_no_place_in_it():
+def test_objects_missing_in_the_reference_have_no_cluster_in_it():
     labels = np.array([[0, 0], [1, 1], [-1, 1], [-1, 2]])
     count = Count(Ensemble(labels), 2)
     count.add(0, np.eye(2))
@@ -535,7 +535,7 @@ def test_objects_that_the_reference_missed_have_no_place_in_it():
 
 
 @pytest.mark.parametrize("scheme", ["acv", "urcv", "bvote"])
-def test_a_cluster_of_objects_that_the_reference_missed_has_no_vote(scheme):
+def test_clusters_of_objects_missing_in_the_reference_do_not_vote(scheme):
     reference = [0, 0, 1, 1, 2, 2, 3, 3, -1, -1]  # of the largest entropy
     second = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]
     third = [0, 0, 0, 0, 1, 1, 1, 1, 0, 0]
@@ -564,7 +564,7 @@ def test_a_hard_vote_of_many_objects_starts_at_the_best_soft_one():
 
 
 @pytest.mark.parametrize("count", ["borda", "condorcet"])
-def test_clusters_that_are_level_on_a_ballot_share_their_ranks(count):
+def test_tied_clusters_on_a_ballot_share_their_ranks(count):
     rng = np.random.default_rng(3)
     # Memberships in quarters: many are level.
     members = []

@@ -18,7 +18,7 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// The content of an array; empty where None was given.
+// The content of an array; empty for None.
 template <class T, class... Form>
 std::span<T> span_of(const nb::ndarray<T, Form...>& array) {
     return array.is_valid() ? std::span<T>(array.data(), array.size()) : std::span<T>();

@@ -8,8 +8,9 @@
 namespace conclust {
 namespace {
 
-// Eight at a time. The last eight read past `count` where the counts go on; a copy padded with zeros stands
-// in where they end. A loop over single counts would take as long as all the rest.
+// Eight at a time. The last eight read past `count` if the array continues; at its end a copy
+// padded with zeros is read instead. A loop over single counts would take as long as everything
+// else.
 template <class Value>
 CONCLUST_INLINE void convert(const Counts& counts, std::size_t from, std::size_t count, double* out) {
     const Value* values = static_cast<const Value*>(counts.data) + from;

@@ -8,10 +8,10 @@ namespace conclust {
 struct Counts {
     const void* data = nullptr;
     int bytes = 8;  // 1, 2, 4: unsigned integers; 8: double
-    std::size_t size = 0;  // how many values there are
+    std::size_t size = 0;  // number of values
 };
 
-// Converts `count` values from place `from` on; zeros follow, up to a multiple of 8.
+// Converts `count` values starting at index `from`, and appends zeros up to a multiple of 8.
 void to_doubles(const Counts& counts, std::size_t from, std::size_t count, double* out);
 
 }  // namespace conclust

@@ -51,7 +51,7 @@ namespace conclust {
 
 enum class Form { portable, avx2, avx512 };
 
-// Whether CONCLUST_KERNELS=portable was set when the extension was loaded: for comparing results.
+// Whether CONCLUST_KERNELS=portable was set when the extension was loaded, which allows results to be compared.
 inline bool only_portable() {
     static const bool only = [] {
         const char* asked = std::getenv("CONCLUST_KERNELS");
@@ -60,7 +60,7 @@ inline bool only_portable() {
     return only;
 }
 
-// The forms this processor (and operating system) can run, fastest first.
+// The forms that this processor and operating system support, fastest first.
 inline std::vector<Form> supported_forms() {
     std::vector<Form> forms;
 #if CONCLUST_X86
@@ -90,8 +90,9 @@ inline const char* form_name(Form form) {
     return "portable";
 }
 
-// A byte stands for a double: the sum of the doubles of its two half bytes. A form looks it up in a table:
-// of 16 doubles per half byte where registers can permute 16 doubles (AVX-512), else of all 256 sums.
+// A byte represents a double: the sum of the doubles of its two half bytes. A form looks it up in a
+// table with 16 doubles per half byte if registers can permute 16 doubles (AVX-512), or else with
+// all 256 sums.
 constexpr std::size_t half_table_size = 16;
 constexpr std::size_t table_size(Form form) { return form == Form::avx512 ? 2 * half_table_size : 256; }
 
@@ -107,7 +108,7 @@ inline Form find_form(std::string_view name) {
 
 namespace {
 
-// Where the table has all sums.
+// If the table holds all sums.
 CONCLUST_FORM_INLINE void look_up_bytes(const double* table, const std::uint8_t* bytes,
                                         std::size_t count, double* sums) {
     for (std::size_t k = 0; k < count; ++k) {
@@ -124,7 +125,7 @@ CONCLUST_FORM_INLINE void look_up_bytes(const double* table, const std::uint8_t*
 //   lanes               bytes of a Vec; row_tile x column_tile: the register tile that fits
 namespace portable {
 
-// Two words side by side where the compiler has vectors: SSE2, NEON and their like.
+// Two adjacent words if the compiler supports vectors: SSE2, NEON and similar.
 #if defined(__GNUC__)
 using Vec = std::uint64_t __attribute__((vector_size(16)));
 #else

@@ -5,7 +5,7 @@
 namespace conclust {
 namespace {
 
-// Python is to be asked again.
+// Python must be polled again.
 bool is_time() {
     using clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds between{100};

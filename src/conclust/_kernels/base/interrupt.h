@@ -1,10 +1,10 @@
-// Ctrl-C inside of a kernel. Python alone knows of it, and is asked at most ten times a second, by the
-// thread that called the kernel. A loop that may take longer asks by one of the two below, every millisecond
-// or so: asking costs as much as looking at a clock. With the question goes how much of the kernel's work
-// is done, where it is known, for the lines of progress.
+// Ctrl-C inside of a kernel. Only Python detects it, and is polled at most ten times a second, by
+// the thread that called the kernel. A loop that may take longer polls through one of the two
+// functions below, about every millisecond, which costs as much as reading a clock. The poll passes
+// on the share of the kernel's work that is done, if known, for progress messages.
 //
-// What is thrown leaves a kernel's objects as they are in the middle of its work. Whoever catches it drops
-// them.
+// The exception leaves a kernel's objects in an intermediate state. The caller that catches it
+// discards them.
 #pragma once
 
 #include <atomic>
@@ -13,17 +13,16 @@
 
 namespace conclust {
 
-// Thrown where a kernel is to end. Python's error, KeyboardInterrupt as a rule, is set already.
+// Thrown to end a kernel. Python's error, usually KeyboardInterrupt, is already set.
 struct Interrupted {};
 
-// Instead of a share of the work that is done.
+// Means that the share of the work done is unknown.
 inline constexpr double unknown_share = -1.0;
 
-// Asks Python, once it is set: whether a handler of a signal has raised an error.
+// Polls Python, once it is set: returns whether a signal handler has raised an error.
 extern bool (*ask_python)(double done);
 
-// The share of the work that is done after some of so many rounds, of which each takes less by as much as the
-// one before.
+// The share of the work done after some of a number of rounds whose cost decreases linearly.
 inline double done_of_shrinking(std::ptrdiff_t done, std::ptrdiff_t all) {
     const double left = static_cast<double>(all - done) / static_cast<double>(all);
     return 1.0 - left * left;
@@ -32,18 +31,18 @@ inline double done_of_shrinking(std::ptrdiff_t done, std::ptrdiff_t all) {
 // Throws Interrupted if the user wants to stop. Not in a parallel loop.
 void stop_if_interrupted(double done = unknown_share);
 
-// For a parallel loop, out of which nothing can be thrown: its threads leave out what is left.
+// For a parallel loop, which must not throw: its threads skip the remaining work.
 class Interruption {
   public:
-    // Whether to leave the rest out. Any thread may ask; the one that made this object asks Python.
+    // Whether to skip the rest. Any thread may call it; the thread that made this object polls Python.
     bool wanted(double done = unknown_share);
 
-    // The same in a loop whose rounds are dealt out in their order: this many of so many are done.
+    // The same in a loop whose rounds are distributed in order, given the number of rounds done and the total.
     bool wanted(std::ptrdiff_t done, std::ptrdiff_t all) {
         return wanted(static_cast<double>(done) / static_cast<double>(all));
     }
 
-    // After the loop: throws Interrupted if the rest was left out.
+    // After the loop: throws Interrupted if the rest was skipped.
     void pass_on() const;
 
   private:

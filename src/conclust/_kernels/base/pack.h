@@ -1,5 +1,5 @@
-// Four doubles worked on together, element by element, in source order: every instruction set
-// gives the same bits, and the compiler does not have to find the vectors itself.
+// Four doubles processed together, element by element, in source order: every instruction set gives
+// the same bits, and the compiler does not depend on automatic vectorisation.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ typedef double Pack __attribute__((vector_size(32), aligned(8), may_alias));
 CONCLUST_INLINE Pack spread(double x) { return Pack{x, x, x, x}; }
 CONCLUST_INLINE Pack load(const double* p) { return *reinterpret_cast<const Pack*>(p); }
 CONCLUST_INLINE void store(double* p, const Pack& x) { *reinterpret_cast<Pack*>(p) = x; }
-// x where a is less than b, else y.
+// x if a is less than b, else y, element by element.
 CONCLUST_INLINE Pack where_less(const Pack& a, const Pack& b, const Pack& x, const Pack& y) {
     return a < b ? x : y;
 }
@@ -54,7 +54,7 @@ inline Pack where_less(const Pack& a, const Pack& b, const Pack& x, const Pack& 
 
 inline constexpr std::size_t pack_lanes = 4;
 
-// Four of the eight values of a and b, from the one numbered `from` on.
+// Four of the eight values of a and b, starting at index `from`.
 template <int from>
 CONCLUST_INLINE Pack shifted(const Pack& a, const Pack& b) {
 #if defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)

@@ -1,5 +1,5 @@
-// prefetch(address): asks for a cache line to be brought near, where the compiler can; for_writing: as
-// one that will be written.
+// prefetch(address): prefetches a cache line if the compiler supports it; for_writing: with the
+// intent to write.
 #pragma once
 
 namespace conclust {

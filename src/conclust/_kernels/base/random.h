@@ -1,5 +1,5 @@
-// Counter-based random numbers: a number is a function of (seed, object, draw). So the draws of an object
-// do not depend on threads, on the order of work or on the other objects.
+// Counter-based random numbers: a number is a function of (seed, object, draw), so the draws of an
+// object do not depend on threads, on the order of work or on other objects.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t object, std::
     return mix(mix(seed + golden * (object + 1)) + golden * (draw + 1));
 }
 
-// A whole number in [0, bound), uniform to within bound / 2^53. Precondition: 0 < bound < 2^53.
+// An integer in [0, bound), uniform to within bound / 2^53. Precondition: 0 < bound < 2^53.
 inline std::uint64_t random_below(std::uint64_t bound, std::uint64_t seed, std::uint64_t object,
                                   std::uint64_t draw) {
     const double uniform = static_cast<double>(random_bits(seed, object, draw) >> 11) * 0x1p-53;
     return static_cast<std::uint64_t>(uniform * static_cast<double>(bound));
 }
 
-// The class drawn with probabilities in proportion to `odds`, by 64 random bits.
+// Draws a class with probabilities proportional to `odds` from 64 random bits.
 // Precondition: count > 0; the odds are finite, not negative, and one of them is above 0.
 inline std::size_t drawn_class(const double* odds, std::size_t count, std::uint64_t bits) {
     double mass = 0.0;

@@ -1,8 +1,8 @@
-// Work on objects in slots: the objects of a slot in any order, by any number of threads, and no object
-// of the next slot before a slot has been closed.
+// Processes objects in slots: the objects of a slot in any order, by any number of threads, and
+// none of the next slot before the slot is closed.
 //
-// A thread never waits for one that holds no work: threads that come late, or not at all, are not
-// missed. That matters where a slot is as short as a time slice of a busy machine.
+// A thread never waits for an idle one: threads that start late, or never, cause no delay. That
+// matters if a slot is as short as a time slice on a busy machine.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace conclust {
 
 class Slots {
   public:
-    // size >= 1 objects a slot, fewer than 2^31; threads >= 1.
+    // 1 <= size < 2^31 objects per slot; threads >= 1.
     Slots(std::size_t count, std::size_t size, std::size_t threads)
         : count_(count),
           size_(size),
           last_((count + size - 1) / size),
           part_(threads == 1 ? size : std::max<std::size_t>(1, size / (parts_per_thread * threads))) {}
 
-    // One thread's help, until all is done. Calls work(begin, end) for objects of the open slot, and
+    // The work of one thread, until everything is done. Calls work(begin, end) for objects of the open slot, and
     // close(begin, end) once, on any thread, when all objects of a slot are done.
     template <class Work, class Close>
     void help(const Work& work, const Close& close) {
@@ -51,7 +51,7 @@ class Slots {
     }
 
   private:
-    // The parts in which a thread takes its share of a slot: who is held up leaves more to the others.
+    // Number of parts in which threads take their shares of a slot: a delayed thread leaves more to the others.
     static constexpr std::size_t parts_per_thread = 16;
     static constexpr int looks = 20000;
 
@@ -59,11 +59,11 @@ class Slots {
     std::size_t size_;
     std::uint64_t last_;
     std::size_t part_;
-    std::atomic<std::uint64_t> ticket_{0};  // the open slot (high half) and its first object not taken
+    std::atomic<std::uint64_t> ticket_{0};  // the open slot (high half) and its first free object
     std::atomic<std::size_t> done_{0};  // objects of the open slot
 
-    // The wait is for no more than a part, unless the machine is busy and who holds it was put aside: then
-    // a processor is left to it.
+    // The wait lasts at most one part, unless the thread that holds it was preempted on a busy
+    // machine: then a processor is yielded to it.
     void wait_for_next(std::uint64_t slot) const {
         for (int look = 0; ticket_.load(std::memory_order_acquire) >> 32 == slot; ++look) {
             if (look >= looks) {

@@ -12,7 +12,7 @@ namespace conclust {
 // Natural logarithm of a normal x > 0 to about two units in the last place.
 CONCLUST_INLINE double natural_log(double x) {
     constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcdu;
-    // The exponent + 2048, so that it is not negative.
+    // The exponent + 2048, which is never negative.
     constexpr std::uint64_t bias = std::uint64_t{1} << 63;
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
     const std::uint64_t biased = (bits - root_half + bias) >> 52;
@@ -38,7 +38,7 @@ CONCLUST_INLINE double natural_log(double x) {
 
 // e^x for |x| < 700 to about a unit in the last place.
 CONCLUST_INLINE double natural_exp(double x) {
-    constexpr double shift = 0x1.8p52;  // adding it leaves a whole number in the last bits
+    constexpr double shift = 0x1.8p52;  // adding it leaves an integer in the last bits
     constexpr double ln2_high = 0x1.62e42fee00000p-1;
     constexpr double ln2_low = 0x1.a39ef35793c76p-33;
     const double shifted = x * 0x1.71547652b82fep0 + shift;
@@ -68,7 +68,7 @@ struct GammaLogs {
     double derivative;  // digamma(x)
 };
 
-// Precondition: 1e-30 < x < 1e40. About 14 digits (of digamma absolutely, next to its zero).
+// Precondition: 1e-30 < x < 1e40. Accurate to about 14 digits (absolute for digamma near its zero).
 CONCLUST_INLINE GammaLogs gamma_logs(double x) {
     // Both by their expansions at y = x + 6: Gamma(x) = Gamma(y) / (x (x + 1) ... (x + 5)), with the
     // factors taken in pairs, x (x + 5) = q, (x + 1) (x + 4) = q + 4, (x + 2) (x + 3) = q + 6.

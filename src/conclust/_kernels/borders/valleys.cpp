@@ -19,7 +19,7 @@ constexpr std::size_t windows = 17;
 constexpr std::size_t apart = 3;  // windows of .3 that do not overlap
 constexpr double lowest = -0.45;
 constexpr double bins_per_unit = 20.0;
-// Windows centred at .5, .4, .6, .3, .7: where the valley may be.
+// Windows centred at .5, .4, .6, .3, .7: the candidates for the valley.
 constexpr std::array<std::size_t, 5> middle = {8, 7, 9, 6, 10};
 
 // A centre whose distance to the segment is below this share of the segment's length lies on it: no plane.
@@ -31,7 +31,7 @@ struct HalfSpace {
     double of_p, of_q, bound;
 };
 
-// A border, as the inner products of a point see it.
+// A border in terms of the inner products of a point.
 class Line {
   public:
     Line(const Centres& centres, std::size_t p, std::size_t q)
@@ -41,7 +41,7 @@ class Line {
         const double pq = Q[p * K_ + q];
         const double qq = Q[q * K_ + q];
         const double length = pp + qq - 2.0 * pq;  // squared
-        // Rounding leaves a little where the centres are one point.
+        // Rounding errors remain if the centres coincide.
         if (!(length > on_segment * (pp + qq))) {
             return;
         }
@@ -88,7 +88,7 @@ class Line {
     double per_length_ = 0.0;  // 1 / squared length of the segment
     double offset_ = 0.0;
     std::vector<HalfSpace> planes_;
-    std::vector<std::size_t> at_;  // of each centre, its plane
+    std::vector<std::size_t> at_;  // the plane of each centre
 
     bool within(const HalfSpace& plane, const double* scores) const {
         return scores[plane.centre] - plane.of_p * scores[p_] - plane.of_q * scores[q_] <= plane.bound;

@@ -60,7 +60,7 @@ void bind_graph_counts(nb::module_& m) {
 }
 
 void bind_pairs(nb::module_& m) {
-    // Labels with weights come with double outputs, and only with them.
+    // Labels have weights if and only if the outputs are doubles.
     bind_lists<std::int32_t, std::uint32_t>(m);
     bind_lists<std::int64_t, std::uint32_t>(m);
     bind_lists<std::int32_t, double>(m);

@@ -10,11 +10,11 @@
 namespace conclust {
 namespace {
 
-// Words of 64 objects that are counted together: the bits of some hundred clusters stay in the second cache.
+// Number of words of 64 objects counted together: the bits of some hundred clusters stay in the L2 cache.
 constexpr std::size_t panel = 64;
-// Labels' places take about this many times the time of words.
+// Counting a label takes about this many times as long as counting a word.
 constexpr std::size_t words_a_place = 3;
-// Clusters up to which every thread has a table of its own.
+// Maximum number of clusters for which every thread has its own table.
 constexpr std::size_t most_clusters = 1024;
 
 // bits[t * panel + w]: which of the objects [64 w, 64 w + 64) of the panel are in cluster t.
@@ -34,7 +34,7 @@ CONCLUST_INLINE void set_bits(const Code* codes, const LabelView& labels, std::s
     }
 }
 
-// Adds how many objects a cluster has in common with each of so many consecutive ones.
+// Adds the number of objects that a cluster shares with each of some consecutive clusters.
 template <int Clusters>
 CONCLUST_INLINE void add_common(const std::uint64_t* own, const std::uint64_t* others,
                                 std::uint32_t* counts) {
@@ -49,7 +49,7 @@ CONCLUST_INLINE void add_common(const std::uint64_t* own, const std::uint64_t* o
     }
 }
 
-// Adds what clusters have in common to a table of T rows: each with itself and with those of later partitions.
+// Adds the overlaps of clusters to a table of T rows: of each with itself and with clusters of later partitions.
 CONCLUST_CLONES void count_bits(const std::uint64_t* bits, const std::int64_t* offsets, std::size_t m,
                                 std::uint32_t* table) {
     const auto total = static_cast<std::size_t>(offsets[m]);

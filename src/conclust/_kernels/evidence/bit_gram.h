@@ -9,8 +9,8 @@
 
 namespace conclust {
 
-// Whether this takes less time than counting label by label: a word of 64 objects for each two clusters
-// against a place of the table for each two labels of an object.
+// Whether this is faster than counting label by label: a word of 64 objects for each two clusters
+// against a table entry for each two labels of an object.
 bool bits_count_faster(const LabelView& labels);
 
 // The upper triangle of `contingency_gram` of hard labels; the rest is 0.

@@ -10,10 +10,10 @@ namespace conclust {
 
 namespace {
 
-// Bytes of the rows that a task counts into: they stay in the second cache.
+// Size in bytes of the rows that a task counts into: they stay in the L2 cache.
 constexpr std::size_t table_bytes = 512 * 1024;
 
-// How much each object counts: one, or its mass.
+// The mass of each object, or one.
 struct One {
     using Count = std::uint32_t;
     using Entry = std::int64_t;
@@ -44,7 +44,8 @@ void count_rows(const Code* codes, const LabelView& labels, const Each& each, st
     for (std::size_t i = 0; i < labels.n; ++i) {
         const Code* row = codes + i * m;
         // The columns of this object, and how many of them are among the rows of the task. Written
-        // and then kept or not, because whether a label is missing cannot be predicted.
+        // unconditionally and then kept or not, because missing labels are unpredictable for
+        // branches.
         std::size_t size = 0;
         std::size_t rows = 0;
         for (std::size_t u = first; u < m; ++u) {
@@ -80,7 +81,7 @@ void gram_of(const LabelView& labels, const Each& each, std::span<typename Each:
     }
     edges.push_back(m);
     const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
-    // No thread without a task: on a busy machine threads that only wait cost more than small work.
+    // No thread without a task: on a busy machine, waiting threads cost more than small work.
     [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
     Interruption interruption;
 #pragma omp parallel default(none) num_threads(team) \

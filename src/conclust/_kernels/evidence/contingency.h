@@ -11,9 +11,9 @@ namespace conclust {
 
 // B'B: gram[k, l] = objects that are in both of the clusters k and l, where cluster `code` of
 // partition u is number offsets[u] + code. The block of rows of u and columns of v is the
-// contingency table of u and v; cells missing or noise in either count nowhere.
+// contingency table of u and v; cells that are missing or noise in either are not counted.
 //
-// Preconditions: hard labels of n < 2^32 objects; gram is (T, T), T < 2^32. Every place of it is written.
+// Preconditions: hard labels of n < 2^32 objects; gram is (T, T), T < 2^32. Every entry of it is written.
 void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int threads);
 
 // B' diag(mass) B: the same, where object i counts mass[i].

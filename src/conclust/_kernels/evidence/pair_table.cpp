@@ -9,7 +9,7 @@ void pair_table(std::span<const Count> counts, std::span<const Count> present, s
                 std::size_t n, std::size_t side, std::span<std::int64_t> out) {
     std::int64_t* table = out.data();
     const std::size_t rows = counts.size() / n;
-    // Neighbours often have the same counts: two tables, so that one does not wait for the other.
+    // Adjacent pairs often have the same counts: two tables avoid waiting for the previous write.
     std::vector<std::int64_t> odd(side * side, 0);
     for (std::size_t r = 0; r < rows; ++r) {
         const Count* c = counts.data() + r * n;

@@ -1,4 +1,4 @@
-// How many pairs of objects were together c times of the N that observed both.
+// Counts the pairs of objects that c of the N partitions observing both put together.
 #pragma once
 
 #include <cstddef>

@@ -82,7 +82,7 @@ CONCLUST_INLINE Counts compare(const Code* a, const Code* b, std::size_t m) {
     return counts;
 }
 
-// The first m of L cells: one run of fixed length is several times as fast as short ones of varying number.
+// The first m of L cells: one run of fixed length is several times as fast as short runs of varying length.
 // Precondition: L cells can be read from a and from b, whatever the last L - m of them are.
 template <std::size_t L, class Code>
 CONCLUST_INLINE Counts compare_head(const Code* a, const Code* b, std::size_t m) {
@@ -220,7 +220,7 @@ constexpr std::size_t chunk = 8192;
 
 // Uniform distinct partners of object i, by Floyd's algorithm: for each size the next number or, if
 // the number drawn is taken, the largest one. `seen` has n places that are never i + 1; it is used
-// where a look through the partners would be slower.
+// if scanning the partners would be slower.
 void draw_partners(std::size_t n, std::size_t i, std::size_t count, std::uint64_t seed,
                    std::vector<std::int32_t>& seen, std::int32_t* partners) {
     constexpr std::size_t few = 64;
@@ -344,7 +344,7 @@ PairSample::PairSample(std::size_t n, std::size_t per_object, std::uint64_t seed
         }
     }
 
-    // Counting sort by partner. Objects come in rising order, so the admirers' rows are sorted.
+    // Counting sort by partner. Objects come in increasing order, so the rows of drawing objects are sorted.
     for (const std::int32_t partner : partners_) {
         ++admirers_at_[static_cast<std::size_t>(partner) + 1];
     }

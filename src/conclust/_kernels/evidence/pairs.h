@@ -55,7 +55,7 @@ class PairSample {
     std::size_t drawn_;                      // partners drawn by each object
     std::vector<std::int32_t> partners_;     // (n, drawn), rows sorted
     std::vector<std::int64_t> admirers_at_;  // (n + 1,): where the rows of admirers_ begin
-    std::vector<std::int32_t> admirers_;     // who drew this object, rows sorted
+    std::vector<std::int32_t> admirers_;     // the objects that drew this object, rows sorted
     std::vector<std::int64_t> indptr_;
 };
 

@@ -9,10 +9,10 @@
 namespace conclust {
 namespace {
 
-// Tables that are filled in turn: the next object does not wait for a cell that was just written.
+// Number of tables that are filled in turn, so that the next object does not wait for a cell that was just written.
 constexpr std::size_t lanes = 4;
 
-// Cells of a table that is held; cells of more are sorted.
+// Maximum number of cells of a stored table; cells of larger tables are sorted.
 constexpr std::size_t most_cells = std::size_t{1} << 24;
 
 struct Terms {
@@ -70,7 +70,7 @@ class Table {
         return finished(found, size_p, size_s);
     }
 
-    // Goes over the objects twice instead of over a table that is larger than they are.
+    // Iterates over the objects twice instead of over a larger table.
     template <class Label>
     Terms sparse(const Label* p, std::size_t size_p, const Label* s, std::size_t size_s,
                  std::size_t cells) {

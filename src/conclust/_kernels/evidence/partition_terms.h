@@ -1,5 +1,5 @@
-// Comparing partitions two by two: what the losses of Binder, Rand and information theory need of a
-// contingency table.
+// Compares pairs of partitions: the terms of a contingency table needed by the losses of Binder,
+// Rand and information theory.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ constexpr std::size_t lanes = 16;
 template <class Count>
 CONCLUST_INLINE double term(Count c, Count N) {
     const auto count = static_cast<double>(c);
-    // Where N is 0 so is c, and the term is 0: no branch needed, only no division by 0.
+    // If N is 0, so is c, and the term is 0: no branch is needed if division by 0 is avoided.
     return count * count / (N > Count{0} ? static_cast<double>(N) : 1.0);
 }
 

@@ -29,7 +29,7 @@ struct BoundLines {
     conclust::SparseLines lines() const { return {span_of(starts), span_of(others), span_of(values)}; }
 };
 
-// Keeps alive what the solver reads.
+// Keeps the data that the solver reads alive.
 struct BoundSylvester {
     BoundLines H, L;
     Vector<const double> inverse_pivots;

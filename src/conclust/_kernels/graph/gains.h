@@ -36,8 +36,8 @@ class SparseGains {
     double gain(std::size_t v, std::size_t from, std::size_t to) const {
         return ties_[v * k_ + to] - ties_[v * k_ + from];
     }
-    // Moves v. Calls one(u, part) for each vertex u with a changed gain towards that part, all(u) where the
-    // gains towards all parts changed.
+    // Moves v. Calls one(u, part) for each vertex u whose gain towards that part changed, or all(u)
+    // if its gains towards all parts changed.
     template <class One, class All>
     void move(std::size_t v, std::size_t from, std::size_t to, const std::int64_t* labels, One&& one,
               All&& all) {
@@ -95,11 +95,11 @@ class DenseGains {
     double gain(std::size_t v, std::size_t from, std::size_t to) const {
         return ties_[to * n_ + v] - ties_[from * n_ + v];
     }
-    // Weight to a part, and to the own part, of all vertices; infinite of one that has moved, so that
-    // nothing is gained by moving it again.
+    // Weight of all vertices to a part and to their own part; infinite for a vertex that has moved,
+    // so that moving it again gains nothing.
     const double* towards(std::size_t t) const { return ties_.data() + t * n_; }
     const double* own() const { return own_.data(); }
-    // Moves v. Those of the two parts who have not moved must be told of by `renew`.
+    // Moves v. `renew` must be called for vertices of the two parts that have not moved.
     void move(std::size_t v, std::size_t from, std::size_t to) {
         double* left = part(from);
         double* joined = part(to);
@@ -109,7 +109,7 @@ class DenseGains {
         joined[v] = joined_v;
         own_[v] = std::numeric_limits<double>::infinity();
     }
-    // The weight of u to its own part is a new one.
+    // The weight of u to its own part has changed.
     void renew(std::size_t u, std::size_t own) { own_[u] = ties_[own * n_ + u]; }
 
   private:
@@ -122,7 +122,7 @@ class DenseGains {
     double largest_ = 0.0;
 };
 
-// Gains from how many vertices of each hyperedge are in each part.
+// Gains from the number of vertices of each hyperedge in each part.
 class HypergraphGains {
   public:
     HypergraphGains(const Hypergraph& graph, std::size_t n, std::size_t k)
@@ -177,7 +177,7 @@ class HypergraphGains {
     }
 
   private:
-    // The hyperedge enters or leaves a part altogether: its vertices pay another cost for joining the part.
+    // The hyperedge enters or leaves a part completely: the cost of joining the part changes for its vertices.
     template <class One>
     void open(std::size_t e, std::size_t v, std::size_t part, double cost, One&& one) {
         for (std::int64_t i = pins_at_[e]; i < pins_at_[e + 1]; ++i) {
@@ -187,7 +187,7 @@ class HypergraphGains {
             one(u, part);
         }
     }
-    // The hyperedge has one other vertex in this part: leaving the part has another gain for that vertex.
+    // The hyperedge has one other vertex in this part: the gain of leaving the part changes for that vertex.
     template <class All>
     void alone(std::size_t e, std::size_t v, std::size_t part, double benefit,
                const std::int64_t* labels, All&& all) {

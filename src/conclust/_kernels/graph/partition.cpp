@@ -11,7 +11,7 @@ namespace conclust {
 
 namespace {
 
-// Vertices that do not fit, looked at per part before the part is left alone for this move.
+// Number of vertices that do not fit, tried per part before the part is skipped for this move.
 constexpr int kTries = 32;
 
 template <class Gains, class Queues>
@@ -50,7 +50,7 @@ class Refiner {
             sum += gains_.gain(v, from, to);
             move(v, from, to);
             moves_.push_back({v, from});
-            // A gain within rounding does not count: passes would go in circles.
+            // Gains within rounding errors do not count, or passes would cycle.
             if (sum > best + 1e-9 * (gains_.largest() + best)) {
                 best = sum;
                 kept = moves_.size();

@@ -3,7 +3,7 @@
 // that is negative; a pass ends by going back to the best partition it met.
 //
 // Common preconditions: n >= 1 vertices, 1 <= k, both < 2^31; labels (n) in [0, k); vertex_weights (n)
-// finite and >= 0; capacity the most weight of a part: a vertex moves only where it fits, and never as
+// finite and >= 0; capacity the maximum weight of a part: a vertex moves only where it fits, and never as
 // the last one of its part (a part that is over its capacity at the start may stay so). A pass gives up
 // after `patience` moves without a new best. Each returns the number of passes; the last one gained
 // nothing, unless max_passes ended it.
@@ -50,8 +50,8 @@ std::size_t refine_dense(std::span<const double> matrix, const Parts& parts);
 // Connectivity minus one of a hypergraph: sum over hyperedges of weight x (parts that it meets - 1).
 std::size_t refine_hypergraph(const Hypergraph& graph, const Parts& parts);
 
-// Gives each vertex, in the given order, to the part of its highest score that has room; where none has,
-// to the lightest part. Preconditions: scores (n, k) without NaN; order a permutation of the vertices.
+// Assigns each vertex, in the given order, to the part with its highest score that has room, or to
+// the lightest part if none has. Preconditions: scores (n, k) without NaN; order a permutation of the vertices.
 void fill_parts(std::span<const double> scores, std::span<const std::int64_t> order, const Parts& parts);
 
 }  // namespace conclust

@@ -1,4 +1,4 @@
-// The vertices that could come to each part, the best first: in heaps, or found by looking through all.
+// The candidate vertices of each part, the best first: in heaps, or found by scanning all.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace conclust {
 
 using Vertex = std::uint32_t;
 inline constexpr Vertex kAbsent = std::numeric_limits<Vertex>::max();
-// Fewer than one vertex in kFew changed: comparing them one by one is faster than looking at all again.
+// If fewer than one vertex in kFew changed, comparing these one by one is faster than scanning all again.
 inline constexpr std::size_t kFew = 6;
 
 // Largest gain first, then the lowest vertex.
@@ -148,7 +148,7 @@ class Heaps {
     std::vector<Queue> each_;
 };
 
-// As Heaps, without a heap: looks at all vertices again where a move has changed their gains.
+// Same as Heaps, but without a heap: scans all vertices again if a move has changed their gains.
 class Scans {
   public:
     Scans(std::size_t n, std::size_t k)
@@ -175,7 +175,7 @@ class Scans {
         closed_[t * n_ + v] = kNever;
         if (best_[t].vertex == v) best_[t].known = false;
     }
-    // Once for each vertex, before it moves: no part looks at it again.
+    // Called once for each vertex before it moves: no part considers it again.
     void remove(Vertex v) {
         for (auto& best : best_)
             if (best.vertex == v) best.known = false;
@@ -190,8 +190,8 @@ class Scans {
         best_[from].known = best_[to].known = false;
         for (const std::size_t own : {from, to})
             for (const Vertex u : members_[own]) gains.renew(u, own);
-        // Towards the other parts, only vertices of these two parts have new gains. If they are many,
-        // looking at all again finds the best sooner.
+        // Towards the other parts, only vertices of these two parts have new gains. If there are
+        // many, scanning all again finds the best faster.
         if (kFew * (members_[from].size() + members_[to].size()) > n_) return forget();
         for (const std::size_t own : {from, to})
             for (const Vertex u : members_[own])
@@ -239,9 +239,9 @@ class Scans {
     }
 
     std::size_t n_, k_;
-    std::vector<double> closed_;  // (k, n): 0 for who could come, else -infinity
+    std::vector<double> closed_;  // (k, n): 0 for candidates, else -infinity
     std::vector<Best> best_;
-    std::vector<std::vector<Vertex>> members_;  // per part: who is in it and has not moved
+    std::vector<std::vector<Vertex>> members_;  // per part: its vertices that have not moved
     std::vector<Vertex> place_;                 // of a vertex among these
 };
 

@@ -82,7 +82,7 @@ CONCLUST_CLONES double move(double* X, std::size_t rows_of_X, double* residual, 
     return *std::max_element(largest, largest + width);
 }
 
-// Columns of a tile become rows of the other.
+// Transposes a tile.
 CONCLUST_CLONES void turn_over(const double* from, std::size_t rows, double* to) {
     for (std::size_t c = 0; c < width; ++c) {
         for (std::size_t r = 0; r < rows; ++r) {
@@ -150,7 +150,7 @@ void MaskedSylvester::read(std::span<double> X) const {
     }
 }
 
-// Blocks of columns, one after the other; those that fill up the last one are 0, and stay so.
+// Consecutive blocks of columns; padding columns of the last block are and remain 0.
 std::vector<double> MaskedSylvester::blocked(std::span<const double> matrix) const {
     std::vector<double> found(blocks_ * width * n_, 0.0);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -165,7 +165,8 @@ std::size_t MaskedSylvester::place(std::size_t i, std::size_t j) const {
     return (j / width * n_ + i) * width + j % width;
 }
 
-// The next direction, and H times it. Returns what the direction has of itself after H from both sides.
+// Computes the next direction, and H times it. Returns the inner product of the direction with itself under H from
+// both sides.
 double MaskedSylvester::advance() {
     const std::size_t size = n_ * width;
     double total = 0.0;
@@ -179,7 +180,7 @@ double MaskedSylvester::advance() {
     return 2.0 * total;
 }
 
-// Makes the step, and divides the residual by K from the left. Of X there is the upper triangle.
+// Makes the step, and divides the residual by K from the left. Only the upper triangle of X is stored.
 void MaskedSylvester::solve_columns() {
     largest_ = 0.0;
     const std::size_t size = n_ * width;
@@ -211,8 +212,8 @@ void MaskedSylvester::solve_columns() {
     }
 }
 
-// Divides by K from the right, which of the transposed is from the left: rows are read as columns, and what comes
-// out is symmetric, so that it is written where the rows were.
+// Divides by K from the right, which for the transposed matrix is from the left: rows are read as
+// columns, and the result is symmetric, so it is written in place of the rows.
 void MaskedSylvester::solve_rows() {
     product_ = 0.0;
     for (std::size_t I = 0; I < blocks_; ++I) {

@@ -4,7 +4,7 @@
 // K = L D L' are given. The preconditioner is K^-1 R K^-1, kept to the free entries: with s between the smallest
 // and the largest eigenvalue of H the number of steps grows with the fourth root of their ratio.
 //
-// Matrices are kept as blocks of columns, each of which fits into a processor's own cache.
+// Matrices are stored as blocks of columns, each of which fits into a core's cache.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,11 @@ struct SparseLines {
     std::span<const double> values;  // empty for a pattern
 };
 
-// Preconditions: H (rows) is symmetric; L (columns) has what is below its unit diagonal; `inverse_pivots` (n): 1 /
+// Preconditions: H (rows) is symmetric; L (columns) holds the entries below its unit diagonal; `inverse_pivots` (n):
+// 1 /
 // D; `fixed` (rows) is a symmetric pattern that holds the diagonal; root (n) > 0. X and residual (n x n) are
-// symmetric, the residual B - H X - X H in the free entries and 0 in the others. What is sparse outlives the object.
+// symmetric, the residual B - H X - X H in the free entries and 0 in the others. The sparse matrices outlive the
+// object.
 class MaskedSylvester {
   public:
     MaskedSylvester(SparseLines H, SparseLines L, std::span<const double> inverse_pivots,
@@ -49,7 +51,7 @@ class MaskedSylvester {
     std::vector<double> inverse_root_;
     std::vector<double> X_, residual_, direction_, moved_, solved_;
     std::vector<double> buffer_;  // a block
-    double length_ = 0.0;  // of the step
+    double length_ = 0.0;  // entry of the step
     double share_ = 0.0;  // of the last direction in the next
     double product_ = 0.0;  // of the residual and itself, preconditioned
     double largest_ = 0.0;

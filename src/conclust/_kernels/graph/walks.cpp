@@ -10,7 +10,7 @@ namespace conclust {
 
 namespace {
 
-// Bytes of a panel that stays in the second cache.
+// Size in bytes of a panel that stays in the L2 cache.
 constexpr std::size_t cached = std::size_t{1} << 20;
 // Entries between the prefetch of a row of a panel and its use.
 constexpr std::size_t ahead = 12;
@@ -67,7 +67,7 @@ struct Panels {
     }
 };
 
-// A panel, and the panel that it is multiplied to; columns that there are none of stay 0.
+// A panel and its product; padding columns stay 0.
 struct Buffers {
     std::vector<double> x, y;
 

@@ -10,7 +10,7 @@
 
 namespace conclust {
 
-// Where a walk goes from each of n vertices: compressed sparse rows, n x n.
+// Transitions of a walk from each of n vertices: compressed sparse rows, n x n.
 struct Walk {
     std::span<const std::int64_t> starts;  // n + 1
     std::span<const std::int32_t> columns;
@@ -23,8 +23,8 @@ struct Walk {
 void walk_step(const Walk& P, std::span<const double> x, std::size_t width, std::span<double> y,
                int threads);
 
-// M = P (I + M) P', for a symmetric M (n x n); `between` (n x n) is overwritten. M comes out symmetric to the
-// bit.
+// M = P (I + M) P', for a symmetric M (n x n); `between` (n x n) is overwritten. The result is
+// symmetric to the bit.
 void walk_gram_step(const Walk& P, std::span<double> M, std::span<double> between, int threads);
 
 }  // namespace conclust

@@ -293,7 +293,7 @@ std::size_t label_block(const CenterTable& table, const LabelledBlock& block, in
     const Form chosen = with_fma(form);
     const std::size_t step = rows_of(chosen);
     const std::size_t tiles = (block.n + step - 1) / step;
-    // Made here, where an exception can leave.
+    // Allocated here, where an exception can propagate.
     const std::size_t wanted =
         std::max<std::size_t>(1, std::min(static_cast<std::size_t>(threads), tiles));
     std::vector<Work> workers(wanted, Work(packed, block.d));

@@ -1,12 +1,13 @@
 // The nearest centre of each point, for many sets of centres (members) in one pass over the points.
 //
-// What a label is: the centre with the smallest sum of squared differences, added up feature by feature in
-// doubles, as it stands (no expansion into products); of equal sums the first centre. So the label of a point
-// depends on no other point, on no thread and on no instruction set.
+// Definition: a label is the centre with the smallest sum of squared differences, added up feature
+// by feature in doubles (without expansion into products); ties go to the first centre. The label
+// of a point therefore does not depend on other points, threads or the instruction set.
 //
-// How it is found: a product in single precision, x'c - |c|^2 / 2 of points and centres moved to the mean of
-// all centres, whose error has a bound. Where the best two scores of a member are further apart than the bound,
-// the largest is the nearest centre; else the sums are added up as above. The arithmetic of the product may
+// Algorithm: a product in single precision, x'c - |c|^2 / 2 of points and centres moved to the mean of
+// all centres, whose error has a bound. If the best two scores of a member are further apart than
+// the bound, the largest is the nearest centre; otherwise the sums are added up as above. The arithmetic of the
+// product may
 // therefore differ from form to form (fused or not, wide or narrow): the labels cannot.
 //
 // The product runs at the rate of multiply-adds (tiles/tiles.h).
@@ -40,8 +41,9 @@ struct LabelledBlock {
     std::size_t stride = 0;  // at least 1
 };
 
-// Writes the labels of all points in the places of all members, which have at least one cluster each and no
-// more than the type of the labels can tell apart. Returns for how many labels the sums were needed.
+// Writes the labels of all points in the columns of all members, which have at least one cluster
+// each and no more than the type of the labels can represent. Returns the number of labels for
+// which the sums were needed.
 std::size_t label_block(const CenterTable& table, const LabelledBlock& block, int threads, Form form);
 
 }  // namespace conclust

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::max();
-// Distances are right to far more digits, unless their squares are too small to have them.
+// Distances are far more accurate, unless their squares underflow.
 constexpr double slack = 1e-12;
 constexpr double least_gap = 1e-150;
 
@@ -69,7 +69,7 @@ struct Around {
         std::sort(near_.begin(), near_.end());
         for (std::size_t i = 0; i < near_.size(); ++i) {
             if (i % wide == 0) {
-                // A square beyond all numbers says nothing.
+                // An infinite square carries no information.
                 const double square = near_[i].first < infinity ? near_[i].first : 0.0;
                 reach.push_back(std::sqrt(square) * (1.0 - slack));
             }
@@ -135,7 +135,7 @@ CONCLUST_INLINE void squares_to(const double* x, const double* columns, std::siz
     }
 }
 
-// The place of the nearest point of some packs, the first one of a tie, and its squared distance.
+// The index of the nearest point of some packs, the first one if tied, and its squared distance.
 template <std::size_t known>
 CONCLUST_INLINE std::size_t nearest_of(const double* x, const double* columns, std::size_t packs,
                                        std::size_t d, double* square) {

@@ -1,9 +1,9 @@
 // The search of landmarks.h for many points, unless they have many features.
 //
-// The landmarks that a point looks at lie eight by eight as columns, and those around a landmark by their distance
-// from it. A point that is `own` away from that landmark is at least r - own away from one at a distance of r:
-// it looks at the first few only. Points go group by group, so that what they look at stays in the cache. What is
-// found is the same to the bit.
+// The landmarks compared with a point are stored in columns of eight, and those around a landmark are sorted by
+// their distance from it. A point that is `own` away from that landmark is at least r - own away from one at a
+// distance of r, so only the first few are compared. Points are processed group by group, so that these columns
+// stay in the cache. The result is the same to the bit.
 #pragma once
 
 #include <cstddef>

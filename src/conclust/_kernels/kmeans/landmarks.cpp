@@ -44,7 +44,7 @@ CONCLUST_CLONES void distances_to(const double* x, const double* points, const s
     }
 }
 
-// The place of the smallest, the first one of a tie.
+// The index of the smallest value, the first one if tied.
 CONCLUST_CLONES std::size_t place_of_smallest(const double* values, std::size_t count) {
     double least[lanes];
     std::fill(least, least + lanes, std::numeric_limits<double>::infinity());
@@ -76,7 +76,7 @@ constexpr std::size_t padded(std::size_t count) {
 }
 
 // Of each landmark that a point is tied to its load, and the inner products of that with the centres: both are
-// padded with zeros. Made when the first point asks.
+// padded with zeros. Computed when the first point needs them.
 struct Loads {
     std::size_t r;
     std::size_t K;

@@ -1,8 +1,8 @@
 // The nearest of some landmarks to each point, nearly always: a search in two steps for many points.
 //
-// Landmarks are in groups. A point looks for the nearest group, in it for the nearest landmark, and among the
-// landmarks around that one for the nearest. With p landmarks in sqrt(p) groups that is about
-// 2 sqrt(p) + c distances a point, not p.
+// Landmarks form groups. The search finds the nearest group, in it the nearest landmark, and the
+// nearest among the landmarks around that one. With p landmarks in sqrt(p) groups this takes about
+// 2 sqrt(p) + c distances per point instead of p.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct Landmarks {
     std::size_t c = 0;
 };
 
-// For n points x (n x d) the k <= c nearest of the landmarks looked at (n x k), the nearest first, of equally
-// near ones the lowest number, and their squared distances.
+// Finds the k <= c nearest of the searched landmarks (n x k) for n points x (n x d), nearest first,
+// ties by the lowest number, and their squared distances.
 void nearest_landmarks(std::span<const double> x, const Landmarks& landmarks, std::size_t k,
                        std::span<std::int32_t> found, std::span<double> squares);
 

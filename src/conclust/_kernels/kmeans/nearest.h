@@ -7,7 +7,7 @@
 
 namespace conclust {
 
-// What a round finds out; labels and sums go on from block to block.
+// The results of a round; labels and sums accumulate over blocks.
 struct LloydRound {
     std::span<std::int64_t> labels;  // rows: before the centre of the last round, then the nearest
     std::span<double> distances;  // rows: squared, to the nearest
@@ -15,7 +15,7 @@ struct LloydRound {
     std::span<double> totals;  // k: adds their masses
 };
 
-// For rows x (b x d), each of some mass, finds the nearest of k centres, of equally near ones the first.
+// For rows x (b x d), each of some mass, finds the nearest of k centres, the first one if tied.
 // Returns how many labels changed.
 std::size_t lloyd_round(std::span<const double> x, std::span<const double> mass,
                         std::span<const double> centers, std::size_t d, const LloydRound& round);

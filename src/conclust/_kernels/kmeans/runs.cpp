@@ -23,7 +23,7 @@ namespace {
 // Objects lie in blocks of `lanes`, feature by feature: an object's value of feature j is at
 // (block * d + j) * lanes + lane. Sums over features run in their order, whatever the lanes.
 constexpr std::size_t lanes = 2 * pack_lanes;
-// Centres worked on together.
+// Number of centres processed together.
 constexpr std::size_t group = 2 * pack_lanes;
 
 // Scores x'c - |c|^2 / 2 of one object, the largest of which is the nearest centre; the first one of a tie.
@@ -54,7 +54,7 @@ CONCLUST_CLONES std::int32_t nearest_by_sums(const double* x, std::size_t d, con
     return static_cast<std::int32_t>(which);
 }
 
-// Candidates for a centre whose distances are found together.
+// Number of candidates for a centre whose distances are computed together.
 constexpr std::size_t most_beside = 4;
 
 // closer[t][i] = min(closest[i], squared distance of object i to candidate t). sums[t]: their sums over the first
@@ -151,7 +151,7 @@ class Run {
         }
     }
 
-    // Writes nothing where the user wants to stop.
+    // Writes nothing after an interrupt.
     void operator()(std::size_t run, const KMeansResults& out, Interruption& interruption) {
         const std::int32_t* drawn = in_.drawn.data() + run * in_.size;
         gather(drawn);
@@ -177,7 +177,7 @@ class Run {
         return points_[((i / lanes) * in_.d + j) * lanes + i % lanes];
     }
 
-    // Copies the points of a draw, moved to their mean: scores then lose no digits to where they lie.
+    // Copies the points of a draw, centred at their mean, so that scores lose no digits to the offset.
     void gather(const std::int32_t* drawn) {
         std::fill(mean_.begin(), mean_.end(), 0.0);
         for (std::size_t i = 0; i < in_.size; ++i) {
@@ -287,7 +287,7 @@ class Run {
     }
 
     // An object, with a probability that grows with its squared distance; the last one that has any.
-    // Any object where all lie on centres.
+    // Any object if all lie on centres.
     std::size_t drawn_by_distance(double total, std::uint64_t bits) const {
         const double uniform = static_cast<double>(bits >> 11) * 0x1p-53;
         if (!(total > 0.0)) {
@@ -401,7 +401,7 @@ class Run {
         return member;
     }
 
-    // Moves the sums along with the objects that changed, and the centres to their means. False: none did.
+    // Updates the sums for objects that changed, and moves the centres to their means. Returns false if none changed.
     bool move() {
         bool moved = false;
         for (std::size_t i = 0; i < in_.size; ++i) {
@@ -430,7 +430,7 @@ class Run {
         return true;
     }
 
-    // Gives every empty cluster one of the objects farthest from their centres, the farthest first.
+    // Assigns every empty cluster one of the objects farthest from their centres, the farthest first.
     void refill() {
         const auto empty = static_cast<std::size_t>(std::count(counts_.begin(), counts_.end(), 0));
         if (empty == 0) {
@@ -445,7 +445,7 @@ class Run {
         std::size_t next = 0;
         for (std::size_t k = 0; k < search_.n_clusters; ++k) {
             if (counts_[k] == 0) {
-                // One that lies on its centre leaves nothing to gain.
+                // An object on its centre cannot be improved.
                 if (const auto& [distance, i] = far[next++]; distance < 0.0) {
                     change(i, static_cast<std::int32_t>(k));
                 }
@@ -539,7 +539,7 @@ class Run {
     std::array<std::vector<double>, most_beside> closer_;
     std::vector<double> best_;
     std::vector<std::int32_t> number_;
-    // What the scores in single precision read.
+    // The input of the scores in single precision.
     Form form_;
     std::size_t tile_rows_;
     std::size_t tiles_;
@@ -558,7 +558,7 @@ class Run {
 
 void kmeans_runs(const KMeansDraws& draws, const KMeansSearch& search, const KMeansResults& out,
                  std::size_t begin, std::size_t end, int threads) {
-    // Made here, where an exception can leave.
+    // Allocated here, where an exception can propagate.
     const std::size_t wanted = std::min(static_cast<std::size_t>(threads), end - begin);
     std::vector<Run> workers;
     workers.reserve(wanted);

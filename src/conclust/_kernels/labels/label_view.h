@@ -31,7 +31,7 @@ struct LabelView {
     std::span<const std::int64_t> offsets;
     std::span<const double> weights;  // m, finite, not negative; empty: all 1
     std::optional<SoftRows> soft;
-    bool complete = false;  // no reserved code occurs
+    bool complete = false;  // whether no reserved code occurs
 
     std::size_t n_clusters() const { return static_cast<std::size_t>(offsets[m]); }  // T
     std::size_t first_cluster(std::size_t u) const { return static_cast<std::size_t>(offsets[u]); }

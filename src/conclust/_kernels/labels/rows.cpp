@@ -176,7 +176,7 @@ void count_reserved(const LabelView& labels, std::span<std::int64_t> missing,
     const std::size_t m = labels.m;
     std::vector<std::uint32_t> block_missing(m);
     std::vector<std::uint32_t> block_noise(m);
-    // Most ensembles have neither, and the largest code says so at the speed of reading.
+    // Most ensembles have neither, which the largest code shows at the speed of reading.
     if (with_codes(labels, [&]<class Code>(const Code* codes) {
         return largest_code(codes, labels.n * m) < first_reserved_code<Code>;
     })) {

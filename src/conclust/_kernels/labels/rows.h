@@ -15,7 +15,7 @@ namespace conclust {
 std::vector<std::int64_t> group_rows(std::span<const std::uint8_t> rows, std::size_t row_bytes,
                                      std::span<std::int64_t> inverse);
 
-// Adds to missing (m) and noise (m) how often each partition holds the two reserved codes.
+// Adds to missing (m) and noise (m) the number of reserved codes in each partition.
 void count_reserved(const LabelView& labels, std::span<std::int64_t> missing,
                     std::span<std::int64_t> noise);
 
@@ -23,7 +23,7 @@ void count_reserved(const LabelView& labels, std::span<std::int64_t> missing,
 void cluster_sizes(const LabelView& labels, std::span<std::int64_t> sizes);
 
 // A 64-bit signature of which objects each partition (m) observed: equal presence, equal signature.
-// No more objects are looked at than it takes to tell all partitions apart.
+// Only as many objects are read as needed to distinguish all partitions.
 void presence_signatures(const LabelView& labels, std::span<std::uint64_t> signature);
 
 }  // namespace conclust

@@ -1,4 +1,4 @@
-// Where a linkage writes its merges.
+// The output arrays of a linkage.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace conclust {
 
-// n - 1 places each.
+// n - 1 entries each.
 struct MergesOut {
     std::span<std::int64_t> left;
     std::span<std::int64_t> right;

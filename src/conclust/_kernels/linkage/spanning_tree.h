@@ -14,7 +14,7 @@
 
 namespace conclust {
 
-// Grows the tree a number of objects at a time, so that the caller can look for interrupts.
+// Grows the tree by a number of objects at a time, so that the caller can check for interrupts.
 //
 // order()[0] is object 0; order()[t + 1] joined at height heights()[t] = 1 - c/N to its nearest
 // object in the tree, N = 0 counting as height 1. Among equal heights the object with the lowest
@@ -27,11 +27,11 @@ class SpanningTree {
     SpanningTree(const LabelView& labels, Form form);
     ~SpanningTree();
 
-    // Adds up to `objects` objects. Returns how many are still out.
+    // Adds up to `objects` objects. Returns the number of objects outside of the tree.
     std::size_t grow(std::size_t objects);
 
     std::size_t n_samples() const;
-    // Where the order (n) and the heights (n - 1) are, valid as far as the tree has grown.
+    // The order (n) and the heights (n - 1), valid for the objects in the tree.
     const std::int64_t* order() const;
     const double* heights() const;
 

@@ -20,7 +20,7 @@ class Merges {
 
     void add(std::uint32_t a, std::uint32_t b, double height) {
         sets_.join(sets_.find(a), sets_.find(b));
-        // A parent is never below its child, though rounded sums may say so by one bit.
+        // A parent is never below its child, although rounded sums may differ by one bit.
         highest_ = std::max(highest_, height);
         left_[written_] = std::min(a, b);
         right_[written_] = std::max(a, b);
@@ -200,7 +200,7 @@ std::size_t sparse_average(const SparsePairs<Count>& in, const MergesOut& out) {
     const std::size_t n = in.n();
     std::vector<Pair> heap;
     heap.reserve(static_cast<std::size_t>(in.indptr[n]) / 2);
-    std::vector<std::vector<std::uint32_t>> partners(n);  // may name clusters that are gone
+    std::vector<std::vector<std::uint32_t>> partners(n);  // may contain clusters that no longer exist
     for_each_pair(in, [&](std::uint32_t i, std::uint32_t j, Sums sums) {
         heap.push_back({frequency<Count>(sums), i, j});
         partners[i].push_back(j);

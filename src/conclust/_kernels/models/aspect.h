@@ -12,12 +12,12 @@ namespace conclust {
 struct AspectPairs {
     std::span<const std::int64_t> starts;
     std::span<const std::int32_t> columns;
-    std::span<const double> weights;  // of (a, b) and (b, a) alike
+    std::span<const double> weights;  // the same for (a, b) and (b, a)
 };
 
 // For the pairs of rows a in [begin, end) adds weight_ab beta_b / P_ab to row a of `sums`, and with
 // b != a weight_ab beta_a / P_ab to row b. Returns the sum of weight_ab log P_ab, with b != a twice.
-// P_ab below the least normal number is taken for that.
+// P_ab is raised to at least the smallest normal number.
 //
 // Preconditions: x, beta and sums have `stride` columns, a multiple of 4 (0 where there is no aspect);
 // x and beta are not negative; sums is neither of them.

@@ -147,7 +147,7 @@ std::int64_t sweep(const Code* codes, const LabelView& view, double b, double co
             clusters.change(static_cast<std::size_t>(labels[i]), codes + i * m, 1.0);
         }
     }
-    std::vector<std::size_t> free;  // emptied places
+    std::vector<std::size_t> free;  // empty slots
     std::vector<double> score;
     for (std::size_t i = 0; i < n; ++i) {
         if (i % 256 == 0) {

@@ -13,10 +13,10 @@
 
 namespace conclust {
 
-// Takes each object in turn out of its cluster and draws it a new one, given all others: an old one
-// in proportion to its size times how likely the labels are there, a new one in proportion to the
-// concentration. Weights are exponents of the partitions' probabilities. Missing and noise count
-// nowhere. Returns the number of clusters; clusters are then in [0, that number), all of them used.
+// Removes each object in turn from its cluster and draws another, given all others: an existing one
+// in proportion to its size times the likelihood of the labels there, a new one in proportion to
+// the concentration. Weights are exponents of the partitions' probabilities. Missing labels and
+// noise are ignored. Returns the number of clusters; clusters are then in [0, that number), all of them used.
 //
 // Preconditions: the labels have weights; b > 0, concentration > 0; clusters (n): -1 (in no cluster yet) or
 // numbers from 0 on without a gap.

@@ -10,7 +10,7 @@ namespace conclust {
 namespace {
 
 constexpr std::size_t lanes = 8;
-// Terms that wait for their logarithms: they stay in the first cache.
+// Number of buffered terms that await their logarithms: they stay in the L1 cache.
 constexpr std::size_t waiting = 512;
 
 // Some x, with a(x), w(x) and f(a(x)); where a(x) = 0 only w(x).
@@ -80,7 +80,7 @@ double sum_over(const Places& places, const double* other, Waiting& terms, Add a
             terms.count = 0;
         }
     }
-    for (; terms.count % lanes != 0; ++terms.count) {  // what weighs nothing
+    for (; terms.count % lanes != 0; ++terms.count) {  // padding of weight 0
         terms.a[terms.count] = terms.b[terms.count] = 1.0;
         terms.contents[terms.count] = terms.weights[terms.count] = 0.0;
     }

@@ -13,7 +13,7 @@
 namespace conclust {
 namespace {
 
-// What the odds of the clusters behind one label are made of: arrays of k.
+// The components of the odds of the clusters behind one label: arrays of length k.
 struct Cell {
     const double* alpha;
     const double* mass;  // of the object, in its other labels
@@ -94,7 +94,7 @@ void sweep(const Code* codes, const MixedChain& chain, std::uint64_t seed, const
             const auto own = static_cast<std::size_t>(cluster);
             use[own] -= 1.0;
             size[own] -= 1.0;
-            // Weights that are no whole numbers leave a rounding behind, perhaps below 0.
+            // Fractional weights leave rounding errors, which may be negative.
             mass[own] = std::max(mass[own] - view.weight(u), 0.0);
             const Cell cell{chain.alpha.data(),     mass, use, size, view.weight(u), chain.smoothing,
                             chain.smoothing * width};

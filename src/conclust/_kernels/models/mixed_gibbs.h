@@ -6,9 +6,9 @@
 // kinds of distributions are integrated out:
 //   P(z, labels) = prod_i [ Gamma(A) / Gamma(A + sum_u w_u) prod_k Gamma(alpha_k + m_ik) / Gamma(alpha_k) ]
 //                  prod_u [ prod_k Gamma(b K_u) / Gamma(b K_u + s_uk) prod_t Gamma(b + c_tk) / Gamma(b) ]^w_u
-// with A = sum_k alpha_k, m_ik the weight of the partitions in which i is of cluster k, c_tk how many objects
-// with label t are of cluster k there, s_uk the sum of c_tk over the labels of u. Missing labels and noise
-// say nothing.
+// with A = sum_k alpha_k, m_ik the weight of the partitions in which i is of cluster k, c_tk the
+// number of objects with label t in cluster k there, s_uk the sum of c_tk over the labels of u. Missing labels
+// and noise are ignored.
 #pragma once
 
 #include <cstddef>

@@ -13,13 +13,13 @@
 namespace conclust {
 namespace {
 
-// Blocks of rows; n alone fixes them. Each has its own sums, which are merged in order.
+// Blocks of rows, which depend on n only. Each has its own sums, which are merged in order.
 constexpr std::size_t most_blocks = 16;
 constexpr std::size_t rows_per_block = 8192;
 // Rows of one call of the special functions.
 constexpr std::size_t batch = 32;
 
-// The sums of a block of rows, and room to work in. Clusters are padded to whole packs.
+// The sums of a block of rows, and scratch memory. Clusters are padded to full packs.
 struct Block {
     Block(const MixedModel& in, std::size_t padded)
         : width(padded),

@@ -8,7 +8,7 @@
 
 namespace conclust {
 
-// Ties that connect what can be connected, none of them needed twice, from the shortest to the longest.
+// The ties of a spanning forest, from the shortest to the longest.
 struct Forest {
     std::vector<std::int32_t> from;
     std::vector<std::int32_t> to;
@@ -21,7 +21,7 @@ Forest spanning_forest(std::span<const std::int32_t> found, std::span<const doub
                        std::span<const double> cores, std::size_t k);
 
 // Cuts ties from the longest on: each that leaves a mass of `least` on both of its sides, `cuts` of them at most.
-// Writes the number of each object's part, by first appearance, and returns how many there are.
+// Writes the number of each object's part, by first appearance, and returns the number of parts.
 std::size_t cut_forest(const Forest& forest, std::span<const double> masses, std::size_t cuts,
                        double least, std::span<std::int32_t> labels);
 

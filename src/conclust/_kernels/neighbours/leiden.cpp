@@ -19,7 +19,7 @@ constexpr std::size_t visits_between_looks = 4096;
 
 std::size_t at(std::int32_t value) { return static_cast<std::size_t>(value); }
 
-// Numbers labels below `bound` by first appearance; returns how many there are.
+// Numbers labels below `bound` by first appearance; returns their number.
 std::size_t renumber(std::span<std::int32_t> labels, std::size_t bound) {
     Labels number(bound, -1);
     std::int32_t count = 0;
@@ -43,7 +43,7 @@ struct Graph {
     std::size_t end(std::size_t v) const { return static_cast<std::size_t>(starts[v + 1]); }
 };
 
-// Weights of ties per community: a dense array, of which only what was touched is cleared.
+// Weights of ties per community: a dense array, in which only modified entries are cleared.
 class Sums {
   public:
     explicit Sums(std::size_t n) : sums_(n, 0.0), known_(n, 0) {}
@@ -77,7 +77,7 @@ class Search {
   public:
     Search(double rate, std::uint64_t seed, std::size_t n) : rate_(rate), seed_(seed), sums_(n) {}
 
-    // Moves nodes until no single move gains; says whether any node moved.
+    // Moves nodes until no single move gains; returns whether any node moved.
     bool move_nodes(const Graph& graph, Labels& labels) {
         const std::size_t n = graph.size();
         std::vector<double> loads(n, 0.0);
@@ -125,7 +125,7 @@ class Search {
                     best = c;
                 }
             }
-            // Alone, where all communities repel the node.
+            // A singleton, if all communities repel the node.
             if (most < -least && sizes[at(own)] > 1) {
                 most = 0.0;
                 best = unused.back();
@@ -213,7 +213,7 @@ class Search {
         return refined;
     }
 
-    // The graph whose nodes are the communities of another. Ties inside of them play no part any more.
+    // The graph whose nodes are the communities of another. Ties inside of them no longer matter.
     Graph aggregate(const Graph& graph, const Labels& labels, std::size_t count) {
         const std::size_t n = graph.size();
         std::vector<std::size_t> first(count + 1, 0);
@@ -349,7 +349,7 @@ std::size_t find_communities(const WeightedGraph& given, double rate, std::uint6
         }
         communities = split_components(base, labels);
     }
-    // Moves of whole parts may have made moves of single nodes worthwhile.
+    // Moves of entire parts may have made moves of single nodes worthwhile.
     Labels current(labels.begin(), labels.end());
     while (search.move_nodes(base, current)) {
         communities = split_components(base, current);

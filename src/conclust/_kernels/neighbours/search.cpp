@@ -32,12 +32,12 @@ constexpr double double_unit = 0x1p-53;
 constexpr double largest_known = 1e150;
 constexpr double smallest_known = 1e-140;
 constexpr double longest_known = 1e30;
-// What underflow may take away, in units of the largest coordinate of a point.
+// Maximum loss by underflow, in units of the largest coordinate of a point.
 constexpr double underflow = 0x1p-120;
 constexpr double slack = 1.0 + 1e-6;
 
 // All points, moved to their mean and scaled by a power of two such that coordinates are below 1; each cell
-// begins with a new six, and what is left over of its last one has a score below every threshold.
+// begins with a new six, and the padding of its last one has a score below every threshold.
 struct PackedPoints {
     explicit PackedPoints(const NeighbourSearch& search);
 
@@ -130,7 +130,7 @@ struct Candidates {
     void begin(std::size_t rows, std::size_t k_wanted) {
         k = k_wanted;
         for (std::size_t r = 0; r < most_rows; ++r) {
-            // Nothing is above the threshold of a row that stands for no query.
+            // Nothing exceeds the threshold of a padding row.
             thresholds[r] = r < rows ? -infinity : infinity;
             of[r].clear();
             limits[r] = 2 * k + 32;
@@ -148,7 +148,7 @@ struct Candidates {
         }
     }
 
-    // Drops the points that are further away than k others for certain.
+    // Drops points that are certainly further away than k others.
     void sift(std::size_t r) {
         std::vector<Candidate>& own = of[r];
         if (own.size() <= k) {
@@ -359,7 +359,7 @@ class Searcher {
         }
     }
 
-    // The nearest of a query's candidates, in order: k of them at least.
+    // The nearest of a query's candidates, in order: at least k.
     void decide(std::size_t query, std::size_t r, Work& work) const {
         work.candidates.sift(r);
         const std::vector<Candidate>& own = work.candidates.of[r];

@@ -1,12 +1,12 @@
 // The k nearest points of each query, exact among the points that it is compared with.
 //
 // Points are ordered by the sum of squared differences to the query, added up feature by feature in doubles;
-// ties go to the lower index. So the result does not depend on threads or on the instruction set.
+// ties go to the lower index. The result therefore does not depend on threads or on the instruction set.
 //
-// How it is found: a product in single precision, x'p - |p|^2 / 2 of queries and points moved to the mean of the
+// Algorithm: a product in single precision, x'p - |p|^2 / 2 of queries and points moved to the mean of the
 // points, whose error has a bound (kmeans/labelling.cpp has its derivation). A query keeps the points whose
 // score is within the bound of its k-th best score so far; the sums of these alone are added up in doubles.
-// The arithmetic of the product may therefore differ from form to form: the result cannot.
+// The arithmetic of the product may therefore differ between forms, but the result cannot.
 //
 // Queries lie group by group, and points cell by cell. The queries of a group are compared with the points of
 // the cells that the group lists: one group and one cell compare all with all.
@@ -31,7 +31,7 @@ struct NeighbourSearch {
     std::span<const std::int64_t> groups;  // of group g: the queries groups[g] .. groups[g + 1]
     std::span<const std::int64_t> list_starts;  // of group g: its part of `listed`
     std::span<const std::int32_t> listed;  // the cells of each group, which hold k points at least
-    // beside one that is left out
+    // in addition to one that is left out
     std::size_t d = 0;  // at least 1
     std::size_t k = 0;  // at least 1
 };

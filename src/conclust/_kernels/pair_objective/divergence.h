@@ -8,8 +8,8 @@
 // (the generalised I-divergence is kl, and every Mahalanobis divergence is a multiple of l2).
 //
 // Preconditions of all functions: 0 <= c <= N, q finite (rounding may put it a little outside of
-// [0, 1]). With N = 0 everything is 0: a pair without evidence does not count. Where q or 1 - q is
-// divided by, or its logarithm taken, it is kept at `least` or above; 0 log 0 = 0.
+// [0, 1]). With N = 0 everything is 0: a pair without evidence does not count. Divisors and
+// arguments of logarithms (q or 1 - q) are at least `least`; 0 log 0 = 0.
 // `a` is the parameter of power, in (1, 2]; the others ignore it.
 //
 // A further divergence: its name in the list, and a branch in each of the four functions, which do not compile
@@ -33,7 +33,7 @@ enum class Divergence : int { CONCLUST_DIVERGENCES(CONCLUST_ENUMERATOR) };
 template <Divergence D>
 using Is = std::integral_constant<Divergence, D>;
 
-// work(Is<divergence>{}): the one place where a divergence is chosen while the program runs.
+// work(Is<divergence>{}): the only place where a divergence is chosen at run time.
 template <class Work>
 auto with_divergence(Divergence divergence, const Work& work) {
     switch (divergence) {

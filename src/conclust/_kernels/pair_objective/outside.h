@@ -1,4 +1,4 @@
-// A divergence that is computed outside, by a function of the user's.
+// A custom divergence, computed by a function of the user.
 #pragma once
 
 #include <cstddef>

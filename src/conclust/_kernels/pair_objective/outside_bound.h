@@ -15,7 +15,7 @@ inline void call_outside(void* context, int what, const double* p, const double*
     function(what, In(p, {count}, owner), In(q, {count}, owner), Out(out, {count}, owner));
 }
 
-// None: no divergence outside. The function must outlive the result.
+// None: no custom divergence. The function must outlive the result.
 inline conclust::OutsideDivergence outside_of(const nb::object& function) {
     conclust::OutsideDivergence outside;
     if (!function.is_none()) {

@@ -1,4 +1,4 @@
-// Along a line: a step that lowers a convex function by enough.
+// Line search for a step that lowers a convex function sufficiently.
 #pragma once
 
 namespace conclust {
@@ -8,7 +8,7 @@ namespace conclust {
 struct StepSearch {
     double low;   // the result: the largest t known to be good
     double high;
-    double t;     // where rho is wanted next
+    double t;     // where rho must be evaluated next
     double full;
     double at_low;
     double at_high;
@@ -17,7 +17,7 @@ struct StepSearch {
     int steps;
 
     void start(double rho0, double whole, double accept, double first_guess);
-    // Takes rho(t); returns whether another is wanted.
+    // Receives rho(t); returns whether another value is needed.
     bool feed(double rho);
 };
 

@@ -10,7 +10,7 @@ namespace conclust {
 
 namespace {
 
-constexpr std::size_t kBlock = 8;  // words worked on together
+constexpr std::size_t kBlock = 8;  // number of words processed together
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr int kMaxPlanes = 32;
 constexpr std::size_t kMostWitnesses = 64;
@@ -242,7 +242,7 @@ void ConceptGrowth::seed(std::uint32_t unit) {
     kept_.push_back(std::move(begun));
 }
 
-// One concept's turn in a pass: gone if another has taken a part of it, else grown and kept.
+// Processes one concept in a pass: it is removed if another has taken part of it, or else grown and kept.
 void ConceptGrowth::visit(Concept& grown) {
     for (const std::uint32_t i : grown.extent) {
         if (has_bit(covered_.data(), i)) {
@@ -259,7 +259,7 @@ void ConceptGrowth::visit(Concept& grown) {
     kept_.push_back(std::move(grown));
 }
 
-// Makes ready the bitsets of the seed's clusters in the intent, and of the extent.
+// Prepares the bitsets of the seed's clusters in the intent, and of the extent.
 void ConceptGrowth::open(const Concept& grown) {
     rows_.clear();
     for (const std::uint32_t u : grown.intent) {

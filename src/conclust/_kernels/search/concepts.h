@@ -23,13 +23,13 @@ class ConceptGrowth {
     // equal; weights are above 0. Nothing points to the labels afterwards.
     explicit ConceptGrowth(const LabelView& labels);
 
-    // Starts anew. A concept needs the votes of partitions of `threshold` weight altogether (without
+    // Starts again. A concept needs the votes of partitions of `threshold` weight altogether (without
     // weights: `threshold` partitions, a whole number >= 1). A unit that fewer partitions observed
     // begins no concept.
     void start(double threshold);
 
-    // Works for about `words` words of 64 units, so that the caller can look for interrupts. Returns
-    // whether the fixpoint is reached: a pass over the concepts has changed none.
+    // Processes about `words` words of 64 units, so that the caller can check for interrupts.
+    // Returns whether the fixpoint is reached, that is, a pass over the concepts has changed none.
     bool grow(std::size_t words);
 
     std::size_t n_units() const { return n_; }
@@ -41,7 +41,7 @@ class ConceptGrowth {
     // Precondition: grow() has returned true.
     void read(std::span<std::int64_t> concept_of, std::span<std::uint8_t> intents) const;
 
-    // Gives each uncovered unit from begin to end to the concept with the largest weight of its labels in the
+    // Assigns each uncovered unit from begin to end to the concept with the largest weight of its labels in the
     // intent; ties go to the larger extent (sizes: objects per unit), then to the lower index. A unit without
     // a label in any intent stays at -1.
     // Preconditions: concept_of is as read() wrote it, or after assign() of other units; sizes has n
@@ -101,7 +101,7 @@ class ConceptGrowth {
     std::vector<Concept> queue_, kept_;
     std::vector<std::uint64_t> covered_;
 
-    // Of the concept at work.
+    // State of the current concept.
     std::vector<Row> rows_, agreeing_;
     std::vector<const std::uint64_t*> pointers_, agreeing_pointers_;  // the bits of the same rows
     std::vector<std::uint64_t> inside_, found_;

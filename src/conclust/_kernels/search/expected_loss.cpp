@@ -29,7 +29,7 @@ CONCLUST_INLINE double ratio(double part, double whole, double least) {
     return whole > least ? part / whole : 0.0;
 }
 
-// Below this a denominator is 0: of whole numbers of objects it is at least 1 otherwise.
+// Below this a denominator counts as 0: for integer numbers of objects it is otherwise at least 1.
 CONCLUST_INLINE double least_of(double scale) { return 1e-9 + 1e-12 * scale; }
 
 CONCLUST_INLINE double nvi(double a, double j, double b, double whole) {
@@ -314,7 +314,7 @@ double LossSearch::loss() const {
     return total;
 }
 
-// The loss by the sums as they are carried along.
+// The loss from the tracked sums.
 double LossSearch::value() const {
     double total = 0.0;
     for (std::size_t s = 0; s < view_.m; ++s) {
@@ -490,7 +490,7 @@ void LossSearch::restore_sums() {
     std::copy_n(saved_.begin() + static_cast<std::ptrdiff_t>(view_.m), view_.m, both_.begin());
 }
 
-// Moves the unit to the best of the allowed clusters, or of all and a new one; says whether it moved.
+// Moves the unit to the best allowed cluster, or to the best of all clusters and a new one; returns whether it moved.
 template <class Code>
 bool LossSearch::visit(const Code* codes, std::size_t unit, std::span<const std::size_t> allowed) {
     const std::int64_t old = labels_[unit];

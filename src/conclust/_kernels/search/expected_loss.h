@@ -6,7 +6,7 @@
 //   J_s  of f(count) over the cells of their table,
 // and every loss is a function of them and of n_s, the objects observed (see `Loss`). The expected loss is
 // sum_s share_s L_s. A move changes two rows of the tables, which hold all candidate clusters side by side for
-// each cluster of each draw. Counts are whole numbers, so that nothing drifts.
+// each cluster of each draw. Counts are integers, so they do not drift.
 //
 // One thread; the same seed gives the same bits.
 #pragma once
@@ -38,21 +38,23 @@ class LossSearch {
     LossSearch(const LabelView& labels, std::span<const std::int64_t> mass,
                std::span<const double> share, Loss loss, double split_cost, std::size_t max_clusters);
 
-    // Takes a partition: labels in 0 .. k - 1, or -1 for units that are in no cluster yet.
+    // Sets the partition: labels in 0 .. k - 1, or -1 for units that are in no cluster yet.
     void set(std::span<const std::int64_t> labels, std::size_t k);
 
     // Places units that are in no cluster, moves single units and merges clusters until nothing lowers the
-    // loss. Returns the passes over all units, and whether it ended by itself. Unless `exact`, a loss that is not
+    // loss. Returns the number of passes over all units, and whether the search converged. Unless `exact`, a loss
+    // that is not
     // linear is compared by its slopes, of many objects: what lowers it by the slopes is done if it lowers the loss,
     // and what lowers only the loss is not seen.
     std::pair<std::size_t, bool> descend(std::uint64_t seed, std::size_t max_passes, bool exact);
 
     // Tries once, for each cluster: to destroy it and place its units again, to split it in two, and to destroy it
-    // with the cluster that is nearest. Keeps what lowers the loss; returns how often that was.
+    // with the cluster that is nearest. Keeps changes that lower the loss; returns their number.
     std::size_t rebuild(std::uint64_t seed);
 
-    // In each turn deals the units of some clusters out at random and descends. Keeps what lowers the loss; returns
-    // the passes of the descents that were kept. Precondition: no unit is without a cluster.
+    // In each turn distributes the units of some clusters at random and descends. Keeps changes
+    // that lower the loss; returns the number of passes of the descents that were kept. Precondition: no unit is
+    // without a cluster.
     std::size_t shake(std::uint64_t seed, std::size_t turns, std::size_t max_passes);
 
     double loss() const;
@@ -63,7 +65,7 @@ class LossSearch {
 
   private:
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
-    // Objects from which on a loss is as good as straight over the move of one of them.
+    // Number of objects above which a loss is almost linear over the move of one of them.
     static constexpr std::size_t many_objects = 250;
     // Moves after which slopes are found again.
     static constexpr std::size_t moves_by_slopes = 16;

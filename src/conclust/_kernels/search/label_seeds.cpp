@@ -10,7 +10,7 @@
 namespace conclust {
 namespace {
 
-// A row beside a centre: its weight, that of the partitions that observed both, their squared distance.
+// A row compared with a centre: its weight, that of the partitions that observed both, their squared distance.
 struct Apart {
     double own_weight = 0.0;
     double both = 0.0;
@@ -37,7 +37,7 @@ Apart apart_soft(const LabelView& in, RowReader& row, std::size_t i, const std::
     return apart;
 }
 
-// Of hard labels, where the centre is a row: partitions that tell the two apart count 2.
+// For hard labels with a row as centre: partitions that separate the two count 2.
 Apart apart_hard(const LabelView& in, std::size_t i, std::size_t centre,
                  const std::vector<double>& norm) {
     Apart apart;

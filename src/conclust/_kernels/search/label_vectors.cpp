@@ -23,7 +23,7 @@ struct RowGains {
     std::size_t width;
 };
 
-// Adds by how much less is lost, partition by partition, when the row joins each cluster.
+// Adds the decrease of the loss, partition by partition, if the row joins each cluster.
 template <class Gain>
 CONCLUST_INLINE void add_gains(const RowGains& in, double* __restrict__ gain, double* __restrict__ cross,
                                Gain of) {
@@ -242,7 +242,7 @@ class Clusters {
         }
     }
 
-    // Counts again what differences leave rounding in, from the rows.
+    // Recomputes from the rows the sums in which differences leave rounding errors.
     void recount(std::span<const std::int64_t> chosen) {
         if (!whole()) {
             rebuild(chosen);
@@ -280,7 +280,7 @@ class Clusters {
 
     double root(double x) const { return powers() ? std::pow(x, 1.0 / power_) : std::sqrt(x); }
 
-    // By how much f, or the square, grows from x to y.
+    // The increase of f, or of the square, from x to y.
     double growth(double x, double y) const { return powers() ? f(y) - f(x) : (y - x) * (y + x); }
 
     // The part of the loss of one object of row i, the one at hand, that no cluster changes.

@@ -9,10 +9,11 @@
 // The fourth loss is the normalised cut of BWB', W of the w_u. With d_i the degree of object i, the sum
 // of its row of BWB', it is k-means of the points b_i / d_i, each with the mass d_i:
 //   cut        sum_i b_i W b_i' / d_i - sum_k (sum_t w_u(t) s_kt^2) / (sum_{i in k} d_i)
-// A partition that did not observe an object counts nowhere for it. An object that is noise in u is
-// alone there: it is a cluster of u by itself.
+// A partition that did not observe an object is ignored for it. An object that is noise in u is
+// a singleton cluster of u.
 //
-// Moves are Hartigan's: one row at a time goes where the loss becomes lowest, means moving along.
+// Moves are Hartigan's: one row at a time moves to the cluster with the lowest resulting loss, and the means are
+// updated.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@ namespace {
 constexpr double least_fall = 1e-12;
 // Passes over the units of a cluster that is destroyed or split.
 constexpr int local_passes = 3;
-// Clusters broken in every second turn of shaking, at most.
+// Maximum number of clusters broken up in every second turn of shaking.
 constexpr std::size_t few_broken = 3;
 
 template <class T>
@@ -276,7 +276,7 @@ bool LossSearch::attempt(std::span<const std::size_t> units, const Attempt& work
     return false;
 }
 
-// The unit that most draws put apart from one of them.
+// The unit that most draws separate from one of them.
 std::size_t LossSearch::farthest(std::span<const std::size_t> units, std::size_t from) const {
     return with_codes(view_, [&]<class Code>(const Code* codes) {
         std::size_t most = 0, found = units.front();
@@ -374,7 +374,7 @@ std::size_t LossSearch::shake(std::uint64_t seed, std::size_t turns, std::size_t
             clusters[c] = c;
         }
         shuffle(clusters, seed, 5 * turn);
-        // A few of them and as many as there are, by turns.
+        // Alternately a few of them and as many as there are.
         const std::size_t broken =
             1 + random_below(turn % 2 ? k : std::min(k, few_broken), seed, 5 * turn + 1, 0);
         std::vector<bool> breaks(k, false);

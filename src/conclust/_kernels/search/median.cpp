@@ -134,7 +134,7 @@ void PartitionSearch::move(std::size_t unit, std::size_t cluster, double sign) {
     }
     size_[cluster] += mass;
     units_[cluster] += sign > 0 ? 1 : -1;
-    if (units_[cluster] == 0) {  // nothing of rounding stays
+    if (units_[cluster] == 0) {  // no rounding error remains
         for (std::size_t t = 0; t < n_columns_; ++t) {
             sums_[t * stride_ + cluster] = 0.0;
         }
@@ -184,7 +184,7 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
                 to = static_cast<std::int64_t>(c);
             }
         }
-        // A cluster of its own; one that is alone has it already.
+        // A new singleton cluster, unless the unit is already a singleton.
         if (!fixed_ && (old < 0 || units_[old] > 1)) {
             const double alone = value(inner, m), gain = left + alone;
             if (to < 0 || gain > best + negligible * (std::abs(alone) + std::abs(left))) {
@@ -300,7 +300,7 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
                 c = x;
             }
         }
-        if (c == n) {  // all that is left is kept apart
+        if (c == n) {  // all remaining clusters must be kept apart
             break;
         }
         const auto d = static_cast<std::size_t>(partner[c]);

@@ -32,12 +32,12 @@ class PartitionSearch {
     // others[starts[i]] to others[starts[i + 1] - 1], and each of them has i among its own.
     void keep_apart(std::span<const std::int64_t> starts, std::span<const std::int64_t> others);
 
-    // Take a partition: labels in 0 .. k - 1, or -1 for units that are in no cluster yet.
+    // Sets the partition: labels in 0 .. k - 1, or -1 for units that are in no cluster yet.
     void set(std::span<const std::int64_t> labels, std::size_t k);
 
-    // Visit the units in the given order; move each to the cluster, or to a new one of its own,
-    // that raises the criterion most; place those that are in no cluster. Where the number of clusters is
-    // fixed, a unit that each of them bars stays in none. Returns the moves.
+    // Visits the units in the given order; moves each to the cluster, or to a new one of its own,
+    // that raises the criterion most; place those that are in no cluster. If the number of clusters
+    // is fixed, a unit that is barred from all of them stays in none. Returns the number of moves.
     std::size_t transfer(std::span<const std::int64_t> order);
 
     // Merge the two clusters that raise the criterion most, until none raises it (k = 0), or until

@@ -13,9 +13,10 @@ namespace conclust {
 namespace {
 
 constexpr double nothing = -std::numeric_limits<double>::infinity();  // the logarithm of 0
-// A value counts as larger when it is so by more than this share of the other; less is rounding.
+// A value counts as larger if it exceeds the other by more than this share of it; smaller differences are rounding
+// errors.
 constexpr double negligible = 1e-11;
-// A sum that a subtraction leaves with less than this share is summed anew.
+// A sum that a subtraction reduces below this share is recomputed.
 constexpr double cancelled = 1e-6;
 
 double pairs_of(double s) { return 2.0 * s * (s - 1.0); }
@@ -101,7 +102,7 @@ double ResemblanceSearch::inside(std::size_t c, std::size_t u, std::int32_t labe
     return high + std::log2(sum) - std::log2(size);
 }
 
-// A total over clusters with the part of cluster c replaced.
+// A total over clusters with the term of cluster c replaced.
 double ResemblanceSearch::replaced(double total, const std::vector<double>& parts, std::size_t c,
                                    std::size_t u, double part) const {
     const double before = parts[c * m_ + u];
@@ -193,7 +194,7 @@ void ResemblanceSearch::set(std::span<const std::int64_t> partition, std::size_t
     }
 }
 
-// Let a unit's mass (negative: leaving) count in cluster c.
+// Add a unit's mass to cluster c (negative: remove it).
 void ResemblanceSearch::change(std::size_t unit, std::size_t c, double mass) {
     for (std::size_t u = 0; u < m_; ++u) {
         const std::int32_t label = labels_[unit * m_ + u];
@@ -234,7 +235,7 @@ void ResemblanceSearch::join(std::size_t unit, std::size_t c) {
     partition_[unit] = static_cast<std::int64_t>(c);
 }
 
-// The value once a unit that is in no cluster has joined cluster c.
+// The value after a unit without a cluster joins cluster c.
 double ResemblanceSearch::joined(std::size_t unit, std::size_t c) const {
     double total = all_subsets_ ? nothing : 0.0;
     for (std::size_t u = 0; u < m_; ++u) {
@@ -258,7 +259,7 @@ double ResemblanceSearch::objective() const {
     return total;
 }
 
-// Leave out empty clusters, and sum anew: many moves leave rounding.
+// Remove empty clusters, and recompute sums, because many moves leave rounding errors.
 void ResemblanceSearch::renew() {
     std::vector<std::int64_t> place(used_, -1), partition(partition_);
     std::int64_t kept = 0;
@@ -323,7 +324,7 @@ std::size_t ResemblanceSearch::transfer(std::span<const std::int64_t> order) {
     return moves;
 }
 
-// Draw a unit and where to; false if that is no move.
+// Draw a unit and its target; false if that is not a move.
 bool ResemblanceSearch::propose(std::uint64_t seed, std::size_t draw, std::size_t& unit,
                                 std::size_t& to) {
     unit = random_below(n_, seed, draw, 0);

@@ -7,8 +7,8 @@
 // one that it took for noise is a cluster of its own. The value to be raised is the weighted sum of
 // the resemblances, or its base-2 logarithm where all subsets count: everything is in logarithms then.
 //
-// Units are groups of interchangeable objects: unit i stands for mass[i] of them. Nothing of n x n is
-// formed: the state is a table of counts per cluster. One thread.
+// Units are groups of interchangeable objects: unit i stands for mass[i] of them. No n x n matrix
+// is formed: the state is a table of counts per cluster. One thread.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ namespace conclust {
 
 class ResemblanceSearch {
   public:
-    // labels (n x m): 0 .. K_u - 1, -1 missing, -2 noise; mass (n), whole numbers; cluster_sizes (T): objects
-    // of each cluster of each partition; offsets (m + 1): where the clusters of each partition begin in it;
+    // labels (n x m): 0 .. K_u - 1, -1 missing, -2 noise; mass (n), integers; cluster_sizes (T): objects
+    // of each cluster of each partition; offsets (m + 1): the start of the clusters of each partition in it;
     // factors (m): weight over norm of each partition, with `all_subsets` its base-2 logarithm. With `fixed`,
     // moves never change the number of clusters.
     ResemblanceSearch(std::span<const std::int32_t> labels, std::span<const double> mass,
                       std::span<const std::int64_t> offsets, std::span<const double> cluster_sizes,
                       std::span<const double> factors, bool all_subsets, bool fixed);
 
-    // Take a partition: 0 .. k - 1, or -1 for units that are in no cluster yet.
+    // Sets the partition: 0 .. k - 1, or -1 for units that are in no cluster yet.
     void set(std::span<const std::int64_t> partition, std::size_t k);
 
-    // Visit units in the given order; put each where the value is highest, in a cluster of its own
-    // too. Returns how many moved.
+    // Visits units in the given order; moves each to the cluster with the highest value, which may
+    // be a new one. Returns the number of moves.
     std::size_t transfer(std::span<const std::int64_t> order);
 
     // Propose to move random units, all of them placed, to random clusters or ones of their own. A move that
@@ -40,7 +40,7 @@ class ResemblanceSearch {
     // They are draws first, first + 1, ... of the seed.
     std::size_t anneal(std::uint64_t seed, std::size_t first, double temperature, std::size_t proposals);
 
-    // The mean fall of the random moves that would lower the value; 0 if none does. Moves nothing.
+    // The mean decrease by random moves that would lower the value; 0 if there are none. Makes no move.
     double mean_fall(std::uint64_t seed, std::size_t proposals);
 
     double objective() const;
@@ -69,7 +69,7 @@ class ResemblanceSearch {
     std::size_t n_, m_, n_columns_, used_ = 0;
     bool all_subsets_, fixed_;
     std::vector<std::int64_t> partition_, units_;
-    // Of each cluster: objects by label; observed, and as noise, by partition; f summed over labels
+    // For each cluster: objects by label; observed, and as noise, by partition; f summed over labels
     // (pairs alone); its terms of shared_ and of norm_.
     std::vector<double> counts_, size_, noise_, sum_, part_, own_;
     std::vector<double> shared_, norm_, score_;  // of each partition

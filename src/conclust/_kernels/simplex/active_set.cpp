@@ -8,11 +8,11 @@
 namespace conclust {
 namespace {
 
-// Below this share of the largest a pivot may be nothing but rounding, and is taken as that share:
-// along a cluster that holds next to nothing the step is too short.
+// A pivot below this share of the largest may be a rounding error, and is raised to that share:
+// along a cluster with almost no mass the step is then too short.
 constexpr double smallest_pivot = 1e-11;
 constexpr int most_at_once = 12;
-// Rounds that may find no fewer wrong clusters.
+// Maximum number of rounds without fewer wrong clusters.
 constexpr int most_patience = 2;
 
 // Eliminates the rows of a symmetric matrix (n x n, rows of `ld`, lower half) and of the right side
@@ -64,7 +64,7 @@ void ActiveSet::begin(const double* g, const double* z) {
     }
 }
 
-// The heaviest pays for all others, so that one cluster along which H is 0 does no harm.
+// The heaviest cluster compensates all others, so that one cluster along which H is 0 does no harm.
 bool ActiveSet::direction(const double* H, std::size_t stride, std::size_t heaviest) {
     std::size_t n = 0;
     for (std::size_t c = 0; c < k_; ++c) {
@@ -118,7 +118,7 @@ bool ActiveSet::all_at_once(const double* H, std::size_t stride, double tie) {
     std::size_t fewest = k_ + 1;
     int patience = most_patience;
     for (int round = 0; round < most_at_once; ++round) {
-        // Those that are held give up what they have.
+        // Held clusters give up their mass.
         bool any = false;
         for (std::size_t c = 0; c < k_; ++c) {
             d_[c] = free_[c] ? 0.0 : -z_[c];
@@ -208,7 +208,7 @@ bool ActiveSet::minimise(const double* H, std::size_t stride, const double* g, d
     for (std::size_t c = 0; c < k_; ++c) {
         total += std::max(z_[c], 0.0);
     }
-    // Rounding took over where it is far from 1.
+    // Far from 1 if rounding errors dominate.
     if (!(total > 0.5 && total < 2.0)) {
         return false;
     }

@@ -2,9 +2,9 @@
 //
 // The minimum over the free clusters, all others held at 0; then every free cluster that became
 // negative is held and every held one that would gain is set free, all at once (block pivoting; Kim
-// and Park, SIAM J. Sci. Comput. 33(6), 2011). If that does not settle soon, one at a time (the primal
-// active set), which always ends. With few clusters a round costs little beside H itself, and the
-// answer is exact where pair steps (quadratic.h) creep.
+// and Park, SIAM J. Sci. Comput. 33(6), 2011). If that does not converge quickly, one at a time (the primal
+// active set), which always ends. With few clusters a round is cheap compared with H itself, and
+// the result is exact where pair steps (quadratic.h) converge slowly.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ class ActiveSet {
   public:
     explicit ActiveSet(std::size_t k);
 
-    // H (k x stride) is symmetric; z, on the simplex, becomes the minimiser. False, with z as it
-    // was, if H is 0, or if rounding takes over.
+    // H (k x stride) is symmetric; z, on the simplex, becomes the minimiser. False, with z
+    // unchanged, if H is 0 or if rounding errors dominate.
     bool minimise(const double* H, std::size_t stride, const double* g, double* z);
 
   private:

@@ -20,7 +20,7 @@ struct StridedRows {
     std::ptrdiff_t column;
 };
 
-// Finds the first of the largest entries of each row, which numbers are no NaN: labels (n), and the first
+// Finds the first of the largest entries of each row, without NaN: labels (n), and the first
 // row that has it in a column, n if none: first (k), k > 0. Returns whether a row has several.
 bool largest_of_rows(const StridedRows& Y, std::span<std::int64_t> labels,
                      std::span<std::int64_t> first);

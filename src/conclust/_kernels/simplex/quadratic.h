@@ -4,9 +4,9 @@
 // q is the gradient H z + b and is kept up to date; z stays on the simplex and clusters that give up
 // all their mass become exactly 0. k clusters in rows of `stride` doubles (S = stride if it is known at
 // compile time, else 0), a multiple of pack_lanes; H, q and z are 0 in the padding. Ends when the gap
-// (largest q where z > 0, minus smallest q) is at most `stop`, or after `most` steps. After an exact step
-// two q are equal but for rounding: of those within `tie` of each other the first is taken, so that
-// rounding does not choose the way.
+// (largest q where z > 0, minus smallest q) is at most `stop`, or after `most` steps. After an
+// exact step two q are equal up to rounding: of those within `tie` of each other the first is
+// taken, so that rounding does not determine the path.
 #pragma once
 
 #include <cstddef>

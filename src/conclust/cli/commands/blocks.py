@@ -25,7 +25,7 @@ __all__ = ["run_blocks"]
 
 
 def run_blocks(arguments: argparse.Namespace) -> None:
-    """Label matrix in, read in blocks; labels out, as labels.npy."""
+    """Combine a label matrix read in blocks; write labels.npy."""
     choice = choose(arguments)
     _check(arguments, choice.method)
     refuse_labels_from(arguments)
@@ -82,7 +82,7 @@ def run_blocks(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace, method: Any) -> None:
-    """End with the usage where blocks contradict what else was given."""
+    """End with the usage if blocks contradict another option."""
     from conclust.consensus.registry import methods
 
     if not method.blocks:
@@ -124,7 +124,7 @@ def _store(arguments: argparse.Namespace, talk: Talk) -> LabelStore:
 
 
 def _sizes(model: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return how many objects each cluster has."""
+    """Return the number of objects in each cluster."""
     sizes = np.zeros(model.n_clusters_, dtype=np.int64)
     for block in model.labels_.blocks():
         sizes += np.bincount(block[block >= 0], minlength=len(sizes))

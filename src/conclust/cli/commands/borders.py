@@ -70,6 +70,6 @@ def border_lines(borders: Borders | None, *, more_than_gaussian: bool = False) -
     """Return the lines printed about the borders: a headline, and details."""
     if borders is None:
         return []
-    told = borders.headline(more_than_gaussian=more_than_gaussian)
-    line = f"{told[0].upper()}{told[1:]}."
+    headline = borders.headline(more_than_gaussian=more_than_gaussian)
+    line = f"{headline[0].upper()}{headline[1:]}."
     return [f"{line} {borders.merging}".rstrip()]

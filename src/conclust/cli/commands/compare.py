@@ -72,7 +72,7 @@ def _read(arguments: argparse.Namespace) -> tuple[Labelling, Labelling, bool]:
     """Read both files; return whether their objects are matched by name."""
     how = reading(arguments)
     wanted = () if arguments.column is None else (arguments.column,)
-    # Beside a user's table, a result of conclust has its own name for the labels.
+    # When compared with a user's table, a result of conclust has its own name for the labels.
     second: tuple[str, ...] = (*wanted, "label") if wanted else ()
     if arguments.second_column is not None:
         second = (arguments.second_column,)

@@ -85,7 +85,7 @@ class _Clustered:
 
 
 def run_cluster(arguments: argparse.Namespace) -> None:
-    """Points in, consensus out."""
+    """Cluster points and write the consensus."""
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
@@ -201,7 +201,7 @@ def _clustered(
 
 
 def source_of(path: Path, points: Points, filled: Filled) -> Source:
-    """Return what was read of points, for the record."""
+    """Describe the points that were read, for the record."""
     cells = tuple(filled.cells.sum(axis=0).tolist())
     names = tuple(points.names), tuple(points.category_names)
     return Source(plain(path), len(points.X), *names, cells)
@@ -226,8 +226,8 @@ def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Fill
     if filled.complete.all():
         return ensemble
     n_further = len(points.category_names)
-    made = ensemble.subset(partitions=np.arange(ensemble.n_partitions - n_further))
-    parts = [Ensemble(spread(made.labels, filled.complete, MISSING))]
+    generated = ensemble.subset(partitions=np.arange(ensemble.n_partitions - n_further))
+    parts = [Ensemble(spread(generated.labels, filled.complete, MISSING))]
     if points.categories is not None:
         categories = points.categories.copy()
         categories[~filled.complete] = None
@@ -237,7 +237,7 @@ def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Fill
 
 @contextmanager
 def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int) -> Iterator[None]:
-    """Print what is combined, and progress from time to time."""
+    """Print what is combined, and periodically the progress."""
     name = choice.method.estimator
     talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
     talk.detail(f"  time of {name}: {choice.method.cost}")
@@ -246,7 +246,7 @@ def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int
 
 
 def run_combine(arguments: argparse.Namespace) -> None:
-    """Label matrix in, consensus out."""
+    """Combine a label matrix and write the consensus."""
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
@@ -361,20 +361,20 @@ def _finish(
     """
     model, ensemble, clustered = work.model, work.ensemble, work.clustered
     complete = np.ones(ensemble.n_samples, dtype=np.bool_)
-    found = borders = None
+    selection = borders = None
     if clustered is not None:
         complete = clustered.filled.complete
-        found = getattr(clustered.pipeline, "selection_", None)
+        selection = getattr(clustered.pipeline, "selection_", None)
         level = arguments.alpha or LEVEL
         borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, level)
         if borders is not None:
             clock.lap("borders")
-    own = ensemble if clustered is None else clustered.pipeline.ensemble_
+    members = ensemble if clustered is None else clustered.pipeline.ensemble_
     labels = spread(model.labels_, complete, MISSING)
     # Objects without a clustering belong to all clusters equally.
-    sure_of = np.nan_to_num(confidences(model, own), nan=1.0 / model.n_clusters_)
+    sure_of = np.nan_to_num(confidences(model, members), nan=1.0 / model.n_clusters_)
     confidence = spread(sure_of, complete, 1.0 / model.n_clusters_)
-    sure = usual_chance(model, own)
+    sure = usual_chance(model, members)
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)
     names, unnamed = names_for(arguments.names, model.n_clusters_)
@@ -387,8 +387,8 @@ def _finish(
             membership = spread(membership, complete, 1.0 / membership.shape[1])
             write_memberships(folder.file("memberships.csv"), membership, table)
         ensemble.save(folder.file("ensemble.npz"))
-        if found is not None:
-            tried = {k: spread(column, complete, MISSING) for k, column in found.labels.items()}
+        if selection is not None:
+            tried = {k: spread(column, complete, MISSING) for k, column in selection.labels.items()}
             write_partitions(folder.file("partitions.csv"), tried, table)
         gaps = None
         if clustered is not None:
@@ -414,11 +414,13 @@ def _finish(
             **figures_of(model),
         )
         path = folder.file("result.json")
-        write_record(path, record, selection=found, gaps=gaps, borders=borders)
+        write_record(path, record, selection=selection, gaps=gaps, borders=borders)
     else:
         send(labels, table, arguments)
-    chosen = [] if found is None else [found.reason, *found.doubts]
-    chosen += border_lines(borders, more_than_gaussian=found is not None and found.n_clusters > 1)
+    chosen = [] if selection is None else [selection.reason, *selection.doubts]
+    chosen += border_lines(
+        borders, more_than_gaussian=selection is not None and selection.n_clusters > 1
+    )
     n_categories = 0 if clustered is None else len(clustered.points.category_names)
     line = sizes_line(sizes, names)
     summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories, line)
@@ -428,11 +430,11 @@ def _finish(
 def _write_points(
     folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
 ) -> ClusterGaps | None:
-    """Write what labels new points, and what distinguishes the clusters; return the gaps between these."""
-    points, filled, made = clustered.points, clustered.filled, clustered.pipeline.generator_
+    """Write the model that labels new points and the features that distinguish the clusters; return the gaps between clusters."""
+    points, filled, generator = clustered.points, clustered.filled, clustered.pipeline.generator_
     consensus = clustered.pipeline.consensus_
-    if refusal_to_save(made) is None:
-        made.save(folder.file("generator.npz"))
+    if refusal_to_save(generator) is None:
+        generator.save(folder.file("generator.npz"))
         refinement, votes = clustered.pipeline.refinement_, None
         if refinement is not None:
             votes = refinement.votes
@@ -443,7 +445,7 @@ def _write_points(
         return None
     path = folder.file("features.csv")
     features_written(path, points, filled, model.labels_, raw=arguments.raw)
-    return gaps_between(scaled(filled.X, made.scaler_), model.labels_)
+    return gaps_between(scaled(filled.X, generator.scaler_), model.labels_)
 
 
 def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Namespace) -> None:
@@ -459,9 +461,13 @@ def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Names
 
 
 def _members(ensemble: Ensemble, n_categories: int) -> str:
-    """Return how many clusterings there are, and how many columns of categories among the partitions."""
-    made = count(ensemble.n_partitions - n_categories, "clustering")
-    return f"{made} and {count(n_categories, 'column')} of categories" if n_categories else made
+    """Return the number of clusterings, and of columns of categories among the partitions."""
+    clusterings = count(ensemble.n_partitions - n_categories, "clustering")
+    return (
+        f"{clusterings} and {count(n_categories, 'column')} of categories"
+        if n_categories
+        else clusterings
+    )
 
 
 def _summary(
@@ -500,9 +506,9 @@ def _summary(
     """
     K = model.n_clusters_
     next_best = getattr(model, "alternatives_", ())
-    beside = f" (next best: {next_best[0]})" if next_best and not choice.auto else ""
+    next_best_text = f" (next best: {next_best[0]})" if next_best and not choice.auto else ""
     lines = [
-        f"{count(K, 'cluster')}{beside} of {count(ensemble.n_samples, 'object')}, from "
+        f"{count(K, 'cluster')}{next_best_text} of {count(ensemble.n_samples, 'object')}, from "
         f"{_members(ensemble, n_categories)}. {sizes}"
     ]
     bound = choice.parameters.get("n_clusters")
@@ -514,7 +520,7 @@ def _summary(
         )
     reason = getattr(model, "reason_", "")
     if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
-        # Five figures of the partitions: with -v only.
+        # Five statistics of the partitions, only with -v.
         by_partitions = model.n_clusters is None and model.number_by_ != "points"
         if arguments.verbose or not by_partitions or model.n_clusters_ == 1:
             lines.append(reason)

@@ -149,10 +149,10 @@ def run(arguments: argparse.Namespace) -> None:
         for name in names:
             begin = time.perf_counter()
             data, X, classes = sets[name]
-            results, shown = _measure(name, X, classes, arguments, talk)
+            results, models = _measure(name, X, classes, arguments, talk)
             rows.extend(results)
             if pictures and name in pictured:
-                pictures = _draw(shown, _names_of(data, classes), folder, talk)
+                pictures = _draw(models, _names_of(data, classes), folder, talk)
             talk.step(
                 f"  {name}: {len(X):,} objects, {X.shape[1]} columns, "
                 f"{len(np.unique(classes))} classes  ({time.perf_counter() - begin:.1f} s)"
@@ -169,11 +169,13 @@ def _chosen(data: str | None) -> list[str]:
     names = [name.strip() for name in data.split(",") if name.strip()]
     if not names:
         raise InputError("--data names no data set. Give for example: --data iris,wine")
-    known = datasets.names()
+    all_names = datasets.names()
     for name in names:
-        if name not in known:
-            meant = get_close_matches(name, known) or datasets.available()
-            raise InputError(f"--data: there is no data set {name!r}. Is it {' or '.join(meant)}?")
+        if name not in all_names:
+            suggestions = get_close_matches(name, all_names) or datasets.available()
+            raise InputError(
+                f"--data: there is no data set {name!r}. Is it {' or '.join(suggestions)}?"
+            )
     return list(dict.fromkeys(names))
 
 
@@ -233,7 +235,7 @@ def _measure(
         for method, (allowed, fit) in _models(arguments, n_classes).items():
             begin = time.perf_counter()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EnsembleWarning)  # the page says the same
+                warnings.simplefilter("ignore", EnsembleWarning)  # the output says the same
                 model = fitted[method] = fit(ensemble)
             seconds = time.perf_counter() - begin
             counts = (allowed, _clusters_used(model), int(model.n_clusters_))
@@ -372,10 +374,10 @@ def _report(rows: list[_Row], out: Path, seconds: float, pictures: bool) -> str:
     parts += [_wrap(_READ), _counts(rows), _wrap(_FOUND), _times(rows)]
     written = f"All methods are in results.csv and results.json in {out}"
     if pictures:
-        shown = ", ".join(name for name in _PICTURED if any(row.dataset == name for row in rows))
-        shown = shown or rows[0].dataset
+        pictured = ", ".join(name for name in _PICTURED if any(row.dataset == name for row in rows))
+        pictured = pictured or rows[0].dataset
         written += (
-            f", with pictures of {shown}: how often each pair was put together, and each object's "
+            f", with pictures of {pictured}: how often each pair was put together, and each object's "
             "probability of each cluster, beside the known classes"
         )
     parts.append(_wrap(f"Done in {seconds:.0f} s. {written}; the report is {out / REPORT}."))
@@ -438,7 +440,7 @@ def _gain(rows: list[_Row]) -> str:
 
 
 def _failures(rows: list[_Row]) -> list[str]:
-    """Return a text on where PCC of the mixed clusterings fails, and what to do then."""
+    """Describe where PCC of the mixed clusterings fails, and suggest a remedy."""
     plain, weighted, auto = (
         _accuracies(rows, "mixed", method) for method in ("PCC", _WEIGHTED, "AutoConsensus")
     )

@@ -45,7 +45,7 @@ def story(
     generator = EnsembleGenerator(scale="standard", n_jobs=jobs(arguments))
     model = ConsensusClustering(generator=generator, n_clusters="auto", random_state=arguments.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SelectionWarning)  # told here: selection_.doubts
+        warnings.simplefilter("ignore", SelectionWarning)  # printed here instead: selection_.doubts
         warnings.simplefilter("ignore", EnsembleWarning)
         model.fit(X)
     columns = getattr(data, "feature_names", None)

@@ -1,4 +1,4 @@
-"""``conclust combine --rows draws``: clusterings that are the rows of a file, as samplers write them."""
+"""``conclust combine --rows draws``: clusterings in the rows of a file, as written by samplers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conclust.exceptions import InputError
 
 __all__ = ["read_draws"]
 
-# What arrays of an NPZ or MAT file are usually called.
+# Usual names of the arrays in an NPZ or MAT file.
 _USUAL = ("draws", "labels", "cls", "z")
 
 
@@ -65,12 +65,12 @@ def read_draws(
                 notes = (*table.notes, *roles.notes)
         else:
             draws = read_array(source, how, _USUAL)
-        given = None
+        draw_weights = None
         if weights is not None:
-            given = read_weights(weights, int(np.prod(draws.shape[:-1])))
+            draw_weights = read_weights(weights, int(np.prod(draws.shape[:-1])))
         try:
             ensemble = Ensemble.from_draws(
-                draws, burn=burn, thin=thin, weights=given, missing=missing
+                draws, burn=burn, thin=thin, weights=draw_weights, missing=missing
             )
         except InputError as error:
             raise InputError(f"{source}: {error}") from error

@@ -1,4 +1,4 @@
-"""The clusters found in the points of a file: their features and categories, and the gaps between them."""
+"""Describes clusters of points: their features and categories, and the gaps between them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def features_written(
 
 
 def gaps_between(points: NDArray[np.float64], labels: NDArray[np.int64]) -> ClusterGaps | None:
-    """Return between which clusters of scaled points there are gaps; None of too many."""
+    """Return which clusters of scaled points have gaps between them; None if there are too many clusters."""
     if not 1 < int(labels.max()) + 1 <= MOST_GAPS:
         return None
     return cluster_gaps(points, labels, random_state=0)

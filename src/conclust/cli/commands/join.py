@@ -101,7 +101,7 @@ def _names_of(paths: list[Path]) -> list[str]:
 
 
 def _columns(labels: Labels) -> dict[str, NDArray[Any]]:
-    """Return the labels of each clustering as the file has them."""
+    """Return the labels of each clustering as stored in the file."""
     ensemble, columns = labels.ensemble, {}
     for u, name in enumerate(labels.names):
         words = np.array([*ensemble.names[u], NOISE, None], dtype=object)

@@ -1,4 +1,4 @@
-"""``conclust predict``: new objects into the clusters of an earlier result.
+"""``conclust predict``: assigns new objects to the clusters of an earlier result.
 
 A result folder holds no pickle, so that reading it runs nothing: the members are kept in ``generator.npz``, the default
 consensus of points in ``placing.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives the same result to the bit.
@@ -57,7 +57,7 @@ class _Result:
 
     @property
     def of_labels(self) -> bool:
-        """Whether it was made of labels, not of points."""
+        """Whether it was made from labels instead of points."""
         return self.record.command == "combine"
 
 
@@ -218,7 +218,7 @@ def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _
 
 
 def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
-    """Return what labels new points, and what places them by their labels."""
+    """Return the model that labels new points, and the one that places them by their labels."""
     path, ensemble, source = result.folder / "generator.npz", result.ensemble, result.record.source
     if not path.exists():
         raise InputError(
@@ -244,10 +244,10 @@ def _memberships(
     """Return the memberships in the refined clusters; uniform for points without a label."""
     n_clusters = len(refinement.centers)
     membership = np.full((len(labels), n_clusters), 1.0 / n_clusters)
-    known = nearest >= 0
-    codes, _ = result.ensemble.encode(labels[known])
+    labelled = nearest >= 0
+    codes, _ = result.ensemble.encode(labels[labelled])
     indicator = indicator_of(codes, result.ensemble.offsets)
-    membership[known] = refinement.membership(nearest[known], indicator)
+    membership[labelled] = refinement.membership(nearest[labelled], indicator)
     return membership
 
 
@@ -269,7 +269,7 @@ def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -
 
 
 def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
-    """Choose the columns of the result by name where the file names its columns, else all."""
+    """Select the columns of the result by name if the file names its columns, or else all."""
     if not table.named:
         return how
     lacking = [name for name in (*columns, *how.categories) if name not in table.names]
@@ -283,15 +283,15 @@ def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
     )
 
 
-def _check_width(table: Table, found: int, wanted: int) -> None:
-    if found != wanted:
+def _check_width(table: Table, width: int, wanted: int) -> None:
+    if width != wanted:
         raise InputError(
-            f"{table.name} has {count(found, 'column')} of data; the result was made from {wanted}."
+            f"{table.name} has {count(width, 'column')} of data; the result was made from {wanted}."
         )
 
 
 def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
-    """Write labels as the ensemble has them: a column that held names may now hold digits only."""
+    """Convert labels to the types of the ensemble: a column of names may now hold digits only."""
     worded = [any(isinstance(name, str) for name in names) for names in ensemble.names]
     if labels.dtype.kind != "O" and not any(worded):
         return labels
@@ -304,7 +304,7 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
             elif not has_words and isinstance(label, str):
                 spelled[
                     i, u
-                ] = -2  # a name where there were numbers: observed, and apart from all others
+                ] = -2  # a name in a column of numbers: observed, and separate from all others
     return spelled
 
 
@@ -318,8 +318,8 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     kind = getattr(conclust, method.estimator)
     if not hasattr(kind, "predict"):
         shares = shared_clusterings(result.ensemble, result.labels, new)
-        known = ~np.isnan(shares).all(axis=1)
-        labels = np.where(known, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        placed = ~np.isnan(shares).all(axis=1)
+        labels = np.where(placed, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
         way = f"by the clusterings shared, as {method.estimator} places no new objects itself"
         return _Placed(labels, None, _company(result, new, labels), way)
     if new.shape[1] != result.ensemble.n_partitions:
@@ -347,7 +347,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
             talk.during(f"computing the consensus again ({method.estimator})"),
             warnings.catch_warnings(),
         ):
-            warnings.simplefilter("ignore")  # said when the result was made
+            warnings.simplefilter("ignore")  # printed when the result was made
             model.fit(result.ensemble)
     if not np.array_equal(model.labels_, result.labels):
         raise InputError(
@@ -358,24 +358,24 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     membership = None
     if hasattr(model, "predict_proba"):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the same as of predict
+            warnings.simplefilter("ignore")  # the same as that of predict
             membership = model.predict_proba(new)
     sure = _company(result, new, labels) if membership is None else membership.max(axis=1)
     return _Placed(labels, membership, sure, f"by {method.estimator}")
 
 
 def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the confidence of labels without probabilities, as `conclust.confidence` has it.
+    """Return the confidence of labels without probabilities, as in `conclust.confidence`.
 
     An object without known labels gets, as everywhere, equal shares of all clusters.
     """
     shares = np.nan_to_num(company(result.labels, result.ensemble, new=new))
-    own = np.take_along_axis(shares, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+    own_shares = np.take_along_axis(shares, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
     total = shares.sum(axis=1)
-    known = (total > 0) & (labels >= 0)
-    return np.where(known, own / np.where(known, total, 1.0), 1.0 / shares.shape[1])
+    has_share = (total > 0) & (labels >= 0)
+    return np.where(has_share, own_shares / np.where(has_share, total, 1.0), 1.0 / shares.shape[1])
 
 
 def _versions(result: _Result) -> str:
-    known = result.record.versions
-    return ", ".join(f"{name} {known.get(name)}" for name in ("conclust", "numpy", "scipy"))
+    versions = result.record.versions
+    return ", ".join(f"{name} {versions.get(name)}" for name in ("conclust", "numpy", "scipy"))

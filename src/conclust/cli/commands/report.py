@@ -1,4 +1,4 @@
-"""``conclust report``: a result folder becomes one page."""
+"""``conclust report``: writes a result folder as one page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = "report.html"
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read the folder, write the page."""
+    """Read the folder and write the page."""
     if arguments.out is None:
         arguments.out = arguments.result / PAGE
     path, talk = arguments.out, Talk(arguments)

@@ -1,4 +1,4 @@
-"""``conclust select``: how many clusters the points of a file have."""
+"""``conclust select``: estimates the number of clusters of points."""
 
 from __future__ import annotations
 
@@ -68,61 +68,65 @@ def run(arguments: argparse.Namespace) -> None:
             f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters, and the same for "
             "references without clusters."
         )
-        with recorded_warnings() as told, talk.during("choosing"):
-            found = _choose(arguments, talk, points, filled)
+        with recorded_warnings() as messages, talk.during("choosing"):
+            selection = _choose(arguments, talk, points, filled)
         clock.lap("choose")
-        talk.step(scaling(found.settings["scale_reason"], points.names))
-        borders = _borders(arguments, talk, filled, found)
+        talk.step(scaling(selection.settings["scale_reason"], points.names))
+        borders = _borders(arguments, talk, filled, selection)
         if borders is not None:
             clock.lap("borders")
-        labels = {k: spread(column, filled.complete, MISSING) for k, column in found.labels.items()}
-        chosen = spread(found.labels_, filled.complete, MISSING)
+        labels = {
+            k: spread(column, filled.complete, MISSING) for k, column in selection.labels.items()
+        }
+        chosen = spread(selection.labels_, filled.complete, MISSING)
         scores = None if points.classes is None else score(points.classes, chosen)
         table = LabelTable(points.ids, points.id_name, None, arguments.raw)
         if folder is not None:
             talk.step(f"Writing {arguments.out}.")
             write_labels(folder.file("labels.csv"), chosen, table)
             write_partitions(folder.file("partitions.csv"), labels, table)
-            write_numbers(folder.file("criteria.csv"), {"k": found.k, **found.table})
+            write_numbers(folder.file("criteria.csv"), {"k": selection.k, **selection.table})
             write_borders(folder, borders)
             gaps = None
-            if found.n_clusters > 1:
-                members = found.ensembles[found.n_clusters]
+            if selection.n_clusters > 1:
+                members = selection.ensembles[selection.n_clusters]
                 if not filled.complete.all():
                     members = Ensemble(spread(members.labels, filled.complete, MISSING))
                 members.save(folder.file("ensemble.npz"))
                 path = folder.file("features.csv")
-                features_written(path, points, filled, found.labels_, raw=arguments.raw)
-                gaps = gaps_between(_scaled(filled.X, found), found.labels_)
+                features_written(path, points, filled, selection.labels_, raw=arguments.raw)
+                gaps = gaps_between(_scaled(filled.X, selection), selection.labels_)
             clock.lap("write")
-            more = {"scores": scores, "warnings": tuple(told), "seconds": clock.seconds()}
-            record = _record(arguments, points, filled, found, chosen, **more)
+            more = {"scores": scores, "warnings": tuple(messages), "seconds": clock.seconds()}
+            record = _record(arguments, points, filled, selection, chosen, **more)
             path = folder.file("result.json")
-            write_record(path, record, selection=found, gaps=gaps, borders=borders)
+            write_record(path, record, selection=selection, gaps=gaps, borders=borders)
         else:
             send(chosen, table, arguments)
-    talk.result(_summary(arguments, found, borders, chosen, scores), found.reason)
+    talk.result(_summary(arguments, selection, borders, chosen, scores), selection.reason)
 
 
 def _borders(
-    arguments: argparse.Namespace, talk: Talk, filled: Filled, found: Selection
+    arguments: argparse.Namespace, talk: Talk, filled: Filled, selection: Selection
 ) -> Borders | None:
     """Return which borders hold, as the selection tested them, if it did."""
-    if arguments.borders and found.n_clusters > 1 and found.borders is not None:
-        return borders_of(found.borders)
-    return tested_borders(arguments, talk, _scaled(filled.X, found), found.labels_, arguments.alpha)
+    if arguments.borders and selection.n_clusters > 1 and selection.borders is not None:
+        return borders_of(selection.borders)
+    return tested_borders(
+        arguments, talk, _scaled(filled.X, selection), selection.labels_, arguments.alpha
+    )
 
 
-def _scaled(X: NDArray[np.float64], found: Selection) -> NDArray[np.float64]:
+def _scaled(X: NDArray[np.float64], selection: Selection) -> NDArray[np.float64]:
     """Return the points in the scale of the selection."""
-    scaler = scaler_of(found.settings["scale"])
+    scaler = scaler_of(selection.settings["scale"])
     return scaled(X, None if scaler is None else scaler.fit(X))
 
 
 def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
     X = filled.X
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SelectionWarning)  # told with the result
+        warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
         return choose(
             X,
             arguments.k,
@@ -146,7 +150,7 @@ def _record(
     arguments: argparse.Namespace,
     points: Points,
     filled: Filled,
-    found: Selection,
+    selection: Selection,
     chosen: NDArray[np.int64],
     **more: Any,
 ) -> Record:
@@ -160,7 +164,7 @@ def _record(
         Points read from the file.
     filled : Filled
         Points that were clustered.
-    found : Selection
+    selection : Selection
         The selection.
     chosen : ndarray of shape (n_samples,)
         The labels.
@@ -168,18 +172,18 @@ def _record(
         Further fields of the record.
     """
     scaled_by = Settings(
-        scale=found.settings["scale"],
-        scale_reason=scaling(found.settings["scale_reason"], points.names),
+        scale=selection.settings["scale"],
+        scale_reason=scaling(selection.settings["scale_reason"], points.names),
         impute=arguments.impute,
     )
     return Record(
         command=arguments.command,
         arguments=words(arguments),
         source=source_of(arguments.points, points, filled),
-        settings={**found.settings, **scaled_by.entries()},
+        settings={**selection.settings, **scaled_by.entries()},
         seed=arguments.seed,
-        n_clusters=found.n_clusters,
-        cluster_sizes=sizes_of(chosen, found.n_clusters).tolist(),
+        n_clusters=selection.n_clusters,
+        cluster_sizes=sizes_of(chosen, selection.n_clusters).tolist(),
         n_unplaced=int(np.count_nonzero(chosen < 0)),
         **more,
     )
@@ -187,19 +191,19 @@ def _record(
 
 def _summary(
     arguments: argparse.Namespace,
-    found: Selection,
+    selection: Selection,
     borders: Borders | None,
     chosen: NDArray[np.int64],
     scores: dict[str, float] | None,
 ) -> str:
-    lines_on_borders = border_lines(borders) if found.n_clusters > 1 else []
-    lines = [*lines_on_borders, found.reason, *found.doubts, ""]
-    shown = [(title, found.table[name]) for title, name in _SHOWN if name in found.table]
-    lines.append("   K" + "".join(f"{title:>10}" for title, _ in shown))
-    for at, k in enumerate(found.k):
-        mark = "*" if k == found.n_clusters else " "
-        lines.append(f"{mark}{k:>3}" + "".join(f"{column[at]:>10.4g}" for _, column in shown))
-    lines += ["", sizes_line(sizes_of(chosen, found.n_clusters))]
+    lines_on_borders = border_lines(borders) if selection.n_clusters > 1 else []
+    lines = [*lines_on_borders, selection.reason, *selection.doubts, ""]
+    columns = [(title, selection.table[name]) for title, name in _SHOWN if name in selection.table]
+    lines.append("   K" + "".join(f"{title:>10}" for title, _ in columns))
+    for at, k in enumerate(selection.k):
+        mark = "*" if k == selection.n_clusters else " "
+        lines.append(f"{mark}{k:>3}" + "".join(f"{column[at]:>10.4g}" for _, column in columns))
+    lines += ["", sizes_line(sizes_of(chosen, selection.n_clusters))]
     if scores is not None:
         lines.append(
             f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "

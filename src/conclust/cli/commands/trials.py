@@ -1,4 +1,4 @@
-"""``conclust compare-methods``: several consensus methods on one label matrix, side by side."""
+"""``conclust compare-methods``: compares several consensus methods on one label matrix."""
 
 from __future__ import annotations
 
@@ -88,16 +88,16 @@ def _methods(arguments: argparse.Namespace) -> list[str] | str | None:
     return [find(name, arguments.usage_error).estimator for name in arguments.methods]
 
 
-def _columns(found: Comparison) -> dict[str, list[Any]]:
+def _columns(comparison: Comparison) -> dict[str, list[Any]]:
     """Return the table with empty cells where there is no value."""
     return {
         name: ["" if cell is None or cell != cell else cell for cell in column]
-        for name, column in found.columns().items()
+        for name, column in comparison.columns().items()
     }
 
 
-def _rows(found: Comparison) -> list[dict[str, Any]]:
+def _rows(comparison: Comparison) -> list[dict[str, Any]]:
     """Return the table as rows, null where there is no value."""
-    columns = found.columns()
+    columns = comparison.columns()
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return [{k: None if cell != cell else cell for k, cell in row.items()} for row in rows]

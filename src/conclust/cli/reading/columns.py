@@ -20,10 +20,10 @@ _NAMING = {
     *("id", "ids", "identifier", "name", "names", "object", "objects", "key", "index", "idx"),
     *("uuid", "guid", "code", "barcode", "row", "rowid", "sample", "email"),
 }
-# For columns of numbers, only unmistakable words: a 'code' or a 'sample' may be measured.
+# Only unmistakable words for columns of numbers: a 'code' or a 'sample' may be a measurement.
 _NUMBERING = {"id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"}
 _FEW = 10  # number of objects below which all labels of a column may differ by chance
-_NEARLY = 0.9  # share of different values from which labels are names
+_NEARLY = 0.9  # minimum share of different values of labels that are names
 
 
 @dataclass

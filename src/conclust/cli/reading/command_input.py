@@ -12,16 +12,16 @@ __all__ = ["reading"]
 
 def reading(arguments: argparse.Namespace) -> Reading:
     """Return how to read the input, as the arguments say; a command may lack some of them."""
-    given = vars(arguments)
+    options = vars(arguments)
     return Reading(
         delimiter=DELIMITERS.get(arguments.delimiter),
         header={"auto": None, "yes": True, "no": False}[arguments.header],
-        decimal=given.get("decimal", "point"),
+        decimal=options.get("decimal", "point"),
         id_column=arguments.id_column,
-        label_column=given.get("label_column"),
-        columns=given.get("columns"),
-        drop=given.get("drop") or (),
-        categories=given.get("categories") or (),
-        gaps=given.get("impute") is not None,
+        label_column=options.get("label_column"),
+        columns=options.get("columns"),
+        drop=options.get("drop") or (),
+        categories=options.get("categories") or (),
+        gaps=options.get("impute") is not None,
         key=arguments.key,
     )

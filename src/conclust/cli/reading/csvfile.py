@@ -99,7 +99,9 @@ class CsvRows:
 
     def _open(self, delimiter: str | None, header: bool | None) -> None:
         self.lines = array("q")
-        self.odd = False  # whether a line so far has a cell that float() reads and we do not
+        self.odd = (
+            False  # whether any line so far has a cell that float() accepts and this reader rejects
+        )
         self._n_lines = 0
         binary = _open(self.path)
         self._file = io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
@@ -156,19 +158,19 @@ class CsvRows:
                 line = next(self._remaining, None)
                 if line is not None:
                     lines = chain([line], self._remaining)
-                    rest = np.loadtxt(
+                    remaining = np.loadtxt(
                         lines, dtype=dtype, delimiter=self.delimiter, comments=None, ndmin=2
                     )
-                    block = np.concatenate([block, rest])
+                    block = np.concatenate([block, remaining])
         except FileFormatError:
             raise
         except (ValueError, OverflowError, Warning):
             return None
-        # A single column may hold empty lines, which this way would be dropped unseen.
+        # A single column may hold empty lines, which would be silently dropped here.
         return block if self._width > 1 and not self.odd else None
 
     def head(self, column: int) -> list[str]:
-        """Return the cells of a column in the rows that the first look has read."""
+        """Return the cells of a column in the first rows."""
         return [row[column].strip() for row in self._first]
 
     def is_number(self, text: str) -> bool:
@@ -193,7 +195,7 @@ class CsvRows:
                 try:
                     line = self._file.readline(_MAX_LINE + 1)
                 except UnicodeDecodeError:
-                    number = _undecodable(self.path)  # the file may be cut off after this line
+                    number = _undecodable(self.path)  # the file may be truncated after this line
                     self._refuse(f"is not in UTF-8: line {number}. Save it as UTF-8")
             except UNPACKING_ERRORS as error:
                 self._refuse(f"is damaged or cut off: it does not unpack ({error})")
@@ -252,7 +254,7 @@ class CsvRows:
         self._refuse(f"has a misplaced quotation mark in line {line} ({error})")
 
     def _is_header(self, first: list[str]) -> bool:
-        """Decide by the first rows; raise if they do not settle it."""
+        """Decide by the first rows; raise an error if they are ambiguous."""
         columns = list(zip(*self._first, strict=True))
         if not columns:
             return not any(map(self.is_number, first))
@@ -261,7 +263,7 @@ class CsvRows:
         if names == [str(k) for k in range(len(names))] and len(names) > 2:
             self._ask("counts 0, 1, 2, ... as column names do")
         if all(number or not name for number, name in zip(numbers, names, strict=True)):
-            # A number in every place is data, unless an index column without name stands before.
+            # A row of numbers is data, unless a nameless index column precedes it.
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
         text = [column for column, number in enumerate(numbers) if not number and names[column]]
         if any(all(self.is_number(cell) or is_missing(cell) for cell in columns[j]) for j in text):
@@ -504,13 +506,13 @@ def is_missing(text: str) -> bool:
 
 
 def _from_comma(text: str) -> float:
-    if "." in text:  # of thousands, or of decimals after all: there is no way to tell
+    if "." in text:  # either sign may be the thousands separator
         raise ValueError(text)
     return _to_number(text.replace(",", ".", 1))
 
 
 def _to_number(text: str) -> float:
-    # float() also reads 1_000 and the digits of other scripts, which no other program would.
+    # float() also reads 1_000 and digits of other scripts, which other programs do not.
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return float(text)
@@ -539,7 +541,7 @@ def _sniff(sample: list[str], signs: str) -> str:
             continue
         if len(widths) == 1 and widths != {1}:
             return delimiter
-    # Ragged, or one column: count in the first line, and let the rows be checked.
+    # Ragged, or one column: count the fields of the first line; the rows are checked later.
     return max(reversed(signs), key=lines[0].count)
 
 

@@ -1,4 +1,4 @@
-"""Empty cells of points: filled by a value of their column, or their objects left out."""
+"""Handles empty cells of points: imputes a value of the column, or drops the object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conclust.results.record import IMPUTED
 
 __all__ = ["Filled", "fill"]
 
-_LISTED = 8  # columns that are named
+_LISTED = 8  # maximum number of columns named
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def fill(X: NDArray[np.float64], how: str | None, names: Sequence[str]) -> Fille
 
 
 def _by_column(empty: NDArray[np.bool_], names: Sequence[str]) -> str:
-    """Return the columns with empty cells, and how many of them; of many columns the first ones."""
+    """Return the columns with empty cells and their counts; only the first ones if there are many."""
     cells = empty.sum(axis=0)
     gaps = [f"{names[j]} {cells[j]:,}" for j in np.flatnonzero(cells).tolist()]
     more = f" and {len(gaps) - _LISTED:,} more columns" if len(gaps) > _LISTED else ""

@@ -1,4 +1,4 @@
-"""Points, label matrices and single labellings from the files that users have."""
+"""Reads points, label matrices and single labellings from users' files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Points:
-    """Objects described by numbers, and perhaps by categories.
+    """Objects described by numbers, and optionally by categories.
 
     Attributes
     ----------
@@ -143,20 +143,20 @@ def points_of(table: Table, how: Reading) -> Points:
 
 
 def _check_categories(table: Table, j: int, texts: list[str]) -> None:
-    there = [text.strip() for text in texts if not is_missing(text)]
-    if not there:
+    values = [text.strip() for text in texts if not is_missing(text)]
+    if not values:
         raise InputError(f"{table.name}: the column {table.names[j]!r} is empty. --drop it.")
-    if names_objects(len(set(there)), len(there)):
+    if names_objects(len(set(values)), len(values)):
         raise InputError(
-            f"{table.name}: the column {table.names[j]!r} has {len(set(there)):,} different values for "
-            f"{len(there):,} objects: these are not categories. Give it as --id-column, or --drop it."
+            f"{table.name}: the column {table.names[j]!r} has {len(set(values)):,} different values for "
+            f"{len(values):,} objects: these are not categories. Give it as --id-column, or --drop it."
         )
 
 
 def classes_of(
     table: Table, j: int | None, read: Mapping[int | None, list[str]]
 ) -> list[str] | None:
-    """Return the known classes of the objects, empty where there is none, from the texts read."""
+    """Return the known classes of the objects from the texts read; empty if there are none."""
     if j is None:
         return None
     classes = ["" if is_missing(text) else text.strip() for text in read[j]]
@@ -235,7 +235,7 @@ def labels_of(
 
 
 def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
-    """Refuse columns that name the objects: as clusterings they would be the most expensive, and useless."""
+    """Refuse columns that name the objects: as clusterings they would be expensive and useless."""
     observed = ensemble.present.sum(axis=0)
     for j, n_clusters, n_observed in zip(columns, ensemble.cluster_counts, observed, strict=True):
         if names_objects(int(n_clusters), int(n_observed)):
@@ -276,9 +276,9 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
 
 
 def _table_labelling(table: Table, how: Reading, wanted: Sequence[str]) -> Labelling:
-    there = [name for name in wanted if name in table.names] or list(wanted)
-    if not there and table.named and "label" in table.names:
-        there = ["label"]
+    candidates = [name for name in wanted if name in table.names] or list(wanted)
+    if not candidates and table.named and "label" in table.names:
+        candidates = ["label"]
     ours = is_label_file(table.names) and how.id_column not in table.names
     ids: int | None
     if ours:
@@ -286,8 +286,8 @@ def _table_labelling(table: Table, how: Reading, wanted: Sequence[str]) -> Label
     else:
         roles = roles_of(table, how, labels=True)
         ids, columns = roles.ids, roles.data
-    if there:
-        columns = [table.column(there[0], "--column")]
+    if candidates:
+        columns = [table.column(candidates[0], "--column")]
     if len(columns) != 1:
         raise InputError(
             f"{table.name} has {len(columns)} columns that may be the labels to compare: "
@@ -301,7 +301,7 @@ def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDA
     refuse_columns(source, how)
     column = wanted[0] if wanted else None
     array = read_array(source, how, ("labels", "label", "y", "gt"))
-    if array.ndim == 2 and len(array) == 1:  # a row, as MATLAB writes a vector
+    if array.ndim == 2 and len(array) == 1:  # a row, which is how MATLAB writes vectors
         array = array.T
     if array.ndim == 2:
         position = int(column) - 1 if column and column.isdigit() else 0

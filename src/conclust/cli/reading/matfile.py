@@ -81,14 +81,14 @@ def read_mat(path: PathLike) -> dict[str, NDArray[Any]]:
 
 
 def _read_version_4(file: BinaryIO, path: PathLike) -> dict[str, NDArray[Any]]:
-    """Read arrays that are never packed: SciPy's reader of this version is plain Python."""
+    """Read arrays that are never compressed; SciPy's reader of this version is pure Python."""
     from scipy.io import loadmat, whosmat
     from scipy.io.matlab import MatReadError
 
     try:
         shapes: list[Any] = [shape for _, shape, _ in whosmat(file)]  # type: ignore[arg-type]
-        there = os.fstat(file.fileno()).st_size
-        if any(min(shape) < 0 or math.prod(shape) > 8 * there for shape in shapes):
+        file_size = os.fstat(file.fileno()).st_size
+        if any(min(shape) < 0 or math.prod(shape) > 8 * file_size for shape in shapes):
             _refuse(path, "an array in it has an impossible shape")
         file.seek(0)
         content = loadmat(file)  # type: ignore[arg-type]
@@ -107,7 +107,7 @@ def _read_version_4(file: BinaryIO, path: PathLike) -> dict[str, NDArray[Any]]:
 
 
 def _numeric(file: BinaryIO, path: PathLike, order: _Order) -> Iterator[tuple[bool, bytes]]:
-    """Yield the elements that are arrays of numbers, and whether they are packed."""
+    """Yield the elements that are arrays of numbers, and whether they are compressed."""
     file.seek(_HEADER)
     left = os.fstat(file.fileno()).st_size - _HEADER
     while tag := file.read(8):
@@ -172,11 +172,11 @@ def _array_of(content: bytes, path: PathLike, order: _Order) -> tuple[str, NDArr
 
 
 def _element(rest: memoryview, path: PathLike, order: _Order) -> tuple[int, memoryview, memoryview]:
-    """Return the type and the bytes of the element that comes first, and what follows it."""
+    """Return the type and the bytes of the first element, and the remaining bytes."""
     if len(rest) < 8:
         _refuse(path, "it is cut off")
     first = int.from_bytes(rest[:4], order)
-    if first >> 16:  # a small one, in place of the length
+    if first >> 16:  # a small element, stored instead of the length
         length = first >> 16
         if length > 4:
             _refuse(path, "an element in it has an impossible length")

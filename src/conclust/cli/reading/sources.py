@@ -41,7 +41,7 @@ _KINDS = {
 _PACKINGS = {".gz": "gzip", ".bz2": "bzip2"}
 _PACKED_BEGINNINGS = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"))
 _BEGINNINGS = ((b"\x93NUMPY", "npy"), (b"PK", "npz"), (b"PAR1", "parquet"), (b"MATLAB", "mat"))
-# Other formats that people have, and the way to a readable one.
+# Other common formats, and how to convert them.
 _ELSEWHERE = {
     ".xls": "Save the sheet as CSV (UTF-8)",
     ".xlsx": "Save the sheet as CSV (UTF-8)",
@@ -134,7 +134,7 @@ class _Unpacked(io.BufferedIOBase):
 
 @contextmanager
 def opened(path: Path) -> Iterator[Source]:
-    """Find out where the bytes of `path` are, for as long as they are read.
+    """Locate the bytes of `path` while they are read.
 
     Standard input (``-``, or a pipe under /dev/fd) is copied to a temporary file, because most
     formats are not read in one pass; its first bytes show its format.
@@ -184,7 +184,7 @@ def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
 
 
 def _told_by_name(path: Path) -> tuple[str, str, str]:
-    """Return kind, name and how it is packed."""
+    """Return the kind, the name and the compression."""
     suffix = path.suffix.lower()
     packing = _PACKINGS.get(suffix, "")
     if packing:
@@ -194,8 +194,8 @@ def _told_by_name(path: Path) -> tuple[str, str, str]:
         raise InputError(f"{path}: only CSV files may be compressed. Decompress it first.")
     if kind is None:
         suffix_text = f"the suffix {suffix!r}" if suffix else "no suffix"
-        known = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
+        suffixes = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
         raise InputError(
-            f"{path}: cannot tell its format from {suffix_text}. {_ELSEWHERE.get(suffix, known)}."
+            f"{path}: cannot tell its format from {suffix_text}. {_ELSEWHERE.get(suffix, suffixes)}."
         )
     return kind, str(path), packing

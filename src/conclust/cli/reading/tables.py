@@ -66,7 +66,7 @@ class Reading:
     key: str | None = None
 
 
-# Cells intended as numbers: with thousands separators, hexadecimal, or several in one cell.
+# Cells meant as numbers: with thousands separators, hexadecimal, or several in one cell.
 _NEARLY_NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[\d.,;_'\s]+)")
 
 
@@ -91,7 +91,7 @@ class Table(ABC):
     notes: tuple[str, ...] = ()
 
     def column(self, wanted: str, option: str) -> int:
-        """Return the number of the column called `wanted`, by its name or counted from 1."""
+        """Return the index of the column `wanted`, given by its name or counted from 1."""
         if wanted in self.names:
             return self.names.index(wanted)
         if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= len(self.names):
@@ -319,7 +319,7 @@ class _ArrayTable(Table):
 
 
 def refuse_columns(source: Source, how: Reading) -> None:
-    """Refuse options for names and classes with an array, which has numbers only."""
+    """Refuse options for names and classes with an array, which holds numbers only."""
     if how.id_column is not None or how.label_column is not None:
         raise InputError(
             f"{source} is an array without named columns: --id-column and --label-column are for CSV "
@@ -373,7 +373,7 @@ def _read_parquet(source: Source) -> Any:
     except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         if (
             isinstance(error, OSError) and error.errno is not None
-        ):  # of the disk, not of the content
+        ):  # an error of the disk, not in the content
             raise
         raise FileFormatError(f"{source} is not a valid Parquet file ({error}).") from error
     names = table.column_names
@@ -413,5 +413,5 @@ def _check_finite(
 
 def listed(names: Sequence[str]) -> str:
     """Return the first names, quoted."""
-    shown = ", ".join(repr(name) for name in names[:12])
-    return shown + (", ..." if len(names) > 12 else "")
+    quoted = ", ".join(repr(name) for name in names[:12])
+    return quoted + (", ..." if len(names) > 12 else "")

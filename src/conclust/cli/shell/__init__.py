@@ -1,1 +1,1 @@
-"""What a shell needs of the command line: completion, the manual page, examples, versions."""
+"""Support for shells: completion, the manual page, examples, versions."""

@@ -1,4 +1,4 @@
-"""``conclust completion``: what a shell needs to complete the command line, written from the parser."""
+"""``conclust completion``: scripts that complete the command line, generated from the parser."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def _bash(
         for what, flags in places.items():
             yield f"        {' | '.join(flags)}) {what} ;;"
     for name, options in (("", top), *((one.name, one.flagged) for one in commands)):
-        known = " ".join(flag for option in options for flag in option.flags)
-        yield f'        {name}:*) if [[ $word == -* ]]; then words="{known}"; else'
+        all_flags = " ".join(flag for option in options for flag in option.flags)
+        yield f'        {name}:*) if [[ $word == -* ]]; then words="{all_flags}"; else'
         if name:
             (command,) = (one for one in commands if one.name == name)
             yield f"            {_bash_offer(command.places, methods)}"

@@ -12,7 +12,7 @@ __all__ = ["lines"]
 
 
 def lines() -> list[str]:
-    """Return the version, and what speed and results may depend on, one line each."""
+    """Return the version, and everything that may affect speed and results, one line each."""
     fastest, *others = bitslice_forms()
     packages = ("numpy", "scipy", "scikit-learn")
     threads = thread_count(None)

@@ -12,7 +12,7 @@ __all__ = ["Command", "Group", "Option", "commands_of", "options_of"]
 
 @dataclass(frozen=True)
 class Option:
-    """An option, or a place for a word.
+    """An option or a positional argument.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Group:
-    """Options that belong together."""
+    """A group of options."""
 
     title: str
     options: tuple[Option, ...]
@@ -66,7 +66,7 @@ class Command:
 
     @property
     def places(self) -> tuple[Option, ...]:
-        """The places for words."""
+        """The positional arguments."""
         return tuple(one for group in self.groups for one in group.options if not one.flags)
 
 

@@ -1,4 +1,4 @@
-"""The manual page, written from the parser: ``conclust help --man``, and conclust(1) where it is installed.
+"""The manual page, written from the parser: ``conclust help --man``, and conclust(1) when it is installed.
 
 ``python -m conclust.cli.shell VERSION FILE`` writes it: so the build makes the page that the wheel holds. It needs
 nothing but Python.
@@ -100,7 +100,7 @@ def _list(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _verbatim(text: str) -> Iterator[str]:
-    """Yield lines that stay as they are."""
+    """Yield lines that are not wrapped."""
     head, _, rest = text.partition("\n")
     yield _text(head)
     yield ".nf"

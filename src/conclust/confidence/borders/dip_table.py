@@ -1,6 +1,6 @@
 """The null distribution of the dip: quantiles of uniform samples. Written by tools/dip_table.py."""
 
-# Shares of samples with as large a dip.
+# Shares of samples with a dip at least this large.
 _SHARES = """
 0.95 0.9 0.85 0.8 0.75 0.7 0.65 0.6 0.55 0.5 0.45 0.4
 0.35 0.3 0.25 0.2 0.15 0.125 0.1 0.075 0.0562 0.0422 0.0316 0.0237
@@ -9,7 +9,7 @@ _SHARES = """
 1.78e-05 1.33e-05 1e-05
 """
 
-# For each size of a sample sqrt(n) times the dip that these shares of 100,000 samples reach.
+# For each sample size, sqrt(n) times the dip that these shares of 100,000 samples reach.
 _QUANTILES = """
 4:
   0.25000 0.25000 0.25000 0.25000 0.25000 0.25000 0.25000 0.25000 0.25000 0.25000 0.25000 0.25000

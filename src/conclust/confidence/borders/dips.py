@@ -70,7 +70,7 @@ def dips_of_rows(samples: NDArray[np.float64], threads: int) -> NDArray[np.float
 
 
 def dip_p_value(value: float, n: int) -> float:
-    """Return the share of uniform samples that have as large a dip.
+    """Return the share of uniform samples with a dip at least as large.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def dip_p_value(value: float, n: int) -> float:
     low = min(int(at), len(sizes) - 2)
     curve = (1.0 - (at - low)) * curves[low] + (at - low) * curves[low + 1]
     at_size = np.sqrt(n) * value
-    # Many of the smallest samples have the least dip that there is.
+    # Many of the smallest samples have the minimum dip.
     if at_size <= curve[0] + _ROUNDED:
         return 1.0
     return float(np.exp(np.interp(at_size, curve, logs)))

@@ -1,4 +1,4 @@
-"""The consensus tree of an ensemble, and p-values of its splits by trees of parts of the points."""
+"""The consensus tree of an ensemble, and p-values of its splits from trees of parts of the points."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def consensus_tree(
         root = seed_sequence(random_state, _OWNER)
         drawing, seeding = spawn_sequences(root, 2)
         rngs = spawn_generators(drawing, n_splits)
-        found = []
+        p_of_splits = []
         for rng, seed in tracked(
             zip(rngs, spawn_seeds(seeding, n_splits, bits=32), strict=True), "parts", n_splits
         ):
@@ -153,8 +153,10 @@ def consensus_tree(
             top = _grown(part, max_clusters)
             drawn = np.sort(drawn)
             with one_library_thread():
-                found.append(_tested(points[drawn], first[drawn], (splits, leaves[first]), top))
-        p_values = combined(np.array(found))
+                p_of_splits.append(
+                    _tested(points[drawn], first[drawn], (splits, leaves[first]), top)
+                )
+        p_values = combined(np.array(p_of_splits))
     nodes = 2 * len(splits) + 1
     inside = _nodes_of(splits, nodes)
     sizes = inside @ np.bincount(leaves[leaves >= 0], minlength=nodes)
@@ -163,10 +165,10 @@ def consensus_tree(
 
 
 def _new_members(generator: Any, points: NDArray[np.float64], seed: int) -> Ensemble:
-    made = clone(generator)
-    if "random_state" in made.get_params(deep=False):
-        made.set_params(random_state=seed)
-    return Ensemble(made.fit_transform(points))
+    fresh = clone(generator)
+    if "random_state" in fresh.get_params(deep=False):
+        fresh.set_params(random_state=seed)
+    return Ensemble(fresh.fit_transform(points))
 
 
 def _grown(ensemble: Ensemble, max_clusters: int) -> Top:
@@ -186,8 +188,8 @@ def _grown(ensemble: Ensemble, max_clusters: int) -> Top:
     placed = model.labels_
     table = np.zeros((int(placed.max()) + 1, 2 * len(splits) + 1), dtype=np.int64)
     np.add.at(table, (placed[objects], inside), 1)
-    held = placed >= 0
-    leaves[held] = table.argmax(axis=1)[placed[held]]
+    assigned = placed >= 0
+    leaves[assigned] = table.argmax(axis=1)[placed[assigned]]
     leaves[objects] = inside
     return splits, leaves
 
@@ -204,17 +206,17 @@ def _heights(
     in_clusters, in_members = np.asarray((B.T @ Z).toarray()), np.asarray((Z.T @ present).T)
     columns, members = ensemble.column_weights, ensemble.partition_weights
     joined = inside @ (in_clusters.T * columns @ in_clusters) @ inside.T
-    seen = inside @ (in_members.T * members @ in_members) @ inside.T
+    shared = inside @ (in_members.T * members @ in_members) @ inside.T
     # An object does not form a pair with itself.
     own_joined = inside @ (Z.T @ (B.multiply(B) @ columns))
     own_seen = inside @ (Z.T @ (present @ members))
     heights = np.zeros(nodes)
-    numbers = np.diag(seen) - own_seen
+    numbers = np.diag(shared) - own_seen
     pairs = numbers > 0
     heights[pairs] = 1.0 - (np.diag(joined) - own_joined)[pairs] / numbers[pairs]
     for node, left, right in splits[::-1]:
-        if seen[left, right] > 0:
-            heights[node] = 1.0 - joined[left, right] / seen[left, right]
+        if shared[left, right] > 0:
+            heights[node] = 1.0 - joined[left, right] / shared[left, right]
         heights[node] = max(heights[[node, left, right]])
     return np.asarray(heights)
 
@@ -242,9 +244,9 @@ def _tested(
     p_values = np.ones(len(splits))
     for s, (node, left, right) in enumerate(splits):
         best, t = 0.0, -1
-        for u, (own, a, b) in enumerate(own_splits):
+        for u, (part_node, a, b) in enumerate(own_splits):
             sides = max(common[left, a] + common[right, b], common[left, b] + common[right, a])
-            share = sides / max(1, sizes[node] + own_sizes[own] - common[node, own])
+            share = sides / max(1, sizes[node] + own_sizes[part_node] - common[node, part_node])
             if share > best:
                 best, t = share, u
         if best >= _SAME:
@@ -257,7 +259,7 @@ def _tested(
 def _siblings(
     splits: list[tuple[int, int, int]], t: int, leaves: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Cut a tree just below a split: its parts are 0 and 1, all other clusters 2 and more."""
+    """Cut a tree just below a split: its parts are 0 and 1, the other clusters 2, 3, ..."""
     cluster = {0: 0}
     for u, (node, left, right) in enumerate(splits):
         cluster[left] = left if u <= t else cluster[node]

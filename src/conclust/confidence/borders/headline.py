@@ -48,5 +48,5 @@ def headline(
         return "1 cluster: there is no border to test"
     if n_held:
         return f"{n_clusters} clusters; {held_of(n_held, n_borders, alpha)}"
-    known = "more structure than one Gaussian" if more_than_gaussian else f"{n_clusters} clusters"
-    return f"{known}, but no border holds {at_level(alpha)}: treat it as one cluster"
+    finding = "more structure than one Gaussian" if more_than_gaussian else f"{n_clusters} clusters"
+    return f"{finding}, but no border holds {at_level(alpha)}: treat it as one cluster"

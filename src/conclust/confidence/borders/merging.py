@@ -21,7 +21,7 @@ Tester = Callable[[NDArray[np.int64], NDArray[np.int64]], list[PartTests]]
 
 @dataclass(frozen=True)
 class Merge:
-    """Two clusters that become one.
+    """A merge of two clusters.
 
     Attributes
     ----------

@@ -79,9 +79,9 @@ class Part:
         labels = self.clusters.copy()
         matched_ones = (labels >= 0) & (labels < len(merged))
         labels[matched_ones] = merged[labels[matched_ones]]
-        there = np.unique(labels[labels >= 0])
-        number = np.full(max(int(there.max(initial=-1)) + 1, len(merged)), -1)
-        number[there] = np.arange(len(there))
+        clusters = np.unique(labels[labels >= 0])
+        number = np.full(max(int(clusters.max(initial=-1)) + 1, len(merged)), -1)
+        number[clusters] = np.arange(len(clusters))
         borders = number[pairs]
         here = np.flatnonzero((borders >= 0).all(axis=1))
         m = len(pairs)
@@ -89,7 +89,9 @@ class Part:
         if not len(here):
             return tests
         renumbered = np.where(labels >= 0, number[labels], -1)
-        geometry = border_geometry(self.points, self.first, renumbered, len(there), estimated=True)
+        geometry = border_geometry(
+            self.points, self.first, renumbered, len(clusters), estimated=True
+        )
         tests.counts[here] = geometry.count(self.first, borders[here])
         n1, n2, n3 = tests.counts.T
         tails = [scipy.special.bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)]
@@ -98,10 +100,12 @@ class Part:
         for begin in range(0, len(here), step):
             some = here[begin : begin + step]
             for b, places in zip(some, geometry.places(borders[some]), strict=True):
-                held = places[~self.first]
-                held = held[~np.isnan(held)]
-                if len(held):
-                    tests.dip[b] = dip_p_value(float(dips_of_rows(held[None], 1)[0]), len(held))
+                positions = places[~self.first]
+                positions = positions[~np.isnan(positions)]
+                if len(positions):
+                    tests.dip[b] = dip_p_value(
+                        float(dips_of_rows(positions[None], 1)[0]), len(positions)
+                    )
         return tests
 
 
@@ -112,7 +116,7 @@ def matched(
     first: NDArray[np.bool_],
     clusters: NDArray[np.int64],
 ) -> tuple[Part, float]:
-    """Number the clusters of a part as those of the whole, and measure their agreement.
+    """Match the clusters of a part with those of all points, and measure their agreement.
 
     Parameters
     ----------

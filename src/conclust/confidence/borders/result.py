@@ -108,8 +108,8 @@ class BorderTests:
                 break
             clusters[clusters == merge.second] = merge.first
         labels = self.labels.copy()
-        held = labels >= 0
-        labels[held] = canonical_labels(clusters[labels[held]])
+        in_cluster = labels >= 0
+        labels[in_cluster] = canonical_labels(clusters[labels[in_cluster]])
         return labels
 
     def summary(self, alpha: float | None = None) -> str:
@@ -136,7 +136,7 @@ class BorderTests:
         return int(self.separated(alpha).sum()) // 2
 
     def headline(self, alpha: float | None = None) -> str:
-        """Return what is known of the number of clusters: "4 clusters; 3 of 4 borders hold (p < .05, Holm)".
+        """Describe the evidence for the number of clusters: "4 clusters; 3 of 4 borders hold (p < .05, Holm)".
 
         Where no border holds: "4 clusters, but no border holds (p < .05, Holm): treat it as one cluster". In a few
         hundred points borders are seen only between clusters that are far apart.

@@ -34,7 +34,7 @@ __all__ = ["border_tests"]
 
 _OWNER = "border_tests"
 _PART = 1 / 3
-# Points that are counted for each one that was clustered, at most.
+# Maximum number of points counted per clustered point.
 _COUNTED = 10
 
 

@@ -103,12 +103,12 @@ class ConsensusTree:
         ParameterError
             If more than one of the three is given, or one is out of its range.
         """
-        given = [
+        criteria = [
             name for name, v in (("k", k), ("height", height), ("alpha", alpha)) if v is not None
         ]
-        if len(given) > 1:
+        if len(criteria) > 1:
             raise ParameterError(
-                f"{_OWNER}.cut takes one of 'k', 'height' and 'alpha'. Got {' and '.join(given)}."
+                f"{_OWNER}.cut takes one of 'k', 'height' and 'alpha'. Got {' and '.join(criteria)}."
             )
         if k is not None:
             made = check_int(k, "k", _OWNER, high=len(self.splits) + 1) - 1
@@ -164,8 +164,8 @@ class ConsensusTree:
     def __repr__(self) -> str:
         """Return a table of the splits."""
         if self.has_p_values:
-            held = int(self.holds().sum())
-            head = f"{held} of {len(self.splits)} splits hold (p < {self.alpha:g}, Holm)"
+            n_holding = int(self.holds().sum())
+            head = f"{n_holding} of {len(self.splits)} splits hold (p < {self.alpha:g}, Holm)"
         else:
             head = f"{len(self.splits)} splits, without p-values: no points were given"
         lines = [
@@ -183,17 +183,17 @@ class ConsensusTree:
             return self.alpha
         return check_real(alpha, "alpha", _OWNER, low=SUREST, high=1.0)
 
-    def _below(self, made: set[int]) -> dict[int, int]:
+    def _below(self, splits: set[int]) -> dict[int, int]:
         """Return the cluster of each node of the tree where these nodes are split."""
         cluster = {0: 0}
         for split in self.splits:
             for part in (split.left, split.right):
-                inside = split.node in made and cluster[split.node] == split.node
+                inside = split.node in splits and cluster[split.node] == split.node
                 cluster[part] = part if inside else cluster[split.node]
         return cluster
 
-    def _labels(self, made: set[int]) -> NDArray[np.int64]:
-        return self._named(self._below(made))
+    def _labels(self, splits: set[int]) -> NDArray[np.int64]:
+        return self._named(self._below(splits))
 
     def _named(self, cluster: dict[int, int]) -> NDArray[np.int64]:
         names = np.array([cluster[node] for node in range(len(cluster))])
@@ -212,26 +212,26 @@ class ConsensusTree:
             below[split.node] = bool(
                 holds or below.get(split.left, False) or below.get(split.right, False)
             )
-        made, joined = set(), {}
+        splits, joined = set(), {}
         for split, holds in zip(self.splits, self.holds(alpha), strict=True):
             left, right = below.get(split.left, False), below.get(split.right, False)
             if below[split.node]:
-                made.add(split.node)
+                splits.add(split.node)
             if below[split.node] and not holds and left != right:
                 joined[split.right if left else split.left] = split.left if left else split.right
-        cluster = self._below(made)
+        cluster = self._below(splits)
         sizes: dict[int, int] = {}
         leaves, counts = np.unique(self.leaves[self.leaves >= 0], return_counts=True)
         for leaf, count in zip(leaves.tolist(), counts.tolist(), strict=True):
             sizes[cluster[leaf]] = sizes.get(cluster[leaf], 0) + count
         inside = self._inside()
-        # From the bottom up: the cluster that a sliver joins contains no other sliver.
-        for sliver, beside in list(joined.items())[::-1]:
-            there = {cluster[node] for node in inside[beside]} & set(sizes)
-            largest = max(there, key=lambda c: (sizes[c], -c))
-            gone = cluster[sliver]
-            cluster = {node: largest if c == gone else c for node, c in cluster.items()}
-            sizes[largest] += sizes.pop(gone)
+        # From the bottom up, so that the cluster that a sliver joins contains no other sliver.
+        for sliver, sibling in list(joined.items())[::-1]:
+            neighbours = {cluster[node] for node in inside[sibling]} & set(sizes)
+            largest = max(neighbours, key=lambda c: (sizes[c], -c))
+            absorbed = cluster[sliver]
+            cluster = {node: largest if c == absorbed else c for node, c in cluster.items()}
+            sizes[largest] += sizes.pop(absorbed)
         return self._named(cluster)
 
     def _inside(self) -> dict[int, set[int]]:

@@ -198,7 +198,10 @@ def modes(
         distances=solutions.distances,
         p_values=p_values,
         mean_distances=np.minimum.accumulate(
-            [float(np.average(each.distances, weights=weights)) for each in along]
+            [
+                float(np.average(partition_weights.distances, weights=weights))
+                for partition_weights in along
+            ]
         ),
     )
 
@@ -218,10 +221,10 @@ def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01
     few = some
     if some.n_samples > _TESTED:
         few = some.part(np.sort(draw.permutation(some.n_samples)[:_TESTED]))
-    shown = few.subset(
+    sample = few.subset(
         partitions=np.unique(np.linspace(0, few.n_partitions - 1, _COMPARED, dtype=int))
     )
-    D = all_losses(shown, "vi", 1)
+    D = all_losses(sample, "vi", 1)
     D = np.where(np.isnan(D), np.nanmean(D), D)
     if _Groups(D, np.random.SeedSequence(0), 1).p_value(np.arange(len(D))) >= alpha:
         return None
@@ -407,10 +410,10 @@ def _estimate(
 ) -> NDArray[np.int64]:
     """Return the estimate of some partitions; -1 where they all lack the object."""
     some = draws.subset(partitions=part)
-    seen = some.observed
+    observed = some.observed
     labels = np.full(draws.n_samples, -1)
     model = BayesEstimate(loss=loss, n_init=4, n_rebuilds=2, random_state=seed, n_jobs=threads).fit(
         some.observed_only()
     )
-    labels[seen] = model.labels_
+    labels[observed] = model.labels_
     return labels

@@ -16,7 +16,7 @@ from conclust.measures.losses import hard_draws
 
 __all__ = ["CorePartition", "core_partition"]
 
-# Position of an object in a draw: a cluster of the core from 0 on, a new one, or unknown.
+# Position of an object in a draw: a cluster of the core (0, 1, ...), a new one, or unknown.
 _NEW, _NOTHING = -1, -2
 _ROUNDING = 1e-9
 
@@ -177,7 +177,7 @@ class _Search:
         self._add(np.arange(m), 1.0)
 
     def run(self, first: int) -> _Run:
-        """Return how the objects join."""
+        """Return the order in which the objects join."""
         n = len(self.labels)
         left = np.ones(n, dtype=np.bool_)
         order: list[int] = []
@@ -242,21 +242,21 @@ class _Search:
 
     def _open(self, draws: NDArray[np.int64], label: NDArray[np.int64], cluster: int) -> None:
         """Count the objects together with the one that opens a cluster, in the draws that agree so far."""
-        met = (self.labels[:, draws] == label[draws]) & (label[draws] >= 0)
-        self.choices[:, draws] = np.where(met, cluster, self.choices[:, draws])
-        moved = met @ self.weights[draws]
+        joins = (self.labels[:, draws] == label[draws]) & (label[draws] >= 0)
+        self.choices[:, draws] = np.where(joins, cluster, self.choices[:, draws])
+        moved = joins @ self.weights[draws]
         self.counts[:, 0] -= moved
         self.counts[:, cluster + 1] += moved
 
     def _look_again(self, draws: NDArray[np.int64]) -> None:
         """Read some draws again after more of their clusters have become known."""
         self._add(draws, -1.0)
-        labels, known = self.labels[:, draws], self.known[draws]
-        # An object may be new, or of a cluster of which the draw observed no object.
-        other = np.where((known == _NOTHING).any(axis=1), _NOTHING, _NEW)
+        labels, clusters = self.labels[:, draws], self.known[draws]
+        # An object may be new, or belong to a cluster of which the draw observed no object.
+        other = np.where((clusters == _NOTHING).any(axis=1), _NOTHING, _NEW)
         chosen = np.where(labels == MISSING, _NOTHING, other)
-        for k in range(known.shape[1]):
-            chosen[(labels == known[:, k]) & (known[:, k] >= 0)] = k
+        for k in range(clusters.shape[1]):
+            chosen[(labels == clusters[:, k]) & (clusters[:, k] >= 0)] = k
         # Noise is always new: it is with no object of the core.
         chosen[labels == NOISE] = _NEW
         self.choices[:, draws] = chosen

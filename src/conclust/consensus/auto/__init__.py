@@ -1,4 +1,4 @@
-"""The method without required choices: the ensemble determines the number of clusters and the tree."""
+"""The method without required parameters: the ensemble determines the number of clusters and the tree."""
 
 from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.consensus.auto.trees import ChosenNumber, GrownTrees, NumberChooser

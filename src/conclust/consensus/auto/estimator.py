@@ -198,7 +198,7 @@ class AutoConsensus(PlacingClusterer):
             return self._place(ensemble.codes)
         objects = self._objects(ensemble)
         self.tree_objects_ = np.flatnonzero(observed)[objects]
-        if not len(objects):  # all is noise: no two objects are together
+        if not len(objects):  # all objects are noise: no two share a cluster
             self.n_clusters_cut_, self._reason = 1, reason_of(None, 1, [])
             self.number_by_, self.alternatives_ = "partitions", ()
             self.linkage_matrix_ = np.empty((0, 4))
@@ -213,16 +213,16 @@ class AutoConsensus(PlacingClusterer):
         self.n_clusters_cut_, self.number_by_ = number.n_clusters, number.by
         self._reason, self.alternatives_ = number.reason, number.alternatives
         self.linkage_matrix_ = trees.matrices[chosen.evidence]
-        shown = trees.n_clusters_shown
-        self._settle(chosen.evidence, chosen.straddling, shown, trees.supports, chosen.votes)
+        indicated = trees.n_clusters_shown
+        self._settle(chosen.evidence, chosen.straddling, indicated, trees.supports, chosen.votes)
         if ensemble.is_soft:
             rows = shares_of_votes(ensemble.indicator, self._votes)
         else:
             rows = self._place(ensemble.codes)
         if self._constraints is not None:
-            held = np.full(ensemble.n_samples, -1, dtype=np.int64)
-            held[objects] = chosen.labels
-            _keep_constraints(rows, held, self._constraints)
+            clusters = np.full(ensemble.n_samples, -1, dtype=np.int64)
+            clusters[objects] = chosen.labels
+            _keep_constraints(rows, clusters, self._constraints)
         return rows
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
@@ -235,8 +235,8 @@ class AutoConsensus(PlacingClusterer):
         return True
 
     def _number_of(self, trees: GrownTrees) -> ChosenNumber:
-        """Return the number of clusters: the one given, chosen by the points, or shown by the partitions."""
-        shown, supports = trees.n_clusters_shown, trees.supports
+        """Return the number of clusters: the given one, or the choice of the points or the partitions."""
+        indicated, supports = trees.n_clusters_shown, trees.supports
         if self.n_clusters is not None and trees.possible(self.n_clusters) != self.n_clusters:
             fewer = self.n_clusters < trees.smallest
             why, bound = (
@@ -252,7 +252,7 @@ class AutoConsensus(PlacingClusterer):
         decided = None if chooser is None else chooser(trees)
         constrained = self._constraints is not None
         if self.n_clusters is not None:
-            sentence = reason_of(self.n_clusters, shown, supports)
+            sentence = reason_of(self.n_clusters, indicated, supports)
             labels = None if decided is None or constrained else decided.labels
             return ChosenNumber(self.n_clusters, sentence, "given", labels=labels)
         if decided is not None and not constrained:
@@ -263,13 +263,13 @@ class AutoConsensus(PlacingClusterer):
             return ChosenNumber(possible, decided.reason + more, decided.by, decided.alternatives)
         if constrained:
             number = _possible_number(trees)
-            more = "" if number == shown else _possible(number)
-            return ChosenNumber(number, reason_of(None, shown, supports) + more, "partitions")
-        reason, others = reason_of(None, shown, supports), alternatives_of(shown, supports)
-        return ChosenNumber(shown, reason, "partitions", others)
+            more = "" if number == indicated else _possible(number)
+            return ChosenNumber(number, reason_of(None, indicated, supports) + more, "partitions")
+        reason, others = reason_of(None, indicated, supports), alternatives_of(indicated, supports)
+        return ChosenNumber(indicated, reason, "partitions", others)
 
     def _grow(self, ensemble: Ensemble, objects: NDArray[np.int64]) -> GrownTrees:
-        """Grow the trees of some objects, and read the number of clusters that they show."""
+        """Grow the trees of some objects, and determine the number of clusters from them."""
         part = part_of(ensemble, objects)
         weighted, certainty = certain_clusters(ensemble, objects)
         counting = weighted.column_weights * certainty
@@ -316,26 +316,26 @@ class AutoConsensus(PlacingClusterer):
         matrices: dict[str, NDArray[np.float64]],
         counting: NDArray[np.float64],
     ) -> GrownTrees:
-        """Return the trees with the number of clusters that they show."""
+        """Return the trees with the number of clusters that they indicate."""
         stage("number of clusters")
         fine = fine_partitions(part)
-        shown, supports = best_number(part, list(matrices.values()), fine, self.max_clusters)
+        indicated, supports = best_number(part, list(matrices.values()), fine, self.max_clusters)
 
         def choose(cuts: dict[str, NDArray[np.int64]]) -> CutOfTree:
             votes = {name: votes_for(part, labels, counting) for name, labels in cuts.items()}
             placed = {
-                name: shares_of_votes(part.indicator, own).argmax(axis=1)
-                for name, own in votes.items()
+                name: shares_of_votes(part.indicator, votes_of_name).argmax(axis=1)
+                for name, votes_of_name in votes.items()
             }
             across = {name: straddling(part, labels, fine) for name, labels in placed.items()}
             name = _taken(across)
             return CutOfTree(name, across[name], votes[name], cuts[name])
 
-        return GrownTrees(self.tree_objects_, matrices, shown, supports, choose)
+        return GrownTrees(self.tree_objects_, matrices, indicated, supports, choose)
 
     @contextmanager
     def number_chosen_by(self, chooser: NumberChooser) -> Iterator[None]:
-        """Let a function choose the number of clusters in ``fit``, or the cut into `n_clusters` where that is given.
+        """Let a function choose the number of clusters in ``fit``, or the cut into a given `n_clusters`.
 
         Parameters
         ----------
@@ -413,7 +413,7 @@ class AutoConsensus(PlacingClusterer):
         return clustered
 
     def _few_rows(self, ensemble: Ensemble) -> bool:
-        """Return whether so few distinct rows of labels exist that trees of all objects cost no more."""
+        """Return whether there are so few distinct rows of labels that trees of all objects cost no more."""
         few_objects = ensemble.n_samples <= _EQUAL_ROWS * self.max_samples
         return few_objects and len(starting_clusters(ensemble)) <= self.max_samples
 
@@ -421,16 +421,16 @@ class AutoConsensus(PlacingClusterer):
         self,
         evidence: str,
         across: float,
-        shown: int,
+        indicated: int,
         supports: list[Support],
         votes: NDArray[np.float64],
     ) -> None:
         self.evidence_, self.straddling_ = evidence, across
-        self.n_clusters_shown_, self.supports_ = shown, supports
+        self.n_clusters_shown_, self.supports_ = indicated, supports
         self._votes = votes
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self._votes = np.ascontiguousarray(self._votes[:, kept])
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        self._votes = np.ascontiguousarray(self._votes[:, clusters])
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         result = np.empty((len(codes), self._votes.shape[1]))
@@ -454,9 +454,9 @@ def _possible_number(trees: GrownTrees) -> int:
 
 
 def _keep_constraints(
-    rows: NDArray[np.float64], held: NDArray[np.int64], constraints: Constraints
+    rows: NDArray[np.float64], clusters: NDArray[np.int64], constraints: Constraints
 ) -> None:
-    """Give objects with constraints the cluster that they have in the tree: the mean row of all that are together.
+    """Assign objects with constraints to their cluster in the tree, with the mean row of all objects of its group.
 
     Where the largest share of it is another cluster, the membership is that of the tree alone.
     """
@@ -465,13 +465,13 @@ def _keep_constraints(
     counts = np.bincount(group).astype(np.float64)
     means = np.zeros((len(counts), rows.shape[1]))
     np.add.at(means, group, rows[touched])
-    own = (means / counts[:, np.newaxis])[group]
-    elsewhere = np.flatnonzero(own.argmax(axis=1) != held[touched])
-    own[elsewhere] = 0.0
-    own[elsewhere, held[touched][elsewhere]] = 1.0
-    rows[touched] = own
+    group_means = (means / counts[:, np.newaxis])[group]
+    elsewhere = np.flatnonzero(group_means.argmax(axis=1) != clusters[touched])
+    group_means[elsewhere] = 0.0
+    group_means[elsewhere, clusters[touched][elsewhere]] = 1.0
+    rows[touched] = group_means
 
 
 def _taken(across: dict[str, float]) -> str:
-    """Choose a tree by how far clusters lie across its borders."""
+    """Choose the tree whose borders are straddled less."""
     return _ALIKE if across[_ALIKE] < across[_CERTAIN] - _CLEARLY else _CERTAIN

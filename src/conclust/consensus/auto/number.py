@@ -1,4 +1,4 @@
-"""The number of clusters that an ensemble shows: a long lifetime in the tree, borders not straddled, even clusters.
+"""The number of clusters that an ensemble supports: a long lifetime in the tree, few straddled borders, even clusters.
 
 Where all partitions have the same number of clusters, none is finer than the clusters to be found, so borders that
 the partitions straddle are no evidence for one cluster: the number is then at most theirs, and it is theirs where no
@@ -88,7 +88,7 @@ def best_number(
     if most is None:
         most = min(_MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
     common = common_number(ensemble)
-    if common is None or common > most:  # none, or larger than what is allowed
+    if common is None or common > most:  # no such number, or one above the maximum
         without_support = 1
     else:
         without_support = most = common
@@ -98,7 +98,7 @@ def best_number(
     best, number = 0.0, 1
     for at in np.argsort(-lives, kind="stable"):
         life, K = float(lives[at]), int(at) + 2
-        if life <= max(best, _NOTHING):  # no number that follows can have more than its lifetime
+        if life <= max(best, _NOTHING):  # the support of later numbers is at most their lifetime
             break
         cuts = [cut(tree, K) for tree in trees]
         straddled = [straddling(ensemble, labels, fine) for labels in cuts]
@@ -131,33 +131,33 @@ def _evenness(labels: NDArray[np.int64]) -> float:
     return float(np.expm1(entropy)) / (len(shares) - 1)
 
 
-def alternatives_of(shown: int, supports: list[Support]) -> tuple[int, ...]:
+def alternatives_of(indicated: int, supports: list[Support]) -> tuple[int, ...]:
     """Return the other numbers of clusters with support, the best supported first."""
     ordered = sorted(supports, key=lambda support: -support.support)
     return tuple(
         support.n_clusters
         for support in ordered
-        if support.support > 0 and support.n_clusters != shown
+        if support.support > 0 and support.n_clusters != indicated
     )
 
 
-def reason_of(given: int | None, shown: int, supports: list[Support]) -> str:
+def reason_of(requested: int | None, indicated: int, supports: list[Support]) -> str:
     """Return a sentence with the reason for the number of clusters.
 
-    `given`: the requested number; `shown`: the number that the ensemble shows.
+    `requested`: the number given by the user; `indicated`: the number that the ensemble indicates.
     """
-    common = shown > 1 and not _there_are_clusters(supports)  # as `best_number` chooses it
-    if given is not None and common:
-        return f"The number, {given}, was given; all partitions have {_clusters(shown)}, so they cannot show another number."
-    if given is not None:
-        same = "the same number" if shown == given else _clusters(shown)
-        return f"The number, {given}, was given; the partitions by themselves show {same}."
-    if shown == 1:
+    common = indicated > 1 and not _there_are_clusters(supports)  # as `best_number` chooses it
+    if requested is not None and common:
+        return f"The number, {requested}, was given; all partitions have {_clusters(indicated)}, so they cannot show another number."
+    if requested is not None:
+        same = "the same number" if indicated == requested else _clusters(indicated)
+        return f"The number, {requested}, was given; the partitions by themselves show {same}."
+    if indicated == 1:
         return "One cluster: no number of clusters has support, as finer partitions cut through every border."
     if common:
         return (
-            f"All partitions have {_clusters(shown)}, so they cannot show another number: pass "
-            f"n_clusters={shown} to choose it."
+            f"All partitions have {_clusters(indicated)}, so they cannot show another number: pass "
+            f"n_clusters={indicated} to choose it."
         )
     best, *others = sorted(supports, key=lambda support: -support.support)
     second = f"; next {_clusters(others[0].n_clusters)}, {others[0].support:.2f}" if others else ""

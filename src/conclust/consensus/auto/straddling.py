@@ -70,11 +70,16 @@ def straddling(
         observed = np.repeat(np.bincount(labels, minlength=K)[:, None], len(columns), axis=1)
     total = observed.sum(axis=0)
     size = shared.sum(axis=0)
-    there = size > 0
-    shared, observed, total, size = shared[:, there], observed[:, there], total[there], size[there]
-    weight = ensemble.partition_weights[partition_of[columns[there]]] / total
+    nonempty = size > 0
+    shared, observed, total, size = (
+        shared[:, nonempty],
+        observed[:, nonempty],
+        total[nonempty],
+        size[nonempty],
+    )
+    weight = ensemble.partition_weights[partition_of[columns[nonempty]]] / total
     of_own = np.divide(shared, observed, out=np.zeros_like(shared), where=observed > 0)
-    found = shared * np.minimum(1.0 - of_own, 1.0 - shared / size)
+    straddled = shared * np.minimum(1.0 - of_own, 1.0 - shared / size)
     expected = observed * (size / total) * np.minimum(1.0 - size / total, 1.0 - observed / total)
     chance = float(expected.sum(axis=0) @ weight)
-    return max(0.0, float(found.sum(axis=0) @ weight)) / chance if chance > 0 else 0.0
+    return max(0.0, float(straddled.sum(axis=0) @ weight)) / chance if chance > 0 else 0.0

@@ -26,7 +26,7 @@ def certain_clusters(
     """
     part = part_of(ensemble, objects)
     steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS
-    # A partition may have observed no object of the part, so weights are set on the whole.
+    # Weights are set on the whole ensemble, because a partition may have observed no object of the part.
     weighted = part_of(ensemble.reweighted(within_range(steep)), objects)
     return weighted, cluster_certainty(weighted)
 
@@ -41,7 +41,7 @@ def part_of(ensemble: Ensemble, objects: NDArray[np.int64] | None) -> Ensemble:
 def votes_for(
     ensemble: Ensemble, labels: NDArray[np.int64], counting: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return how much membership in each cluster adds to the mean similarity with the clusters found (T, K).
+    """Return how much membership in each cluster adds to the mean similarity with the clusters of the consensus (T, K).
 
     `counting` (T,): weight of co-clustering in each cluster.
     """
@@ -69,7 +69,7 @@ def evidence_for(
 
 
 def shares_of_votes(indicator: sp.csr_array, votes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return mean similarities with the clusters, rows scaled to sum to 1; uniform where there are none."""
+    """Return mean similarities with the clusters, rows scaled to sum to 1; uniform for objects without any."""
     sums = np.asarray(indicator @ votes)
     total = sums.sum(axis=1, keepdims=True)
     shares = np.full_like(sums, 1.0 / sums.shape[1])

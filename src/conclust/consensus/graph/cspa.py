@@ -23,7 +23,7 @@ from conclust.trees.agglomeration import starting_clusters
 __all__ = ["CSPA"]
 
 
-# A graph with fewer edges than this share of all pairs is cut as a sparse one: the cut is the same.
+# A graph with fewer edges than this share of all pairs is cut in sparse form, with the same result.
 _SPARSE = 0.5
 # Number of partners per row in the graph of nearest pairs, and its maximum with ties.
 _NEAREST, _WITH_TIES = 20, 40
@@ -164,7 +164,7 @@ class CSPA(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         W: Any
-        given = read_pairs(
+        evidence = read_pairs(
             self.pairs,
             ensemble,
             observed,
@@ -173,10 +173,10 @@ class CSPA(ConsensusClusterer):
             n_jobs=self.n_jobs,
             apart=True,
         )
-        if given is None:
+        if evidence is None:
             W, sizes, vertex = self._all_pairs(ensemble)
         else:
-            W = given.to_scipy()
+            W = evidence.to_scipy()
             sizes, vertex = np.ones(ensemble.n_samples), np.arange(ensemble.n_samples)
         parts = partition_graph(
             W,
@@ -213,7 +213,7 @@ class CSPA(ConsensusClusterer):
         return (sp.csr_array(p) if few else p), sizes, same.inverse
 
     def _nearest(self, same: DistinctRows) -> sp.csr_array:
-        """Return the graph of each row and those nearest to it, weighed by their objects."""
+        """Return the graph of each row and its nearest ones, weighted by their objects."""
         n = len(same)
         if same.ensemble.is_soft:
             raise DenseLimitError(

@@ -28,7 +28,7 @@ def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
 def metis_parts(
     W: Any, k: int, mass: NDArray[np.float64], balance: float, seed: int
 ) -> NDArray[np.int64]:
-    """Partition a checked graph by METIS (k-way, of five cuts the best)."""
+    """Partition a checked graph by METIS (k-way, the best of five cuts)."""
     try:
         import pymetis
     except ImportError:
@@ -119,7 +119,7 @@ _engines: list[Any] = []
 
 
 def _mtkahypar() -> Any:
-    """Return Mt-KaHyPar's engine: one per process by design, here with one thread."""
+    """Return Mt-KaHyPar's engine, with one thread; there can be only one per process."""
     import mtkahypar
 
     if not _engines:

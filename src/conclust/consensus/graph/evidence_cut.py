@@ -61,12 +61,12 @@ def evidence_cut(
     start = starting_clusters(ensemble)
     distinct = start.ensemble
     weights = distinct.column_weights
-    # edges_of multiplies by the weights of the partitions once; their root is wanted.
+    # edges_of multiplies by the weights of the partitions once, but their root is needed.
     root = np.sqrt(
         np.divide(cluster_weights, weights, out=np.zeros(len(weights)), where=weights > 0)
     )
     edges = edges_of(distinct, root)
-    if not edges.sums().any():  # noise only: no two objects are together
+    if not edges.sums().any():  # noise only: no two objects share a cluster
         return np.zeros(len(start.inverse), dtype=np.int64), np.ones(1)
     observed = np.sqrt(distinct.observed_weights)
     scale = np.divide(1.0, observed, out=np.zeros(len(observed)), where=observed > 0)
@@ -79,10 +79,14 @@ def evidence_cut(
             graph.part(np.flatnonzero(component == c)).leading(max(1, k - count + 1))
             for c in range(count)
         ]
-        values = np.concatenate([own for own, _ in spectra])
-        place = np.concatenate([np.arange(len(own)) for own, _ in spectra])
-        of = np.repeat(np.arange(count), [len(own) for own, _ in spectra])
-        # Eigenvalues of components come before others that are 1 up to rounding.
+        values = np.concatenate([values_of_component for values_of_component, _ in spectra])
+        place = np.concatenate(
+            [np.arange(len(values_of_component)) for values_of_component, _ in spectra]
+        )
+        of = np.repeat(
+            np.arange(count), [len(values_of_component) for values_of_component, _ in spectra]
+        )
+        # Eigenvalues of components precede others that are 1 up to rounding.
         chosen = np.lexsort((of, place > 0, -values.round(9)))[:k]
         stage("k-means on the embedding")
 
@@ -111,11 +115,11 @@ class _Evidence:
 
     def leading(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the leading eigenvalues of a connected graph, from 1 on, and their vectors."""
-        own = 1.0 - self.edges.squares() * self.scale**2  # difference between 1 and S_ii
+        diagonal = 1.0 - self.edges.squares() * self.scale**2  # the difference of S_ii from 1
         sums = self.edges.sums(self.scale * self.mass)
-        degrees = self.scale * self.edges.times(sums) + own
+        degrees = self.scale * self.edges.times(sums) + diagonal
         factor = self.scale * np.sqrt(self.mass / degrees)
-        loops = own / degrees
+        loops = diagonal / degrees
 
         def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
             across = self.edges.sums(factor * v)

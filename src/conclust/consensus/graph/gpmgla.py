@@ -157,7 +157,7 @@ class GPMGLA(ConsensusClusterer):
         weighed = ensemble.reweighted(within_range(self.weights_ / self.weights_.max()))
         edges = edges_of(weighed, np.full(len(ensemble.column_weights), self.alpha))
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)
-        if edges.sums().any():  # otherwise all objects are noise: no two are together
+        if edges.sums().any():  # otherwise all objects are noise: no two share a cluster
             with one_library_thread():
                 side = _cut(edges, _ties(weighed), self.n_clusters)
                 labels = part_objects(

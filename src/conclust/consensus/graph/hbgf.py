@@ -151,7 +151,7 @@ class HBGF(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         edges = edges_of(ensemble)
-        if not edges.sums().any():  # noise only: no two objects are together
+        if not edges.sums().any():  # noise only: no two objects share a cluster
             labels = np.zeros(ensemble.n_samples, dtype=np.int64)
         elif self.partitioner == "spectral":
             seed = seed_sequence(self.random_state, "HBGF")
@@ -185,7 +185,7 @@ class HBGF(ConsensusClusterer):
 
     def _balanced(self, edges: sp.csr_array) -> NDArray[np.int64]:
         n, T = edges.shape
-        # Clusters go to the part where they are cut least: only objects count in the balance.
+        # Clusters go to the part where they are cut least; only objects count towards the balance.
         weights = np.concatenate([np.ones(n), np.zeros(T)])
         cut = partition_graph(
             sp.block_array([[None, edges], [edges.T, None]], format="csr"),

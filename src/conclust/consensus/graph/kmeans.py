@@ -158,13 +158,13 @@ class _Search:
         centers = _seeds(points, self.k, generator(seed))
         return _lloyd(points, centers, self.max_iter)
 
-    def finish(self, found: _Found, points: Points, kept: NDArray[np.int64]) -> _Found:
+    def finish(self, result: _Found, points: Points, chosen: NDArray[np.int64]) -> _Found:
         """Continue the iterations with all points."""
-        return _lloyd(points, found.centers, self.max_iter)
+        return _lloyd(points, result.centers, self.max_iter)
 
-    def loss(self, found: _Found) -> float:
+    def loss(self, result: _Found) -> float:
         """Return the cost plus 1, so that costs that are 0 up to rounding are equal."""
-        return 1.0 + found.cost
+        return 1.0 + result.cost
 
 
 def nearest_center(

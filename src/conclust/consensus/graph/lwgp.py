@@ -1,4 +1,4 @@
-"""LWGP: the bipartite graph of objects and clusters, cut with clusters weighed by their certainty."""
+"""LWGP: cuts the bipartite graph of objects and clusters, with clusters weighted by their certainty."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class LWGP(ConsensusClusterer):
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         edges = edges_of(ensemble, self.certainty_)
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)
-        if edges.sums().any():  # else noise only: no two objects are together
+        if edges.sums().any():  # otherwise noise only: no two objects share a cluster
             labels, self.singular_values_ = transfer_cut(
                 edges, self.n_clusters, seed, n_init=self.n_init, owner="LWGP"
             )

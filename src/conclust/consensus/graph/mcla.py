@@ -169,7 +169,7 @@ class MCLA(PlacingClusterer):
     def _group_clusters(
         self, ensemble: Ensemble | LabelBlocks, random_state: RandomStateLike
     ) -> NDArray[np.float64]:
-        """Divide the clusters; return the weight of each in its meta-cluster (T, k)."""
+        """Partition the clusters; return the weight of each in its meta-cluster (T, k)."""
         of_cluster = ensemble.column_weights
         T = len(of_cluster)
         nonempty = np.flatnonzero(of_cluster > 0)
@@ -198,12 +198,12 @@ class MCLA(PlacingClusterer):
         self._meta, self._offsets = meta, ensemble.offsets
         return meta
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         place = np.full(self._meta.shape[1], -1)
-        place[kept] = np.arange(len(kept))
-        self._meta = self._meta[:, kept]
-        known = self.meta_clusters_ >= 0
-        self.meta_clusters_[known] = place[self.meta_clusters_[known]]
+        place[clusters] = np.arange(len(clusters))
+        self._meta = self._meta[:, clusters]
+        assigned = self.meta_clusters_ >= 0
+        self.meta_clusters_[assigned] = place[self.meta_clusters_[assigned]]
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         B = indicator_of(codes, self._offsets)
@@ -223,21 +223,23 @@ def associations(
     offsets: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1."""
-    held = np.asarray(B @ meta)
+    masses = np.asarray(B @ meta)
     clusters = over_partitions(meta, offsets)
     if present is None:
         could: NDArray[np.float64] = clusters.sum(axis=0)[None, :]
     else:
         could = present.astype(np.float64) @ clusters
-    shares = np.zeros_like(held)
-    np.divide(held, could, out=shares, where=could > 0)
+    shares = np.zeros_like(masses)
+    np.divide(masses, could, out=shares, where=could > 0)
     totals = shares.sum(axis=1, keepdims=True)
-    uniform = np.full_like(held, 1.0 / held.shape[1])
+    uniform = np.full_like(masses, 1.0 / masses.shape[1])
     np.divide(shares, totals, out=uniform, where=totals > 0)
     return uniform
 
 
-def associations_in_block(part: Part, own: None, meta: NDArray[np.float64]) -> NDArray[np.float64]:
+def associations_in_block(
+    part: Part, stored: None, meta: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the `associations` of a block."""
     ensemble = part.ensemble
     present = ensemble.present if ensemble.has_missing else None

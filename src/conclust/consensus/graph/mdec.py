@@ -1,4 +1,4 @@
-"""MDEC: multi-diversified ensemble clustering, three consensus functions of clusters weighed by certainty."""
+"""MDEC: multi-diversified ensemble clustering, three consensus functions with clusters weighted by certainty."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class MDEC(ConsensusClusterer):
             )
             return labels
         edges = edges_of(ensemble, self.certainty_)
-        if not edges.sums().any():  # noise only: no two objects are together
+        if not edges.sums().any():  # noise only: no two objects share a cluster
             return np.zeros(ensemble.n_samples, dtype=np.int64)
         labels, self.singular_values_ = transfer_cut(
             edges, k, seed, n_init=self.n_init, owner="MDEC"

@@ -1,4 +1,4 @@
-"""The common interface to partitioners: a graph or hypergraph in, k balanced parts and their cut out."""
+"""The common interface to partitioners, which cut a graph or hypergraph into k balanced parts."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ _MAX_PASSES = 50
 # Relaxed capacities, in mean parts, tried when parts are full; on at most _ROOMS_UP_TO vertices.
 _ROOMS = (1.3, 1.2, 1.1)
 _ROOMS_UP_TO = 5000
-# A sparse graph of at most _WHOLE_UP_TO vertices is refined as a dense one if it has the share _WHOLE of all
-# edges. Both refine alike; the dense form looks through the gains, the sparse one keeps heaps.
+# A sparse graph of at most _WHOLE_UP_TO vertices is refined as a dense one if it has the share
+# _WHOLE of all edges. Both make the same moves; the dense form scans the gains, the sparse one
+# keeps heaps.
 _WHOLE_UP_TO, _WHOLE = 5000, 0.1
 
 
@@ -140,19 +141,21 @@ def partition_graph(
     check_int(n_init, "n_init", owner)
     mass = _read_mass(vertex_weights, n)
     root = seed_sequence(random_state, owner)
-    own, *seeds = spawn_sequences(root, n_init + 1)
+    graph_seed, *seeds = spawn_sequences(root, n_init + 1)
     capacity = part_capacity(mass, k, balance)
     if not _has_edges(W):
         return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
     stage("embedding of the graph")
     if method == "spectral":
         with one_library_thread():
-            rows = graph_embedding(W, k, generator(own))
+            rows = graph_embedding(W, k, generator(graph_seed))
             stage("k-means on the embedding")
-            labels = _by_first(kmeans_labels(Points(rows, _present(mass)), k, own, n_init=n_init))
+            labels = _by_first(
+                kmeans_labels(Points(rows, _present(mass)), k, graph_seed, n_init=n_init)
+            )
             return GraphPartition(labels, cut_weight(W, labels), np.inf)
     with one_library_thread():
-        rows = graph_embedding(W, k, generator(own))
+        rows = graph_embedding(W, k, generator(graph_seed))
         if is_sparse(W) and n <= _WHOLE_UP_TO and W.nnz >= _WHOLE * n * n:
             W = W.toarray()
         starts = _filled_starts(rows, k, mass, capacity, seeds)
@@ -299,8 +302,8 @@ def connectivity(
     """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
     vertices = np.repeat(np.arange(H.shape[0]), np.diff(H.indptr))
     k = int(labels.max()) + 1
-    met = np.unique(H.indices.astype(np.int64) * k + labels[vertices]) // k
-    parts = np.bincount(met, minlength=H.shape[1])
+    edges_met = np.unique(H.indices.astype(np.int64) * k + labels[vertices]) // k
+    parts = np.bincount(edges_met, minlength=H.shape[1])
     return float(edge_weights @ np.maximum(parts - 1, 0))
 
 
@@ -312,12 +315,12 @@ def fill_empty_parts(labels: NDArray[np.int64], k: int) -> None:
 
 
 def _best(
-    found: list[NDArray[np.int64]], cuts: list[float], heaviest: float
+    partitions: list[NDArray[np.int64]], cuts: list[float], heaviest: float
 ) -> tuple[NDArray[np.int64], float]:
     """Return the labels of the lowest cut; the first one if tied (up to rounding)."""
     lowest = min(cuts)
     first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (heaviest + lowest))
-    return _by_first(found[first]), cuts[first]
+    return _by_first(partitions[first]), cuts[first]
 
 
 def _by_first(labels: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -359,7 +362,7 @@ def _fill(
 
 
 class _Refinement:
-    """Refines starts of one graph. Starts often lead to the same parts: these are refined and weighed once."""
+    """Refines starts of one graph. Starts often lead to the same parts, which are refined and evaluated once."""
 
     def __init__(self, W: Any, k: int, mass: NDArray[np.float64], capacity: float) -> None:
         self._W, self._k, self._mass, self._capacity = W, k, mass, capacity
@@ -376,8 +379,8 @@ class _Refinement:
         for room in _ROOMS if len(labels) <= _ROOMS_UP_TO else ():
             if room * mean > self._capacity:
                 loose = self._moved(refined[-1], room * mean)
-                each = np.where(self._mass > 0, self._mass, 1.0)[:, None]
-                ties = np.asarray(self._W @ np.eye(self._k)[loose]) / each
+                weights_of_vertices = np.where(self._mass > 0, self._mass, 1.0)[:, None]
+                ties = np.asarray(self._W @ np.eye(self._k)[loose]) / weights_of_vertices
                 filled = _fill(ties, self._mass, self._capacity)
                 refined.append(self._moved(filled, self._capacity))
         return refined[0] if len(refined) == 1 else min(refined, key=self.cut)
@@ -447,7 +450,7 @@ def _refiner(
 
 
 def _present(mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights for k-means: vertices without weight in the balance still have a place."""
+    """Return the weights for k-means, in which vertices without weight in the balance still count a little."""
     return np.maximum(mass, 1e-3 * mass.max()) if mass.any() else np.ones(len(mass))
 
 

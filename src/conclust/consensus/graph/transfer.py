@@ -1,4 +1,4 @@
-"""The transfer cut: objects are divided by the leading eigenvectors of their graph with the clusters.
+"""The transfer cut: partitions objects by the leading eigenvectors of their graph with the clusters.
 
 The embedding of the objects, rows of B times a table, is made block by block where k-means reads it.
 
@@ -101,7 +101,7 @@ def part_objects(
     owner: str,
     joint: bool = False,
 ) -> Parts:
-    """Part objects by k-means on what the clusters' side of a graph embeds them as.
+    """Partition objects by k-means on their embedding by the clusters' side of a graph.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def part_objects(
         return kmeans_labels(points, k, seed, n_init=n_init)
 
     def parted(c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence) -> Parts:
-        own = np.flatnonzero(side.component_of == c)
-        points = _embedded(edges.part(objects), side, own, joint)
-        return kmeans_labels(points, len(own), own_seed, n_init=n_init)
+        columns = np.flatnonzero(side.component_of == c)
+        points = _embedded(edges.part(objects), side, columns, joint)
+        return kmeans_labels(points, len(columns), own_seed, n_init=n_init)
 
     component = of_objects(edges, side.components)
     return part_components(component, np.ones(len(component)), k, seed, parted, owner)
@@ -139,7 +139,7 @@ def part_components(
     parted: Callable[[int, NDArray[np.int64], np.random.SeedSequence], Parts],
     owner: str,
 ) -> Parts:
-    """Part objects whose graph falls into components; or join these, if there are more than parts.
+    """Partition objects whose graph has several components, or join these if there are more than parts.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def warn_of_joined(count: int, k: int, owner: str) -> None:
 
 
 def cut_of(edges: sp.csr_array | Edges, labels: NDArray[np.int64]) -> float:
-    """Return the weight of edges that leave the part of most of their cluster's objects."""
+    """Return the weight of edges from clusters to objects outside the part with most of the cluster's objects."""
     graph = MatrixEdges(edges) if isinstance(edges, sp.csr_array) else edges
     if graph.shape[1] == 0:
         return 0.0
@@ -208,7 +208,7 @@ class _Embedding:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows there are, of how many numbers."""
+        """Number of rows and columns."""
         return self.edges.shape[0] + len(self.clusters), self.table.shape[1]
 
     def __getitem__(self, some: Any) -> NDArray[np.float64]:
@@ -243,16 +243,16 @@ def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]
     for block in edges.blocks():
         n = block.shape[0]
         rows = np.repeat(np.arange(n), np.diff(block.indptr))
-        own = np.full(n, -1, dtype=np.int64)
+        labels = np.full(n, -1, dtype=np.int64)
         some = block.data > 0
-        own[rows[some]] = components[block.indices[some]]
-        component_of[begin : begin + n] = own
+        labels[rows[some]] = components[block.indices[some]]
+        component_of[begin : begin + n] = labels
         begin += n
     return component_of
 
 
 def joined(sizes: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Join the two smallest of some groups until k are left; return the group that each is in.
+    """Join the two smallest groups until k are left; return the resulting group of each.
 
     Among equally small ones, the last ones.
     """

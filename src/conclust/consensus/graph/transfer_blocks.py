@@ -42,7 +42,7 @@ _FAR = 8
 
 @dataclass(frozen=True)
 class _Cut:
-    """The rule that divides objects, apart from the nearest center in a component, which the blocks keep.
+    """The rule that partitions objects, apart from the nearest center in a component, which the blocks keep.
 
     Attributes
     ----------
@@ -121,15 +121,17 @@ def transfer_cut_blocks(
             f"{owner} on labels in blocks makes a matrix of all clusters, of at most {_HELD:,}. The "
             f"partitions have {T:,}: use fewer or coarser ones."
         )
-    if not (weights * labels.cluster_sizes).any():  # noise only: no two objects are together
+    if not (weights * labels.cluster_sizes).any():  # noise only: no two objects share a cluster
         return Answer(_together), np.empty(0), 0.0
     with one_library_thread():
         (inner,) = labels.total("the graph of the clusters", _inner, weights)
         degrees = weights * labels.cluster_sizes
 
         def components() -> NDArray[np.int64]:
-            there = (weights > 0).astype(np.float64)
-            links = sp.csr_array(sp.diags_array(there) @ labels.gram @ sp.diags_array(there))
+            has_weight = (weights > 0).astype(np.float64)
+            links = sp.csr_array(
+                sp.diags_array(has_weight) @ labels.gram @ sp.diags_array(has_weight)
+            )
             links.eliminate_zeros()
             return numbered_components(links, degrees)
 
@@ -209,16 +211,16 @@ def _parted(
     parts: list[int] = []
     of_parts: list[int] = []
     for c in range(count):
-        own = np.flatnonzero(side.component_of == c)
-        table = side.loads[:, own] * scale * (1.0 if how.joint else side.values[own])
-        clusters = side.clusters[side.components == c][:, own]
+        columns = np.flatnonzero(side.component_of == c)
+        table = side.loads[:, columns] * scale * (1.0 if how.joint else side.values[columns])
+        clusters = side.clusters[side.components == c][:, columns]
         points = unit_rows(clusters[clusters.any(axis=1)]) if how.joint else clusters[:0]
-        if len(own) <= 1:
+        if len(columns) <= 1:
             parts.append(1)
             of_parts.append(int(totals[c]))
             continue
         part = _Component(weights, side.components, c, table, points)
-        centers_found = _kmeans(nearest, part, len(own), seeds[c], how.n_init, sizes[:, c])
+        centers_found = _kmeans(nearest, part, len(columns), seeds[c], how.n_init, sizes[:, c])
         parts.append(len(centers_found.centers))
         of_parts += _objects_of(centers_found, points).astype(np.int64).tolist()
     first = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int64)
@@ -247,7 +249,7 @@ def _sizes(
 
 @dataclass(frozen=True)
 class _Component:
-    """A component of the graph: which, how its objects are embedded, and its clusters as points."""
+    """A component of the graph: its number, the embedding of its objects, and its clusters as points."""
 
     weights: NDArray[np.float64]
     components: NDArray[np.int64]
@@ -264,7 +266,7 @@ def _kmeans(
     n_init: int,
     sizes: NDArray[np.int64],
 ) -> _Centers:
-    """Run k-means on the objects of a component: starts on some of them, the best goes on with all.
+    """Run k-means on the objects of a component: starts run on some of them, the best continues with all.
 
     Parameters
     ----------
@@ -312,7 +314,7 @@ def _next(nearest: _Nearest, part: _Component, state: _Centers) -> _Centers:
     centers[filled] = state.sums[filled] / state.totals[filled, None]
     lacking = np.flatnonzero(~filled)
     if lacking.size:
-        # A center that is the nearest of no row goes to the row farthest from its center.
+        # A center without rows moves to the row farthest from its own center.
         far_objects = list(nearest.labels.each("far objects", _farthest, part, state.centers))
         distances = np.concatenate([far for far, _ in far_objects])
         rows = np.concatenate([rows for _, rows in far_objects])
@@ -342,30 +344,30 @@ def _sums(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the nearest center of each row, and the sums and numbers of the rows of each center."""
     sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
-    own, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
+    nearest, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
     lloyd_round(
         np.ascontiguousarray(rows),
         np.ones(len(rows)),
         np.ascontiguousarray(centers),
-        own,
+        nearest,
         distances,
         sums,
         totals,
     )
-    return own, sums, totals
+    return nearest, sums, totals
 
 
-def _objects_of(found: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
+def _objects_of(centers: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the number of objects of each center, without points that are clusters."""
     if not len(clusters):
-        return found.totals
-    return found.totals - _sums(clusters, found.centers)[2]
+        return centers.totals
+    return centers.totals - _sums(clusters, centers.centers)[2]
 
 
-# -- what blocks do
+# -- tasks of blocks
 
 
-def _together(part: Part, own: None) -> NDArray[np.int64]:
+def _together(part: Part, stored: None) -> NDArray[np.int64]:
     """Return one part for all objects."""
     return np.zeros(part.ensemble.n_samples, dtype=np.int64)
 
@@ -387,10 +389,10 @@ def _component_of(part: Part, weights: NDArray[np.float64], components: NDArray[
     table = np.where(weights > 0, components, -1).astype(np.int64)
     component_of = np.full(ensemble.n_samples, -1, dtype=np.int64)
     for u in range(ensemble.n_partitions):
-        own = table[ensemble.offsets[u] : ensemble.offsets[u + 1]]
+        partition_table = table[ensemble.offsets[u] : ensemble.offsets[u + 1]]
         codes = ensemble.codes[:, u]
-        some = codes < len(own)
-        component_of[some] = np.maximum(component_of[some], own[codes[some]])
+        some = codes < len(partition_table)
+        component_of[some] = np.maximum(component_of[some], partition_table[codes[some]])
     return component_of
 
 
@@ -410,15 +412,15 @@ def _members(
 def _blocks_of(
     part: Part, component: _Component
 ) -> Iterator[tuple[NDArray[np.bool_], slice, NDArray[np.float64]]]:
-    """Yield some objects at a time: which are of the component, the slice of all, rows of those that are."""
+    """Yield chunks of objects: a mask of those in the component, their slice, and their rows."""
     edges = LabelEdges(part.ensemble, component.weights)
     component_of = _component_of(part, component.weights, component.components)
     mine = component_of == component.number
     for begin in range(0, part.ensemble.n_samples, _BLOCK):
         some = slice(begin, begin + _BLOCK)
         rows = edges.rows(component.table, some, unit=True)
-        own = mine[some]
-        yield own, some, rows if own.all() else rows[own]
+        in_component = mine[some]
+        yield in_component, some, rows if in_component.all() else rows[in_component]
 
 
 def _rows_of(
@@ -432,13 +434,16 @@ def _rows_of(
 
 
 def _lloyd(
-    part: Part, own: NDArray[np.int32] | None, component: _Component, centers: NDArray[np.float64]
+    part: Part,
+    stored: NDArray[np.int32] | None,
+    component: _Component,
+    centers: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return the nearest center of each object, and the sums and numbers of the rows of each center.
 
     Objects of other components keep their values.
     """
-    nearest = np.zeros(part.ensemble.n_samples, dtype=np.int32) if own is None else own.copy()
+    nearest = np.zeros(part.ensemble.n_samples, dtype=np.int32) if stored is None else stored.copy()
     sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
     for mine, some, rows in _blocks_of(part, component):
         near, of_rows, count = _sums(rows, centers)
@@ -462,17 +467,17 @@ def _farthest(
 
 
 def _shares(
-    part: Part, own: NDArray[np.int32] | None, cut: _Cut
+    part: Part, stored: NDArray[np.int32] | None, cut: _Cut
 ) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64]]]:
     """Return the part of each object, and the weight of the edges from each part to each cluster."""
     component_of = _component_of(part, cut.weights, cut.components)
     labels = np.where(
-        component_of >= 0, cut.first[component_of] + (0 if own is None else own), cut.alone
+        component_of >= 0, cut.first[component_of] + (0 if stored is None else stored), cut.alone
     )
     shares = LabelEdges(part.ensemble, cut.weights).shares(labels, cut.count)
     return labels.astype(np.int32), (shares,)
 
 
-def _kept_parts(part: Part, own: NDArray[np.int32]) -> NDArray[np.int32]:
+def _kept_parts(part: Part, stored: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the stored part of each object."""
-    return own
+    return stored

@@ -114,7 +114,7 @@ class USENC(ConsensusClusterer):
         seed = seed_sequence(self.random_state, "USENC")
         edges = edges_of(ensemble)
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)
-        if edges.sums().any():  # else noise only: no two objects are together
+        if edges.sums().any():  # otherwise noise only: no two objects share a cluster
             labels, self.singular_values_ = transfer_cut(
                 edges, self.n_clusters, seed, n_init=self.n_init, owner="USENC"
             )

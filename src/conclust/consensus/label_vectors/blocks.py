@@ -48,8 +48,12 @@ class Lloyd:
 
     def centroids(self, labels: LabelBlocks) -> Centroids:
         """Return the centroids of non-empty clusters."""
-        held = self.present.any(axis=0)
-        sums, present, noise = self.sums[:, held], self.present[:, held], self.noise[:, held]
+        nonempty = self.present.any(axis=0)
+        sums, present, noise = (
+            self.sums[:, nonempty],
+            self.present[:, nonempty],
+            self.noise[:, nonempty],
+        )
         return Centroids.of_sums(sums, present, noise, labels.offsets)
 
 
@@ -84,9 +88,9 @@ def iterate(
 
     state = labels.stages.state("lloyd", Lloyd, lambda: looked(first, 0))
     while not state.done and state.n_iter < max_iter:
-        found = looked(state.centroids(labels), state.n_iter + 1)
-        gain = state.loss - found.loss
-        state = replace(found, done=bool(gain <= tol * abs(found.loss)))
+        following = looked(state.centroids(labels), state.n_iter + 1)
+        gain = state.loss - following.loss
+        state = replace(following, done=bool(gain <= tol * abs(following.loss)))
         labels.stages.save("lloyd", state)
     return state
 
@@ -112,7 +116,7 @@ def _sums(
 
 
 def nearest_in_block(
-    part: Part, own: None, cost: NDArray[np.float64], block: NDArray[np.float64]
+    part: Part, stored: None, cost: NDArray[np.float64], block: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Return the cluster with the lowest cost for each object of a block."""
     return nearest(part.ensemble.codes, part.ensemble.offsets, cost, block)

@@ -58,7 +58,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         """Return the loss that is minimised."""
 
     def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
-        """Return the weights of the partitions used instead of their own; None: their own."""
+        """Return weights that replace those of the partitions; None: no change."""
         return None
 
     def _describe(
@@ -133,13 +133,13 @@ class LabelVectorKMeans(ConsensusClusterer):
         return inside + float(labels.partition_weights @ labels.noise_counts)
 
     def _loss_at(
-        self, found: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float
+        self, state: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float
     ) -> float:
         """Return the quadratic or the entropic loss at some centroids, noise included.
 
         Parameters
         ----------
-        found : Lloyd
+        state : Lloyd
             Final state of the iterations.
         centroids : Centroids
             Its centroids.
@@ -148,7 +148,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         constant : float
             Sum of the squared lengths of all rows; 0 if the loss is entropic.
         """
-        present = found.present[:, found.present.any(axis=0)]
+        present = state.present[:, state.present.any(axis=0)]
         if constant:
             inside = centroids.lengths
         else:

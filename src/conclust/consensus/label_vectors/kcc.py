@@ -183,8 +183,8 @@ class KCC(LabelVectorKMeans):
             ensemble.noise_counts[:, None].astype(np.float64),
             ensemble.offsets,
         )
-        own = np.abs(self._phi(everybody))[:, 0]
-        return np.asarray(ensemble.partition_weights / np.where(own > 0, own, 1.0))
+        norms = np.abs(self._phi(everybody))[:, 0]
+        return np.asarray(ensemble.partition_weights / np.where(norms > 0, norms, 1.0))
 
     def _phi(self, centroids: Centroids) -> NDArray[np.float64]:
         """Return phi of each block (N, K)."""

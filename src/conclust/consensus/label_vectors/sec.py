@@ -176,7 +176,7 @@ class SEC(LabelVectorKMeans):
         return float(share_sum)
 
     def _loss_at(
-        self, found: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float
+        self, state: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float
     ) -> float:
         degrees, lengths = self._degrees(labels, centroids)
         inside = np.where(np.isinf(degrees), 0.0, degrees)

@@ -155,16 +155,16 @@ class CEs2(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         if ensemble.weights is not None and not ensemble.weights.all():
-            # Partitions that do not count do not make rows different.
+            # Partitions without weight do not distinguish rows.
             ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
         counted = ensemble.observed
         start = (ensemble if counted.all() else ensemble.observed_only()).distinct_rows(
             noise="apart"
         )
-        found = self._labels_of_rows(start)[start.inverse]
+        labels = self._labels_of_rows(start)[start.inverse]
         self.core_ = spread(self.core_[start.inverse], counted, False)
         self.stability_ = spread(self.stability_[start.inverse], counted, np.nan)
-        return spread(found, counted, int(np.bincount(found).argmax()))
+        return spread(labels, counted, int(np.bincount(labels).argmax()))
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
         self.core_ = spread(self.core_, observed, False)
@@ -236,7 +236,7 @@ class _Pairs:
 
     @cached_property
     def unobserved(self) -> int:
-        """How many pairs of objects no partition observed both of."""
+        """Number of pairs of objects that no partition observed together."""
         pairs = sum(
             self.masses[i] * self.masses[row < 0].sum() for i, row in enumerate(self.levels)
         )
@@ -267,7 +267,7 @@ def _pieces(pairs: _Pairs, core: NDArray[np.int64], k: int) -> NDArray[np.int64]
     if n == 1:
         return np.zeros(1, dtype=np.int64)
     odd = inconsistency(tree)
-    odd[heights <= _SAME] = -1.0  # at distance 0 there is nothing to cut
+    odd[heights <= _SAME] = -1.0  # links at distance 0 are never cut
     highest = heights[np.argmax(odd >= odd.max() - _SAME)] if odd.max() >= 0.0 else np.inf
     if k > 1:
         highest = min(highest, heights[n - k])
@@ -312,17 +312,17 @@ def inconsistency(tree: NDArray[np.float64], depth: int = _DEPTH) -> NDArray[np.
     mean = np.bincount(at, heights[of], n - 1) / np.maximum(count, 1)
     squares = np.bincount(at, (heights[of] - mean[at]) ** 2, n - 1)
     deviation = np.sqrt(squares / np.maximum(count - 1, 1))
-    found = np.divide(heights - mean, deviation, out=np.zeros(n - 1), where=deviation > 0.0)
-    return found[top]
+    coefficients = np.divide(heights - mean, deviation, out=np.zeros(n - 1), where=deviation > 0.0)
+    return coefficients[top]
 
 
 def _upwards(link: int, upper: dict[int, int], count: int) -> list[int]:
-    """Return a link and those above it, `count` in all."""
-    found: list[int] = []
-    while link >= 0 and len(found) < count:
-        found.append(link)
+    """Return a link and the links above it, `count` in total."""
+    links: list[int] = []
+    while link >= 0 and len(links) < count:
+        links.append(link)
         link = upper[link]
-    return found
+    return links
 
 
 def _joined(pairs: _Pairs, labels: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -331,22 +331,22 @@ def _joined(pairs: _Pairs, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     total = float(pairs.masses.sum())
     stage("the halo joins")
     while (labels < 0).any():
-        rest = np.flatnonzero(labels < 0)
-        advance(total - float(pairs.masses[rest].sum()), total)
-        order = np.argsort(labels, kind="stable")[len(rest) :]
+        unlabelled = np.flatnonzero(labels < 0)
+        advance(total - float(pairs.masses[unlabelled].sum()), total)
+        order = np.argsort(labels, kind="stable")[len(unlabelled) :]
         members = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
         # If fits are equal, the largest piece is chosen.
         largest = np.argsort([-pairs.masses[piece].sum() for piece in members], kind="stable")
-        fits = np.stack([pairs.fits(rest, members[piece]) for piece in largest], axis=1)
+        fits = np.stack([pairs.fits(unlabelled, members[piece]) for piece in largest], axis=1)
         best = fits.max(axis=1)
         if best.max() <= 0.0:
-            alike = sp.csr_array(np.maximum(pairs.levels[np.ix_(rest, rest)], 0))
+            alike = sp.csr_array(np.maximum(pairs.levels[np.ix_(unlabelled, unlabelled)], 0))
             parts = connected_components(alike, directed=False)[1]
-            labels[rest] = len(members) + parts
+            labels[unlabelled] = len(members) + parts
             break
-        joins = best >= otsu_threshold(best, pairs.masses[rest])
+        joins = best >= otsu_threshold(best, pairs.masses[unlabelled])
         chosen = largest[(fits >= best[:, None] - _SAME).argmax(axis=1)]
-        labels[rest[joins]] = chosen[joins]
+        labels[unlabelled[joins]] = chosen[joins]
     return labels
 
 
@@ -354,13 +354,13 @@ def _merged(pairs: _Pairs, pieces: NDArray[np.int64], k: int) -> NDArray[np.int6
     """Return the clusters of the pieces: k, by single linkage of mean similarities."""
     n, count = len(pieces), int(pieces.max()) + 1
     M = sp.csr_array((pairs.masses, (np.arange(n), pieces)), shape=(n, count))
-    sums, known = np.zeros((count, count)), np.zeros((count, count))
+    sums, n_known = np.zeros((count, count)), np.zeros((count, count))
     step = max(1, _BLOCK_ENTRIES // n)
     for begin in range(0, n, step):
         some = slice(begin, begin + step)
         levels = pairs.levels[some].T
         sums += np.asarray((M.T @ np.maximum(levels, 0)) @ M[some])
-        known += np.asarray((M.T @ (levels >= 0)) @ M[some])
-    D = 1.0 - np.divide(sums, known * pairs.steps, out=np.zeros_like(sums), where=known > 0)
+        n_known += np.asarray((M.T @ (levels >= 0)) @ M[some])
+    D = 1.0 - np.divide(sums, n_known * pairs.steps, out=np.zeros_like(sums), where=n_known > 0)
     np.fill_diagonal(D, 0.0)
     return cut(from_merges(*merges_of(D, np.ones(count), "single")), k)

@@ -21,7 +21,9 @@ from conclust.trees.dendrogram import common_number, number_by_lifetime
 
 __all__ = ["ConstrainedTree", "constrained_tree", "grown"]
 
-_DIGITS = 12  # grid of dissimilarities: values equal on paper are ties, in whatever order they were summed
+_DIGITS = (
+    12  # grid of dissimilarities: values equal on paper are ties, whatever the order of summation
+)
 _STEPS = 256  # merges between two checks for an interrupt
 
 

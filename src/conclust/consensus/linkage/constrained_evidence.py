@@ -1,4 +1,4 @@
-"""Constrained trees of an ensemble: on the shares of partitions, and with clusters counted by their certainty."""
+"""Constrained trees of an ensemble, from shares of partitions or with clusters weighted by their certainty."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def constrained_certain_tree(
     limit: DenseLimit,
     n_jobs: int | None = None,
 ) -> ConstrainedTree:
-    """Grow a tree on 1 - S, clusters counted by their certainty, that keeps the constraints.
+    """Grow a tree on 1 - S, with clusters weighted by their certainty, that keeps the constraints.
 
     Parameters
     ----------
@@ -108,13 +108,16 @@ def constrained_certain_tree(
             f"objects ({8 * n * n / 1e9:.1f} GB), more than max_dense={limit.max_dense} allows. Raise max_dense, or use "
             "AutoConsensus, which grows its trees on a part of the objects."
         )
-    own = pairs_of(ensemble, sp.csr_array(sp.diags_array(certainty))).own
-    if normalized:  # by the largest entry of S, which is on the diagonal
-        certainty, own = certainty / (float(own.max()) or 1.0), own / (float(own.max()) or 1.0)
+    self_similarity = pairs_of(ensemble, sp.csr_array(sp.diags_array(certainty))).own
+    if normalized:  # divided by the largest entry of S, which is on the diagonal
+        certainty, self_similarity = (
+            certainty / (float(self_similarity.max()) or 1.0),
+            self_similarity / (float(self_similarity.max()) or 1.0),
+        )
     with one_library_thread():
         D, _ = cluster_dissimilarities(ensemble, certainty, None, start, n_jobs=n_jobs)
     tree = constrained_tree(D, start, linkage, constraints)
-    return replace(tree, born=max(0.0, 1.0 - float(own.min())))
+    return replace(tree, born=max(0.0, 1.0 - float(self_similarity.min())))
 
 
 def _start(ensemble: Ensemble, constraints: Constraints) -> DistinctRows:

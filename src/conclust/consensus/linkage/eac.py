@@ -210,15 +210,20 @@ class EAC(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         if self._constraints is not None:
-            found = constrained_evidence_tree(
+            constrained_tree = constrained_evidence_tree(
                 ensemble,
                 self.linkage,
                 self._constraints,
                 limit=DenseLimit(self.max_dense, "EAC"),
                 n_jobs=self.n_jobs,
             )
-            self.linkage_matrix_, self.lifetimes_ = found.matrix, lifetimes(found.matrix)
-            return cut(found.matrix, found.number(self.n_clusters, ensemble, "EAC"))
+            self.linkage_matrix_, self.lifetimes_ = (
+                constrained_tree.matrix,
+                lifetimes(constrained_tree.matrix),
+            )
+            return cut(
+                constrained_tree.matrix, constrained_tree.number(self.n_clusters, ensemble, "EAC")
+            )
         tree, doubt = self._tree(ensemble, observed)
         if doubt:
             warn(doubt, EvidenceWarning)
@@ -229,10 +234,10 @@ class EAC(ConsensusClusterer):
     def _tree(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], str]:
-        """Return the linkage matrix, and a sentence on pairs without evidence, or ""."""
+        """Return the linkage matrix, and a sentence about pairs without evidence ("" if there are none)."""
         if ensemble.n_samples == 1:
             return np.empty((0, 4)), ""
-        given = read_pairs(
+        pair_evidence = read_pairs(
             self.pairs,
             ensemble,
             observed,
@@ -241,8 +246,8 @@ class EAC(ConsensusClusterer):
             n_jobs=self.n_jobs,
             apart=True,
         )
-        if given is not None:
-            tree, pieces = sparse_tree(given, self.linkage)
+        if pair_evidence is not None:
+            tree, pieces = sparse_tree(pair_evidence, self.linkage)
             return tree, _PIECES.format(pieces) if pieces > 1 else ""
         unobserved: int | None
         if self.metric == "profile":
@@ -257,10 +262,10 @@ class EAC(ConsensusClusterer):
             if ensemble.has_missing and tree[-1, 2] == 1.0:
                 unobserved = unobserved_pairs(ensemble, max_rows=self.max_dense)
         elif (pairs := self._rows(ensemble)) is not None:
-            found = cluster_tree(
+            grown = cluster_tree(
                 pairs, "average", max_dense=self.max_dense, owner="EAC", ties_as_matrix=True
             )
-            tree, unobserved = found.matrix, 0
+            tree, unobserved = grown.matrix, 0
         else:
             tree, unobserved = dense_tree(
                 ensemble, self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs

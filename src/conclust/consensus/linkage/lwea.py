@@ -174,7 +174,7 @@ class LWEA(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         if self._constraints is not None:
-            found = constrained_certain_tree(
+            constrained_tree = constrained_certain_tree(
                 ensemble,
                 self.certainty_,
                 self.linkage,
@@ -182,8 +182,13 @@ class LWEA(ConsensusClusterer):
                 normalized=self.normalized,
                 limit=DenseLimit(self.max_dense, "LWEA"),
             )
-            self.linkage_matrix_, self.lifetimes_ = found.matrix, lifetimes(found.matrix)
-            return cut(found.matrix, found.number(self.n_clusters, ensemble, "LWEA"))
+            self.linkage_matrix_, self.lifetimes_ = (
+                constrained_tree.matrix,
+                lifetimes(constrained_tree.matrix),
+            )
+            return cut(
+                constrained_tree.matrix, constrained_tree.number(self.n_clusters, ensemble, "LWEA")
+            )
         tree = certain_tree(
             ensemble,
             self.certainty_,

@@ -69,18 +69,18 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
     partition_of = ensemble.column_partitions
     stability = np.ones(len(partition_of))
     for block in gram_blocks(ensemble):
-        gram, own = block.gram, partition_of[block.rows]
-        # Objects of these clusters that each partition observed, and of each that these partitions observed.
+        gram, partitions = block.gram, partition_of[block.rows]
+        # Numbers of objects of these clusters observed by each partition, and of each cluster observed by these partitions.
         observed = np.asarray(clusters[block.rows] @ present)
         turned = np.asarray(clusters @ present[:, block.partitions])
-        rows = np.repeat(np.arange(len(own)), np.diff(gram.indptr))
+        rows = np.repeat(np.arange(len(partitions)), np.diff(gram.indptr))
         columns = gram.indices
-        other = turned[columns, own[rows] - block.partitions.start]
+        other = turned[columns, partitions[rows] - block.partitions.start]
         joined = observed[rows, partition_of[columns]] + other - gram.data
         best = np.zeros_like(observed)
         np.maximum.at(best, (rows, partition_of[columns]), gram.data / joined)
         weights_given = (observed > 0) * ensemble.partition_weights
-        weights_given[np.arange(len(own)), own] = 0.0
+        weights_given[np.arange(len(partitions)), partitions] = 0.0
         total = weights_given.sum(axis=1)
         some = stability[block.rows]
         np.divide((best * weights_given).sum(axis=1), total, out=some, where=total > 0)
@@ -218,27 +218,27 @@ class MultiEAC(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.cluster_weights_ = self._weights(ensemble)
-        given = _weights_given(ensemble, self.cluster_weights_)
+        cluster_weights = _weights_given(ensemble, self.cluster_weights_)
         start = starting_clusters(ensemble)
         if len(start) <= self.max_dense:
             with one_library_thread():
                 D, unobserved = cluster_dissimilarities(
-                    ensemble, self.cluster_weights_, given, start
+                    ensemble, self.cluster_weights_, cluster_weights, start
                 )
             tree = linkage_of(D, start, self.linkage)
-            told = f"Of {unobserved} pairs of objects" if unobserved else ""
+            silent_pairs = f"Of {unobserved} pairs of objects" if unobserved else ""
         else:
-            tree, told = self._by_rows(ensemble, given, start)
-        if told:
-            warn(_SILENT.format(told), EvidenceWarning)
+            tree, silent_pairs = self._by_rows(ensemble, cluster_weights, start)
+        if silent_pairs:
+            warn(_SILENT.format(silent_pairs), EvidenceWarning)
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)
         return cut_by_lifetime(tree, self.n_clusters, ensemble, "MultiEAC")
 
     def _by_rows(
-        self, ensemble: Ensemble, given: NDArray[np.float64], start: DistinctRows
+        self, ensemble: Ensemble, cluster_weights: NDArray[np.float64], start: DistinctRows
     ) -> tuple[NDArray[np.float64], str]:
-        """Return the tree of single linkage without a matrix of all pairs, and which pairs to warn of.
+        """Return the single-linkage tree without a matrix of all pairs, and the pairs to warn about.
 
         p = b_i' W b_j / z_i' z_j with the weights of clusters W and z the roots of those of partitions. A
         mean of such ratios is not a ratio of sums, which is all that average linkage by rows can find.
@@ -251,14 +251,14 @@ class MultiEAC(ConsensusClusterer):
                 "need no such matrix; or a larger max_dense."
             )
         scale = ensemble.partition_weights / (ensemble.partition_weights.max() or 1.0)
-        heard = np.sqrt(given * scale)
+        roots = np.sqrt(cluster_weights * scale)
         W = sp.csr_array(
             sp.diags_array(self.cluster_weights_ * over_clusters(scale, ensemble.offsets))
         )
         rows = sp.csr_array(ensemble.indicator[start.first])
-        pairs = ObjectPairs(start, rows, W, heard[start.first], np.ones(len(start)))
+        pairs = ObjectPairs(start, rows, W, roots[start.first], np.ones(len(start)))
         tree = cluster_tree(pairs, "single", max_dense=self.max_dense, owner="MultiEAC").matrix
-        silent = unobserved_pairs(ensemble, max_rows=self.max_dense, present=given > 0)
+        silent = unobserved_pairs(ensemble, max_rows=self.max_dense, present=cluster_weights > 0)
         if silent == 0:
             return tree, ""
         return tree, "Perhaps of some pairs" if silent is None else f"Of {silent} pairs of objects"
@@ -271,18 +271,18 @@ class MultiEAC(ConsensusClusterer):
             return (stability > self.threshold).astype(np.float64)
         total = int(ensemble.offsets[-1])
         try:
-            given = np.asarray(self.cluster_weights, dtype=np.float64)
+            weights = np.asarray(self.cluster_weights, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"The cluster_weights of MultiEAC must be numbers. {error}."
             ) from error
-        if given.shape != (total,) or not np.isfinite(given).all() or (given < 0).any():
+        if weights.shape != (total,) or not np.isfinite(weights).all() or (weights < 0).any():
             raise InputError(
                 f"The cluster_weights of MultiEAC must be one number at least 0 for each of the {total} "
-                f"clusters of all partitions, shape ({total},). Got shape {given.shape} instead, or "
+                f"clusters of all partitions, shape ({total},). Got shape {weights.shape} instead, or "
                 "values that are negative or not finite."
             )
-        return given
+        return weights
 
 
 def _weights_given(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -421,7 +421,7 @@ class WeightedEAC(ConsensusClusterer):
             if not weights.any():
                 weights = ensemble.weights
         self.weights_ = np.array(weights)
-        # The number is chosen below, from the partitions as they were given.
+        # The number is chosen below, from the original partitions.
         tree = EAC(
             self.n_clusters or 1, linkage=self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
         ).fit(ensemble.reweighted(within_range(weights)))

@@ -66,12 +66,12 @@ def _inner_products_of_rows(ensemble: Ensemble, start: DistinctRows) -> NDArray[
     M = sp.csr_array(scale @ ensemble.gram @ scale)
     rows = start.ensemble.indicator
     n, T = rows.shape
-    found = np.empty((n, n))
+    products = np.empty((n, n))
     step = max(1, _BLOCK_ENTRIES // max(n, T))
     for begin in range(0, n, step):
         some = slice(begin, begin + step)
-        found[some] = (rows @ np.ascontiguousarray((rows[some] @ M).toarray().T)).T
-    return found
+        products[some] = (rows @ np.ascontiguousarray((rows[some] @ M).toarray().T)).T
+    return products
 
 
 def _inner_products(start: DistinctRows, n_jobs: int | None) -> tuple[NDArray[np.float64], int]:
@@ -80,9 +80,9 @@ def _inner_products(start: DistinctRows, n_jobs: int | None) -> tuple[NDArray[np
     S = np.empty((n, n))
     unobserved = 0.0
     for block in coassociation_blocks(start.ensemble, n_jobs=n_jobs):
-        some, own = slice(block.rows.start, block.rows.stop), np.arange(len(block.rows))
+        some, local = slice(block.rows.start, block.rows.stop), np.arange(len(block.rows))
         shares = frequencies(block.counts, block.copresence)
-        shares[own, own + block.rows.start] = 1.0
+        shares[local, local + block.rows.start] = 1.0
         unobserved += float(masses[some] @ (np.isnan(shares) @ masses))
         S[some] = np.nan_to_num(shares)
     return (S * masses) @ S.T, int(unobserved) // 2

@@ -127,7 +127,7 @@ class WEAC(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         self.weights_ = crowd_weights(ensemble, self.beta)
-        # As LWEA with certain clusters: faster than EAC if weights are not integers.
+        # Computed as LWEA with certain clusters, which is faster than EAC if weights are not integers.
         tree = certain_tree(
             ensemble.reweighted(within_range(self.weights_)),
             np.ones(int(ensemble.offsets[-1])),

@@ -198,11 +198,11 @@ class ECPCS(ConsensusClusterer):
     def _group_clusters(
         self, ensemble: Ensemble | LabelBlocks, R: NDArray[np.float64], seed: np.random.SeedSequence
     ) -> NDArray[np.float64]:
-        """Divide the clusters; return the weight of each in its meta-cluster, (T, parts found)."""
+        """Partition the clusters; return the weight of each in its meta-cluster, (T, n_parts)."""
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
         weighted = np.flatnonzero(weights > 0)
-        if len(weighted) == 0:  # noise only: no two objects are together
+        if len(weighted) == 0:  # noise only: no two objects share a cluster
             return np.zeros((len(weights), 0))
         parts = _normalized_cut(
             R[np.ix_(weighted, weighted)], weights[weighted], self.n_clusters, seed, self.n_init
@@ -215,11 +215,11 @@ class ECPCS(ConsensusClusterer):
         return meta
 
 
-def _nearest(part: Part, own: None, meta: NDArray[np.float64]) -> NDArray[np.int64]:
+def _nearest(part: Part, stored: None, meta: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the meta-cluster of each object of a block."""
     if meta.shape[1] == 0:
         return np.zeros(part.ensemble.n_samples, dtype=np.int64)
-    return np.asarray(associations_in_block(part, own, meta).argmax(axis=1))
+    return np.asarray(associations_in_block(part, stored, meta).argmax(axis=1))
 
 
 def _normalized_cut(
@@ -229,7 +229,7 @@ def _normalized_cut(
     seed: np.random.SeedSequence,
     n_init: int,
 ) -> NDArray[np.int64]:
-    """Divide clusters by their similarities; one of weight 2 counts as two of weight 1."""
+    """Partition clusters by their similarities; one of weight 2 counts as two of weight 1."""
     mass = weights / weights.mean()
     embedding, starts = spawn_sequences(seed, 2)
     k = min(k, len(R))

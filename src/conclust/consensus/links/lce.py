@@ -36,10 +36,11 @@ __all__ = ["LCE"]
 Similarity: TypeAlias = Literal["cts", "wtq", "srs", "asrs"]
 Consensus: TypeAlias = Literal["spectral", "hierarchical"]
 
-# Similarities that are between clusters of one partition only.
+# Similarities defined only between clusters of one partition.
 _WITHIN = {"cts": connected_triples, "wtq": triple_quality}
-# From these shares of the labels on: noise that trees of these similarities part objects by, and missing labels that
-# the cut by "wtq" does. On planted partitions (n = 150 to 200, K = 4) the adjusted Rand index fell below .8 there.
+# Shares of noise and of missing labels from which trees of these similarities, and the cut by
+# "wtq", follow them instead of the clusters. On planted partitions (n = 150 to 200, K = 4) the
+# adjusted Rand index fell below .8 there.
 _NOISE = {"cts": 0.1, "wtq": 0.05}
 _MISSING = 0.2
 
@@ -235,7 +236,7 @@ class LCE(ConsensusClusterer):
         return tree.cut(self.n_clusters, ensemble, "LCE")
 
     def _warn_of_absence(self, ensemble: Ensemble) -> None:
-        """Warn where labels that are missing or noise hide the clusters from the similarity chosen."""
+        """Warn if missing labels or noise hide the clusters from the chosen similarity."""
         n, m = ensemble.shape
         if self.consensus == "spectral":
             share, least = float(ensemble.missing_counts.sum()) / (n * m), _MISSING
@@ -257,7 +258,7 @@ class LCE(ConsensusClusterer):
     def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> NDArray[np.int64]:
         W = _WITHIN[self.similarity](ensemble, decay=self.decay)
         edges = edges_of(ensemble)
-        if not edges.sums().any():  # noise only: no two objects are together
+        if not edges.sums().any():  # noise only: no two objects share a cluster
             return np.zeros(ensemble.n_samples, dtype=np.int64)
         if ensemble.has_missing or ensemble.has_noise:
             edges, W = _with_absence(ensemble, edges, W)
@@ -277,7 +278,7 @@ class LCE(ConsensusClusterer):
 
 
 def _with_absence(ensemble: Ensemble, edges: Edges, W: sp.csr_array) -> tuple[Edges, sp.csr_array]:
-    """Add to each partition a cluster of the objects that it put into none.
+    """Add to each partition a cluster of its unclustered objects.
 
     It is as similar to the other clusters of the partition as these are to each other, on average over their
     objects. Without it, objects would be separated by which partitions observed them: entries of W are far
@@ -288,9 +289,12 @@ def _with_absence(ensemble: Ensemble, edges: Edges, W: sp.csr_array) -> tuple[Ed
     shares = sizes / np.bincount(of, weights=sizes, minlength=n_partitions)[of]
     mean = sp.csr_array((shares, (of, np.arange(len(of)))), shape=(n_partitions, len(of)))
     to_others = sp.csr_array(mean @ (W - sp.eye_array(len(of))))
-    own = (to_others @ mean.T).diagonal()
+    self_similarity = (to_others @ mean.T).diagonal()
     absent = (~ensemble.present | ensemble.noise) * ensemble.partition_weights
-    some = np.flatnonzero(own > 0)
+    some = np.flatnonzero(self_similarity > 0)
     B = sp.hstack([edges.matrix(), sp.csr_array(absent[:, some])])
-    blocks: list[list[Any]] = [[W, to_others[some].T], [to_others[some], sp.diags_array(own[some])]]
+    blocks: list[list[Any]] = [
+        [W, to_others[some].T],
+        [to_others[some], sp.diags_array(self_similarity[some])],
+    ]
     return MatrixEdges(sp.csr_array(B)), sp.csr_array(sp.block_array(blocks))

@@ -218,7 +218,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
 
 @dataclass(frozen=True)
 class _Evidence:
-    """Products with w_ij s_ij and w_ij, none of which is formed, for distinct rows of labels.
+    """Products with the matrices w_ij s_ij and w_ij, which are never formed, for distinct rows of labels.
 
     w_ij s_ij is AA', with `lift` added for an object with itself. w_ij is the sum over groups of
     partitions that observed the same objects of presence_ig presence_jg; `counts` is the number of objects of each
@@ -236,7 +236,7 @@ class _Evidence:
     @classmethod
     def of(cls, ensemble: Ensemble, rows: DistinctRows, n_clusters: int) -> _Evidence:
         A, counts = normalized_rows(rows.ensemble), rows.masses
-        own = np.asarray(A.multiply(A).sum(axis=1)).ravel()
+        self_pairs = np.asarray(A.multiply(A).sum(axis=1)).ravel()
         if ensemble.has_missing:
             groups, present = rows.ensemble.presence_groups, rows.ensemble.present
             every = float(rows.ensemble.partition_weights.sum())
@@ -247,10 +247,10 @@ class _Evidence:
             few = ensemble.n_samples <= _ALL_PAIRS
             total = 2.0 * (squared(ensemble, 1) if few else together(ensemble)) / every
         else:
-            presence = np.ones((len(own), 1))
-            total = normalized_norm(ensemble) - float(counts @ own**2)
+            presence = np.ones((len(self_pairs), 1))
+            total = normalized_norm(ensemble) - float(counts @ self_pairs**2)
         observed = (presence**2).sum(axis=1)
-        lift = (observed - own)[:, np.newaxis]
+        lift = (observed - self_pairs)[:, np.newaxis]
         few = len(rows) <= _FEW and len(rows) < n_clusters * presence.shape[1]
         roots = np.sqrt(presence @ presence.T) if few else None
         return cls(A, counts, lift, presence, total + float(counts @ observed), roots)

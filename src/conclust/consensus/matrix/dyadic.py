@@ -1,4 +1,4 @@
-"""DyadicAspect: pairs that fall together as draws from a mixture of distributions over objects."""
+"""DyadicAspect: co-associated pairs as draws from a mixture of distributions over objects."""
 
 from __future__ import annotations
 
@@ -196,18 +196,18 @@ class DyadicAspect(SoftConsensusClusterer):
         self.n_iter_, self.converged_ = len(path.trace) - 1, path.converged
         if not path.converged:
             warn_unfinished(self)
-        own = joint.sum(axis=1, keepdims=True)
+        totals = joint.sum(axis=1, keepdims=True)
         alone = np.zeros_like(joint)
         alone[np.arange(len(alone)), first] = 1.0
-        return np.asarray(np.divide(joint, own, out=alone, where=own > 0)[rows.inverse])
+        return np.asarray(np.divide(joint, totals, out=alone, where=totals > 0)[rows.inverse])
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self.aspects_ = self.aspects_[kept]
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        self.aspects_ = self.aspects_[clusters]
 
 
 @dataclass(frozen=True)
 class _Dyads:
-    """Pairs of rows of labels that fall together, each once.
+    """Pairs of rows of labels that share a cluster, each once.
 
     ``weights`` is p_ab times the number of pairs of their objects (ordered ones within a row). A
     membership is held as alpha_r beta_ri times the sum of all p_ij, of one object of each row: its
@@ -228,9 +228,9 @@ class _Dyads:
         pairs = []
         for block, shares in _shares(rows):
             here = np.arange(len(block))
-            own = shares[here, block] * (counts[block] - 1.0)
+            self_shares = shares[here, block] * (counts[block] - 1.0)
             shares *= counts
-            shares[here, block] = own
+            shares[here, block] = self_shares
             partners[block] = shares.sum(axis=1)
             shares *= counts[block, np.newaxis]
             pairs.append(sp.csr_array(np.triu(shares[:, block.start :])))
@@ -261,7 +261,7 @@ class _Dyads:
 
 
 def _shares(rows: DistinctRows) -> Iterator[tuple[range, NDArray[np.float64]]]:
-    """Yield p_ab of some rows with all, of two objects with the same labels too."""
+    """Yield p_ab of some rows with all rows, including pairs of objects with the same labels."""
     ensemble = rows.ensemble
     B = ensemble.indicator
     alike = B.multiply(B) @ ensemble.column_weights

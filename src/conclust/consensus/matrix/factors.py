@@ -51,7 +51,7 @@ class Factors:
 
 @dataclass(frozen=True)
 class Criterion:
-    """The data of the criterion: rows B and their masses, A with the price, given weights.
+    """The data of the criterion: rows B and their masses, A including the penalty, and given weights.
 
     ``observed`` (rows, N): which partitions observed each row; None if all did.
     """
@@ -69,7 +69,7 @@ class Criterion:
     def of(
         cls, rows: DistinctRows, regularization: float, whole: Ensemble | None = None
     ) -> Criterion:
-        """Return the criterion of some rows; rows of a part take B'B of the `whole` ensemble."""
+        """Return the criterion of some rows; rows of a part use B'B of the `whole` ensemble."""
         B, mass = rows.ensemble.indicator, rows.masses
         m = rows.ensemble.n_partitions
         partition = rows.ensemble.column_partitions
@@ -78,8 +78,8 @@ class Criterion:
         blocks = gram_blocks(rows.ensemble, mass) if whole is None else gram_blocks(whole)
         table = np.empty((m, m))
         for block in blocks:
-            own = group[block.partitions, block.rows]
-            table[block.partitions] = (own @ block.gram.multiply(block.gram) @ group.T).toarray()
+            groups = group[block.partitions, block.rows]
+            table[block.partitions] = (groups @ block.gram.multiply(block.gram) @ group.T).toarray()
         everything = bool(rows.ensemble.present[:, rows.ensemble.partition_weights > 0].all())
         observed = None if everything else rows.ensemble.present.astype(np.float64)
         weights = rows.ensemble.partition_weights / rows.ensemble.partition_weights.sum()
@@ -98,7 +98,7 @@ class Criterion:
         return Factors(H, sums, grams, np.asarray(squares, dtype=np.float64), lengths)
 
     def grams(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return H'H, or of the objects that each partition observed (1 or N, K, K)."""
+        """Return H'H over all objects, or over those that each partition observed (1 or N, K, K)."""
         if self.observed is None:
             return np.asarray((H.T @ (H * self.mass[:, np.newaxis]))[np.newaxis])
         a, b, whole = _triangle(H.shape[1])
@@ -106,7 +106,7 @@ class Criterion:
         return np.asarray(((columns[a] * (columns * self.mass)[b]) @ self.observed).T[:, whole])
 
     def size(self, weights: NDArray[np.float64]) -> float:
-        """Return the part of the criterion that does not depend on the factors, including the price."""
+        """Return the part of the criterion that does not depend on the factors, including the penalty."""
         if self.observed is None:
             return float(weights @ self.table @ weights)
         return float(weights @ self.table.diagonal())
@@ -228,7 +228,7 @@ class _Reached:
 
 @dataclass(frozen=True)
 class _Round:
-    """The criterion for given weights: of few rows with ``together`` = B diag(w) B' formed."""
+    """The criterion for given weights; with few rows, ``together`` = B diag(w) B' is formed."""
 
     criterion: Criterion
     weights: NDArray[np.float64]
@@ -269,7 +269,7 @@ class _Round:
 
 
 def _triangle(k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows and columns of the upper triangle, and where in it each entry (k, k) is found."""
+    """Return rows and columns of the upper triangle, and the positions of the entries (k, k) in it."""
     a, b = np.triu_indices(k)
     whole = np.empty((k, k), dtype=np.int64)
     whole[a, b] = whole[b, a] = np.arange(len(a))

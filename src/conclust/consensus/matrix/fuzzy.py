@@ -213,7 +213,7 @@ class FuzzyRows(SoftConsensusClusterer):
                 if self.kind == "cmeans":
                     distances = rows.to_centroids(shares)
                 elif self.kind == "weighted_medoids":
-                    # For given memberships the best weights, as memberships for given weights.
+                    # The optimal weights for given memberships, found like memberships for given weights.
                     weights = _memberships(rows.to_all(shares).T, self.medoid_fuzziness).T
                     self.medoid_weights_ = np.ascontiguousarray(weights)
                     self.medoids_ = weights.argmax(axis=0)
@@ -232,11 +232,11 @@ class FuzzyRows(SoftConsensusClusterer):
             warn_unfinished(self)
         return Y
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         if self.medoids_ is not None:
-            self.medoids_ = self.medoids_[kept]
+            self.medoids_ = self.medoids_[clusters]
         if self.medoid_weights_ is not None:
-            self.medoid_weights_ = np.ascontiguousarray(self.medoid_weights_[:, kept])
+            self.medoid_weights_ = np.ascontiguousarray(self.medoid_weights_[:, clusters])
 
 
 def _memberships(distances: NDArray[np.float64], power: float) -> NDArray[np.float64]:
@@ -259,8 +259,8 @@ class _Rows:
     def of(cls, ensemble: Ensemble) -> _Rows:
         A = normalized_rows(ensemble)
         if ensemble.has_missing:
-            each = ensemble.partition_weights
-            observed_weight = ensemble.present @ (each / each.sum())
+            partition_weights = ensemble.partition_weights
+            observed_weight = ensemble.present @ (partition_weights / partition_weights.sum())
             A = sp.csr_array(
                 sp.diags_array(1.0 / np.where(observed_weight > 0, observed_weight, 1.0)) @ A
             )
@@ -268,7 +268,7 @@ class _Rows:
 
     @cached_property
     def gram(self) -> sp.csr_array | None:
-        """A'A / n: it measures the distances of the rows of AA', over n, by the rows of A. None: large."""
+        """A'A / n, the metric in which rows of A have the distances of the rows of AA', over n. None if it is too large."""
         return sp.csr_array(self.A.T @ self.A / self.A.shape[0]) if self.held else None
 
     def turned(self, centers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -294,7 +294,7 @@ class _Rows:
         return lengths
 
     def _in_metric(self, gram: sp.csr_array, columns: slice) -> NDArray[np.float64]:
-        """Return the part of the lengths of the rows of A in the metric `gram` that these give."""
+        """Return the contribution of these rows to the lengths of the rows of A in the metric `gram`."""
         part = self.A if columns == slice(0, self.A.shape[1]) else sp.csr_array(self.A[:, columns])
         return np.concatenate(
             [_lengths(self.A[rows], part[rows] @ gram) for rows in _slices(len(self.own), _AT_ONCE)]

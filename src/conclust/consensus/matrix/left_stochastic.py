@@ -29,7 +29,7 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 __all__ = ["LeftStochastic"]
 
-# Maximum number of clusters of all partitions for which B'B is decomposed whole.
+# Maximum total number of clusters for which B'B is decomposed completely.
 _DENSE = 3000
 # Singular values below this share of the first are rounding errors.
 _RANK = 1e-9
@@ -212,7 +212,7 @@ def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> NDArray[np.float64]
     if T <= _DENSE or (A.shape[0] >= T and k >= T - 1):
         values, vectors = np.linalg.eigh(normalized_gram(ensemble).toarray())
         values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
-    elif k >= A.shape[0] - 1:  # hardly more objects than directions, so AA' is the smaller matrix
+    elif k >= A.shape[0] - 1:  # few more objects than directions, so AA' is the smaller matrix
         values, left = np.linalg.eigh((A @ A.T).toarray())
         values, left = values[::-1][:k], left[:, ::-1][:, :k]
         length = np.sqrt(np.maximum(values, 0.0))
@@ -246,7 +246,7 @@ class Plane:
     def through(cls, gram: NDArray[np.float64], sums: NDArray[np.float64]) -> Plane:
         """Return the plane m'x = 1 closest to the rows, given M'M (of full rank) and M'1."""
         k = len(sums)
-        if k == 0:  # no two objects are together
+        if k == 0:  # no two objects share a cluster
             return cls(1.0, np.zeros((0, 0)))
         normal = np.linalg.solve(gram, sums)
         scale = (
@@ -318,30 +318,30 @@ class _Search:
     limits: LeftStochastic
 
     def begin(self, rows: DistinctRows, start: int, seed: int) -> Rotated:
-        """Rotate the most extreme points to the corners at first, then rotate at random."""
+        """Rotate the most extreme points to the corners in the first start, and randomly in the others."""
         points = self.points(rows)
         first = corners(points) if start == 0 else _random(points.shape[1], seed)
         limits = self.limits
         rotation = rotated(points, rows.masses, first, limits.max_iter, max(limits.tol, _ROUGH))
         return replace(rotation, rough=limits.tol < _ROUGH)
 
-    def finish(self, found: Rotated, rows: DistinctRows, kept: NDArray[np.int64]) -> Rotated:
+    def finish(self, result: Rotated, rows: DistinctRows, chosen: NDArray[np.int64]) -> Rotated:
         """Continue the rotation with all points."""
         limits = self.limits
-        return rotated(self.points(rows), rows.masses, found.rotation, limits.max_iter, limits.tol)
+        return rotated(self.points(rows), rows.masses, result.rotation, limits.max_iter, limits.tol)
 
-    def to_the_end(self, found: Rotated, rows: DistinctRows) -> Rotated:
+    def to_the_end(self, result: Rotated, rows: DistinctRows) -> Rotated:
         """Continue from the rough end of a start, unless it was already continued with all points."""
         limits = self.limits
-        left = limits.max_iter - len(found.trace) + 1
-        if not found.rough or left < 1:
-            return replace(found, converged=found.converged and not found.rough)
-        more = rotated(self.points(rows), rows.masses, found.rotation, left, limits.tol)
-        return replace(more, trace=found.trace + more.trace[1:])
+        left = limits.max_iter - len(result.trace) + 1
+        if not result.rough or left < 1:
+            return replace(result, converged=result.converged and not result.rough)
+        more = rotated(self.points(rows), rows.masses, result.rotation, left, limits.tol)
+        return replace(more, trace=result.trace + more.trace[1:])
 
-    def loss(self, found: Rotated) -> float:
+    def loss(self, result: Rotated) -> float:
         """Return the distance to the simplex."""
-        return found.trace[-1]
+        return result.trace[-1]
 
 
 def _complement(unit: NDArray[np.float64]) -> NDArray[np.float64]:

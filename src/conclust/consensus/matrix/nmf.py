@@ -205,8 +205,8 @@ class WeightedNMF(SoftConsensusClusterer):
             np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)
         )
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self.factors_ = np.ascontiguousarray(self.factors_[:, kept])
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        self.factors_ = np.ascontiguousarray(self.factors_[:, clusters])
 
 
 @dataclass(frozen=True)
@@ -233,16 +233,16 @@ class _Search:
         H = criterion.scaled(_blurred(labels, k, draw))
         return self._descended(criterion, H, criterion.given)
 
-    def finish(self, found: _Found, rows: DistinctRows, kept: NDArray[np.int64]) -> _Found:
+    def finish(self, result: _Found, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Found:
         """Fit the factors of the other rows to the rows solved, and descend with all."""
         whole = None if self.ensemble.is_soft else self.ensemble
         criterion = Criterion.of(rows, self._price, whole)
-        H = _extended(found.criterion, found.solution, criterion, kept)
-        return self._descended(criterion, H, found.solution.weights)
+        H = _extended(result.criterion, result.solution, criterion, chosen)
+        return self._descended(criterion, H, result.solution.weights)
 
-    def loss(self, found: _Found) -> float:
+    def loss(self, result: _Found) -> float:
         """Return the criterion."""
-        return found.solution.trace[-1]
+        return result.solution.trace[-1]
 
     @property
     def _price(self) -> float:
@@ -271,18 +271,20 @@ def _blurred(labels: NDArray[np.int64], k: int, draw: np.random.Generator) -> ND
 
 
 def _extended(
-    few: Criterion, found: Solution, whole: Criterion, kept: NDArray[np.int64]
+    few: Criterion, solution: Solution, whole: Criterion, chosen: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Fit the factors of the remaining rows to the rows that were solved, in least squares."""
-    factors = few.at(found.H)
-    each = found.weights
-    total = whole.B @ (factors.sums * each[few.partition][:, np.newaxis])
+    factors = few.at(solution.H)
+    partition_weights = solution.weights
+    total = whole.B @ (factors.sums * partition_weights[few.partition][:, np.newaxis])
     observed_weight = (
-        np.full(len(total), each.sum()) if whole.observed is None else whole.observed @ each
+        np.full(len(total), partition_weights.sum())
+        if whole.observed is None
+        else whole.observed @ partition_weights
     )
     total /= np.maximum(observed_weight, _FLOOR)[:, np.newaxis]
-    square = found.H.T @ (found.H * few.mass[:, np.newaxis])
+    square = solution.H.T @ (solution.H * few.mass[:, np.newaxis])
     H = total @ np.linalg.pinv(square, hermitian=True)
-    H = np.maximum(H, _FLOOR * found.H.mean())  # zeros would stay zeros
-    H[kept] = found.H
+    H = np.maximum(H, _FLOOR * solution.H.mean())  # zeros would stay zeros
+    H[chosen] = solution.H
     return np.asarray(H)

@@ -1,4 +1,4 @@
-"""AddRemAdd: least-squares consensus, one cluster extracted after the other."""
+"""AddRemAdd: least-squares consensus that extracts one cluster after the other."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ class AddRemAdd(ConsensusClusterer):
 
 
 def _modularity(evidence: Evidence) -> Evidence:
-    """Subtract the similarity that is expected by the sums of the two objects' similarities."""
+    """Subtract the similarity expected from the sums of the two objects' similarities."""
     degree = degrees(evidence)
     total = float(evidence.mass @ degree)
     if total <= 0:
@@ -272,7 +272,7 @@ def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -
     similarity = evidence.dense()
     m = len(similarity)
     if len(evidence.apart):
-        # Whatever else a unit is similar to, it is not added to one that it is kept apart from.
+        # A unit is never added to one that it must be kept apart from.
         one, other = evidence.apart.T
         far = -4.0 * (1.0 + float(evidence.mass.sum()) * float(np.abs(similarity).max(initial=0.0)))
         similarity[one, other] = similarity[other, one] = far

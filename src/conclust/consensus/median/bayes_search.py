@@ -44,8 +44,8 @@ _PART = 1_000
 _TREE = 3_000
 # Number of labels compared to find the best draw: more draws are thinned evenly.
 _COMPARED = 2_500_000_000
-# Starts that are carried on by rebuilding clusters, and rounds of rebuilding that change nothing before it ends: at
-# least so many, and more where there are few labels.
+# Number of starts continued by rebuilding clusters, and number of rounds without a change that end
+# it: minimum values, which are larger if there are few labels.
 _CARRIED_ON, _FRUITLESS = 3, 2
 _MOST_FRUITLESS = 6
 _CHEAP = 200_000
@@ -172,7 +172,7 @@ def tree_cuts(ensemble: Ensemble, most: int, threads: int) -> NDArray[np.int64]:
 
 
 def _chosen(units: DistinctRows, n_draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return the units on which starts run: those of random objects."""
+    """Return the units on which starts run: the units of random objects."""
     size = max(_PART, _CELLS // n_draws)
     if len(units) <= size:
         return np.arange(len(units))
@@ -232,11 +232,11 @@ class _Problem:
         n_iter, converged = search.descend(seed, self.wanted.max_iter, False)
         return _read(search, len(start), n_iter, converged)
 
-    def finish(self, found: Found, seed: int) -> Found:
+    def finish(self, result: Found, seed: int) -> Found:
         """Reassign clusters at random and rebuild them while the loss decreases, for at most `n_rebuilds` rounds."""
         search = self.search(self.wanted.loss)
-        _set(search, found.labels)
-        n_iter, converged, most = found.n_iter, found.converged, self.wanted.max_iter
+        _set(search, result.labels)
+        n_iter, converged, most = result.n_iter, result.converged, self.wanted.max_iter
         work = self.ensemble.codes.size * max(1, search.n_clusters)
         n_iter += search.shake(
             seed + 2 * self.wanted.n_rebuilds, min(_TURNS, _SHAKEN // work), most
@@ -254,7 +254,7 @@ class _Problem:
         if self.wanted.loss in _LEADS:
             passes, converged = search.descend(seed + 2 * self.wanted.n_rebuilds + 1, most, True)
             n_iter += passes
-        return _read(search, len(found.labels), n_iter, converged)
+        return _read(search, len(result.labels), n_iter, converged)
 
 
 def _set(search: LossSearch, labels: NDArray[np.int64]) -> None:
@@ -311,13 +311,13 @@ def _best_of_starts(
     ends = _mapped(
         lambda i: part.descended(wanted.loss, starts[i], seeds[i]), len(starts), threads, "starts"
     )
-    ends.sort(key=lambda found: found.loss)  # stable: the first one if tied
+    ends.sort(key=lambda found: found.loss)  # stable sort: the first one if tied
     carried = ends[:1]
     size = part.ensemble.codes.size
     most = max(_CARRIED_ON if size <= _FEW else 1, min(len(ends), _CHEAP // size))
-    for found in ends[1:]:
-        if len(carried) < most and found.loss > carried[-1].loss + 1e-12:
-            carried.append(found)
+    for end in ends[1:]:
+        if len(carried) < most and end.loss > carried[-1].loss + 1e-12:
+            carried.append(end)
     stage("rebuilding clusters")
     carried = _mapped(
         lambda i: part.finish(carried[i], seeds[len(starts) + i]),

@@ -17,7 +17,7 @@ __all__ = ["alone", "contracted"]
 
 
 def alone(units: DistinctRows, constraints: Constraints) -> DistinctRows:
-    """Return the units with each object that a constraint is about in one of its own."""
+    """Return the units with each constrained object in a unit of its own."""
     touched = np.zeros(len(units), dtype=np.bool_)
     touched[units.inverse[constraints.touched]] = True
     return units.apart(touched)
@@ -26,7 +26,7 @@ def alone(units: DistinctRows, constraints: Constraints) -> DistinctRows:
 def contracted(
     units: DistinctRows, evidence: Evidence, constraints: Constraints
 ) -> tuple[DistinctRows, Evidence]:
-    """Make one unit of the objects of each group.
+    """Merge the objects of each group into one unit.
 
     Its row is the mean of theirs. The similarities within it are summed from that row, an object with itself left
     out, as if all rows were equal; a column of its own makes up for the difference. All objectives are those of the
@@ -56,9 +56,9 @@ def contracted(
     weights = evidence.weights
     several = np.flatnonzero(np.bincount(group) > 1)
     if len(several):
-        own = joined @ (evidence.rows.multiply(evidence.rows) @ weights)
+        self_pairs = joined @ (evidence.rows.multiply(evidence.rows) @ weights)
         mean = mass * (rows.multiply(rows) @ weights)
-        least = (mean - own)[several] / (mass * (mass - 1.0))[several]
+        least = (mean - self_pairs)[several] / (mass * (mass - 1.0))[several]
         columns = sp.csr_array(
             (np.ones(len(several)), (several, np.arange(len(several)))), shape=(count, len(several))
         )

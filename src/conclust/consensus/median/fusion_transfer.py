@@ -169,7 +169,7 @@ class MedianPartition(ConsensusClusterer):
 
 
 def _together(ensemble: Ensemble) -> float:
-    """Sum c_ij over all pairs of objects: the disagreements of single objects with the ensemble."""
+    """Sum c_ij over all pairs of objects: the disagreements of singletons with the ensemble."""
     B = ensemble.indicator
     squares = ensemble.cluster_sizes**2 - np.asarray(B.multiply(B).sum(axis=0)).ravel()
     if ensemble.weights is not None:

@@ -222,10 +222,10 @@ class KernelWeightedPartition(ConsensusClusterer):
 
     def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
         m = ensemble.n_partitions
-        given = ensemble.partition_weights
-        given = given / given.sum()
+        partition_weights = ensemble.partition_weights
+        partition_weights = partition_weights / partition_weights.sum()
         if not self.learn_weights:
-            return np.asarray(given)
+            return np.asarray(partition_weights)
         if self.indices is None:
             if m > _MOST_PARTITIONS:
                 raise DenseLimitError(
@@ -233,7 +233,7 @@ class KernelWeightedPartition(ConsensusClusterer):
                     f"({8 * m * m / 1e9:.1f} GB), above {_MOST_PARTITIONS} partitions. Give learn_weights=False, or "
                     "values of the partitions as 'indices'."
                 )
-            values = _free_indices(ensemble, given)
+            values = _free_indices(ensemble, partition_weights)
         else:
             values = index_table(self.indices, "indices")
             if values.shape[1] != m:
@@ -241,11 +241,11 @@ class KernelWeightedPartition(ConsensusClusterer):
                     f"'indices' must have a column for each of the {m} partitions. Got an array of "
                     f"shape {np.shape(self.indices)}."
                 )
-        weights = given * relevance_weights(values, weights=given)
+        weights = partition_weights * relevance_weights(values, weights=partition_weights)
         return np.asarray(weights / weights.sum())
 
     def _search(self, ensemble: Ensemble, units: DistinctRows) -> NDArray[np.int64]:
-        """Anneal on a part of the units, finish the best on all; return the labels of the units."""
+        """Anneal on a part of the units, refine the best result on all; return the labels of the units."""
         root = seed_sequence(self.random_state, "KernelWeightedPartition")
         draw = spawn_generators(root, 1)[0]
         seeds = spawn_seeds(root, self.n_init + 1)[1:]
@@ -312,9 +312,9 @@ class _Evidence:
     ) -> _Evidence:
         whole = Tables.of(ensemble, np.zeros(ensemble.n_samples, dtype=np.int64))
         norms = log_norms(whole, kernel)
-        there = (weights > 0) & np.isfinite(norms)
+        used = (weights > 0) & np.isfinite(norms)
         factors = np.full(len(weights), -np.inf)
-        factors[there] = np.log2(weights[there]) - 0.5 * norms[there]
+        factors[used] = np.log2(weights[used]) - 0.5 * norms[used]
         return cls(
             np.ascontiguousarray(ensemble.labels[units.first], dtype=np.int32),
             units.masses,
@@ -338,7 +338,7 @@ class _Evidence:
 
 
 def _free_indices(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return two validity indices of the partitions that need no data, (2, N)."""
+    """Return two validity indices of the partitions that do not need the points, (2, N)."""
     agreement = similarities(ensemble, "nmi", "KernelWeightedPartition") @ weights
     observed = ensemble.observed_counts
     shares = ensemble.cluster_sizes / over_clusters(observed, ensemble.offsets)
@@ -352,7 +352,7 @@ def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) ->
     """Return the best partition at the end of a level of annealing, the start among them."""
     n = len(start)
     search.set(start, int(start.max()) + 1)
-    search.transfer(np.flatnonzero(start < 0))  # also places units in no cluster
+    search.transfer(np.flatnonzero(start < 0))  # also assigns units without a cluster
     best, value = np.empty(n, dtype=np.int64), search.objective()
     search.read(best)
     proposals = max(n, _PROPOSALS)

@@ -1,4 +1,4 @@
-"""The kernel of partitions: how far two partitions keep the same subsets of objects together.
+"""The kernel of partitions, which measures to what extent two partitions keep the same subsets together.
 
 Everything is in base-2 logarithms: the number of subsets overflows beyond a thousand objects.
 """
@@ -54,14 +54,14 @@ def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _subsets(size: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
-    """Return log2 of the sum, over the subsets of `size` objects that count, of their squared sizes."""
+    """Return log2 of the sum of squared sizes over the counted subsets of `size` objects."""
     if kernel == "pairs":
         return 1.0 + _log(size * (size - 1.0))
     return _log(size * (size + 1.0)) + size - 2.0
 
 
 def _singles(count: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
-    """Return the same for `count` clusters of one object each: one subset, and no pair."""
+    """Return the same for `count` singletons: one subset each, and no pair."""
     return _log(count * (kernel != "pairs"))
 
 
@@ -83,11 +83,11 @@ def _own(observed: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
 
 
 def _normalised(
-    shared: NDArray[np.float64], norm: NDArray[np.float64], own: NDArray[np.float64]
+    shared: NDArray[np.float64], norm: NDArray[np.float64], self_kernel: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Divide a kernel by its norms, in logarithms; 0 where it is 0."""
-    some = np.isfinite(shared) & np.isfinite(own)
-    safe = np.where(some, norm, 0.0) + np.where(some, own, 0.0)
+    some = np.isfinite(shared) & np.isfinite(self_kernel)
+    safe = np.where(some, norm, 0.0) + np.where(some, self_kernel, 0.0)
     return np.where(some, np.where(some, shared, 0.0) - 0.5 * safe, -np.inf)
 
 
@@ -131,7 +131,7 @@ def log_joined(tables: Tables, kernel: Kernel) -> tuple[NDArray[np.float64], NDA
 
 
 def _all_but_each(logs: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Sum along an axis, leaving out each entry in turn."""
+    """Return the sums along an axis without each entry in turn."""
     logs = np.moveaxis(logs, axis, 0)
     nothing = np.full((1, *logs.shape[1:]), -np.inf)
     before = np.concatenate([nothing, np.logaddexp2.accumulate(logs, axis=0)[:-1]])

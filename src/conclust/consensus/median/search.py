@@ -39,10 +39,10 @@ __all__ = [
 ]
 
 Criterion: TypeAlias = Literal["additive", "averaged", "explained"]
-# Their numbers in ``_kernels/search/median.h`` are their places.
+# Their numbers in ``_kernels/search/median.h`` are their positions here.
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
-# Starts are compared on at most this many units; the best is finished on all. Fewer than elsewhere
-# (`consensus/restarts.py`): one of them fuses single units pair by pair, the square of their number.
+# Starts are compared on at most this many units; the best is refined on all. Fewer than in
+# `consensus/restarts.py`, because one start fuses single units pair by pair, in quadratic time.
 SUBSET = 1000
 # Maximum number of clusters for which pairs of clusters are considered for a fusion.
 _FUSED = 2000
@@ -114,7 +114,7 @@ class Found:
 
 
 def interchangeable(ensemble: Ensemble) -> DistinctRows:
-    """Return the rows of objects that some optimal partition keeps together: the units of the search.
+    """Return the groups of objects that some optimal partition keeps together: the units of the search.
 
     Objects with the same labels everywhere belong together, unless they are noise somewhere (the same
     noise does not put them together) or the labels are soft.
@@ -132,16 +132,16 @@ def evidence_of(
     `together` has a weight for every cluster of every partition, without w_u; a shift of None is
     the mean: the similarities of all pairs of objects then sum to 0.
     """
-    each = ensemble.partition_weights
-    voting = np.flatnonzero(each > 0)
+    partition_weights = ensemble.partition_weights
+    voting = np.flatnonzero(partition_weights > 0)
     rows = ensemble.indicator[units.first]
     weights = ensemble.column_weights * together
     if ensemble.has_missing:
         observed = sp.csr_array(ensemble.present[np.ix_(units.first, voting)].astype(np.float64))
-        votes = each[voting]
+        votes = partition_weights[voting]
     else:
         observed = sp.csr_array(np.ones((len(units), 1)))
-        votes = np.array([each.sum()])
+        votes = np.array([partition_weights.sum()])
     used = np.flatnonzero(weights > 0)
     rows, weights = rows[:, used], weights[used]
     if shift is None:
@@ -312,13 +312,13 @@ def member_starts(
         noise = np.flatnonzero(labels == -2)
         start = np.where(labels >= 0, labels, -1)
         start[noise] = counts[u] + np.arange(len(noise))
-        there = start >= 0
-        if not there.any() or (k is not None and len(np.unique(start[there])) < k):
+        assigned = start >= 0
+        if not assigned.any() or (k is not None and len(np.unique(start[assigned])) < k):
             continue
-        start[there] = canonical_labels(start[there])
+        start[assigned] = canonical_labels(start[assigned])
         search.set(start, int(start.max()) + 1)
         scored.append((search.objective(), start))
-    scored.sort(key=lambda each: -each[0])  # stable: of equals the first
+    scored.sort(key=lambda each: -each[0])  # stable sort: the first one if tied
     return [start for _, start in scored[:n_best]]
 
 
@@ -336,7 +336,7 @@ def _descend(
             return None
         if search.n_clusters > k:
             search.fuse(k)
-        if search.n_clusters > k:  # what is left is kept apart
+        if search.n_clusters > k:  # the remaining clusters must be kept apart
             return None
     elif len(start) == search.n_clusters <= _FUSED:
         search.fuse(0)
@@ -349,10 +349,12 @@ def _descend(
             converged = search.fuse(0) == 0
     labels = np.empty(len(start), dtype=np.int64)
     search.read(labels)
-    if (labels < 0).any():  # each cluster has a unit that these are kept apart from
+    if (labels < 0).any():  # every cluster has a unit that these must be kept apart from
         return None
     labels = canonical_labels(labels)
-    search.set(labels, int(labels.max()) + 1)  # sums again, without the rounding of many moves
+    search.set(
+        labels, int(labels.max()) + 1
+    )  # recomputed to remove the rounding errors of many moves
     return Found(labels, search.objective(), n_iter, converged)
 
 
@@ -376,7 +378,7 @@ def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: NDArray[np.
 
 
 def extended(evidence: Evidence, chosen: NDArray[np.int64], labels: NDArray[np.int64]) -> Found:
-    """Place the units that are not among the chosen ones with the cluster of most similar objects.
+    """Assign the remaining units to the cluster with the most similar objects.
 
     Only clusters of several chosen units are considered, unchanged; units similar to none stay single.
     """
@@ -407,7 +409,7 @@ def least_squares_labels(
     draw: np.random.Generator,
     counts: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Return the partition of at most `n_clusters` that explains the ensemble best: a start.
+    """Return the partition with at most `n_clusters` clusters that explains the ensemble best, as a start.
 
     `counts` is the number of times each object counts, by default once.
     """

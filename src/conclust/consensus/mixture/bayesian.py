@@ -241,11 +241,11 @@ class BayesianEnsemble(PlacingClusterer):
         seed = seed_sequence(self.random_state, "BayesianEnsemble")
         threads = thread_count(self.n_jobs, "BayesianEnsemble")
         first = 1.0 / self.n_clusters if self.alpha is None else float(self.alpha)
-        given = self.smoothing
+        smoothing = self.smoothing
         search = _Search(
             np.full(self.n_clusters, first),
             self.learn_alpha,
-            _SMOOTHING["variational"] if given is None else float(given),
+            _SMOOTHING["variational"] if smoothing is None else float(smoothing),
             self.max_iter,
             self.tol,
             threads,
@@ -254,7 +254,7 @@ class BayesianEnsemble(PlacingClusterer):
         n_init = fewer_starts(self.n_init, rows, self.n_clusters)
         best = best_of_restarts(search, rows, n_init, seed, threads)
         if self.solver == "gibbs":
-            b = _SMOOTHING["gibbs"] if given is None else float(given)
+            b = _SMOOTHING["gibbs"] if smoothing is None else float(smoothing)
             return self._sample(ensemble, rows, best, MixedPrior(first, self.learn_alpha, b), seed)
         self._model = best.model
         self.objective_ = best.trace[-1]
@@ -291,17 +291,17 @@ class BayesianEnsemble(PlacingClusterer):
         self.n_iter_ = len(means.log_probabilities)
         return means.membership
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         parts = self._model
-        beta = np.ascontiguousarray(parts.beta[:, kept])
-        self._model = replace(parts, alpha=parts.alpha[kept], beta=beta)
+        beta = np.ascontiguousarray(parts.beta[:, clusters])
+        self._model = replace(parts, alpha=parts.alpha[clusters], beta=beta)
         self.alpha_ = self._model.alpha
         self.label_probabilities_ = [
             block.T.copy() for block in np.split(beta, self._model.offsets[1:-1])
         ]
         if self.solver == "gibbs":
             columns = np.full(parts.beta.shape[1], -1, dtype=np.int32)
-            columns[kept] = np.arange(len(kept))
+            columns[clusters] = np.arange(len(clusters))
             self.draws_ = columns[self.draws_]
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
@@ -367,7 +367,7 @@ class _Model:
         return smoothing * float(self.weights @ per_partition)
 
     def first_mass(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the mass of objects each of which is of one cluster, not known which."""
+        """Return the mass of objects that each belong to a single unknown cluster."""
         B = indicator_of(codes, self.offsets)
         columns = over_clusters(self.weights, self.offsets)
         z = B @ (columns[:, None] * np.log(self.beta)) + np.log(self.alpha / self.alpha.sum())
@@ -380,8 +380,10 @@ class _Model:
         logs, beta = np.log(membership), np.log(self.beta)
         clusters = np.zeros(codes.shape, dtype=np.int32)
         for u, first in enumerate(self.offsets[:-1]):
-            own = np.flatnonzero(codes[:, u] < self.offsets[u + 1] - first)
-            clusters[own, u] = (logs[own] + beta[first + codes[own, u]]).argmax(axis=1)
+            labelled = np.flatnonzero(codes[:, u] < self.offsets[u + 1] - first)
+            clusters[labelled, u] = (logs[labelled] + beta[first + codes[labelled, u]]).argmax(
+                axis=1
+            )
         return clusters
 
     def placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -436,14 +438,14 @@ class _Search:
             rows, model, (B @ rows.ensemble.column_weights)[:, None] * z, _SETTLING, 1
         )
 
-    def finish(self, found: _Fitted, rows: DistinctRows, kept: NDArray[np.int64]) -> _Fitted:
+    def finish(self, result: _Fitted, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Fitted:
         """Continue with all rows."""
-        mass = found.model.first_mass(rows.ensemble.codes)
-        return self._climb(rows, found.model, mass, 0, self.threads)
+        mass = result.model.first_mass(rows.ensemble.codes)
+        return self._climb(rows, result.model, mass, 0, self.threads)
 
-    def loss(self, found: _Fitted) -> float:
+    def loss(self, result: _Fitted) -> float:
         """Return the negative bound at the end of a start."""
-        return -found.trace[-1]
+        return -result.trace[-1]
 
     def _climb(
         self,

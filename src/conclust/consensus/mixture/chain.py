@@ -145,7 +145,7 @@ class Chain:
         reference: NDArray[np.float64],
         rng: np.random.Generator,
     ) -> Posterior:
-        """Draw, and keep the last draws.
+        """Draw samples, and keep the last ones.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Chain:
                 if n_kept < 0:
                     continue
                 theta = self.theta()
-                order = assign(named.T @ theta)  # which cluster of the draw each column is
+                order = assign(named.T @ theta)  # the cluster of the draw for each column
                 theta = theta[:, order]
                 named += theta
                 draws[:, n_kept] = _drawn_columns(theta, rng)
@@ -182,7 +182,7 @@ class Chain:
 
 
 def _of_some(prior: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum over clusters log Gamma(prior) - log Gamma(prior + size); 0 of a partition of noise alone."""
+    """Sum log Gamma(prior) - log Gamma(prior + size) over clusters; 0 for a partition of noise only."""
     some = prior > 0
     safe = np.where(some, prior, 1.0)
     return np.asarray((some * (gammaln(safe) - gammaln(safe + sizes))).sum(axis=1))
@@ -230,10 +230,10 @@ class _Repeated:
         return float(self.counts @ (gammaln(a + self.values) - gammaln(a)))
 
 
-def _height(others: float, own: _Repeated, totals: _Repeated, mean: float, t: float) -> float:
+def _height(others: float, repeated: _Repeated, totals: _Repeated, mean: float, t: float) -> float:
     """Return the log density of t = log alpha_k up to a constant; `others` is the rest of alpha's sum."""
     a = math.exp(t)
-    return own.rises(a) - totals.rises(others + a) - a / mean + t
+    return repeated.rises(a) - totals.rises(others + a) - a / mean + t
 
 
 def _sliced(height: Callable[[float], float], at: float, rng: np.random.Generator) -> float:

@@ -244,12 +244,12 @@ class MixtureModel(PlacingClusterer):
         if not converged:
             warn_unfinished(self, "iterations of EM")
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         parts = self._components
         self._components = replace(
             parts,
-            mixing=parts.mixing[kept],
-            theta=np.ascontiguousarray(parts.theta[:, kept]),
+            mixing=parts.mixing[clusters],
+            theta=np.ascontiguousarray(parts.theta[:, clusters]),
         )
         self.mixing_ = self._components.mixing
         cuts = self._components.offsets[1:-1]
@@ -323,13 +323,13 @@ class _Search:
         z = trusted(seeded(rows, self.n_clusters, seed), self.n_clusters)
         return self._climb(rows, _maximised(rows, z, self.smoothing))
 
-    def finish(self, found: _Fitted, rows: DistinctRows, kept: NDArray[np.int64]) -> _Fitted:
+    def finish(self, result: _Fitted, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Fitted:
         """Continue EM with all rows."""
-        return self._climb(rows, found.components)
+        return self._climb(rows, result.components)
 
-    def loss(self, found: _Fitted) -> float:
+    def loss(self, result: _Fitted) -> float:
         """Return the negative objective at the end of a start."""
-        return -found.trace[-1]
+        return -result.trace[-1]
 
     def _climb(self, rows: DistinctRows, components: _Components) -> _Fitted:
         """Run EM from some components until it converges."""
@@ -366,11 +366,11 @@ def _components_of(
     mixing: NDArray[np.float64],
     smoothing: float,
 ) -> _Components:
-    """Return the components from the number of objects of each with each label, and in total."""
-    # Weights are the same for all labels of a partition: they would cancel.
+    """Return the components from their numbers of objects with each label, and in total."""
+    # All labels of a partition have the same weight, which would cancel.
     theta: NDArray[np.float64] = counts + smoothing
     sums = over_partitions(theta, ensemble.offsets)
-    # Without smoothing, a component without any label of a partition gives it no information.
+    # Without smoothing, a component that has no label of a partition carries no information about it.
     empty = over_clusters(sums <= 0, ensemble.offsets)
     theta[empty] = 1.0
     sums = over_partitions(theta, ensemble.offsets)
@@ -410,7 +410,7 @@ class _Climb:
 
 
 def _climbed(labels: LabelBlocks, climb: _Climb, search: _Search) -> _Climb:
-    """Make an iteration."""
+    """Run one iteration."""
     components = _components_of(labels, climb.counts, climb.masses, search.smoothing)
     next_climb = _looked(labels, components, climb.trace, search.smoothing)
     gain = next_climb.trace[-1] - next_climb.trace[-2]
@@ -444,6 +444,6 @@ def _expected(part: Part, components: _Components) -> tuple[Any, ...]:
     return B.T @ z, z.sum(axis=0), log_likelihood, float(_entropies(z).sum())
 
 
-def _posterior_of(part: Part, own: None, components: _Components) -> NDArray[np.float64]:
+def _posterior_of(part: Part, stored: None, components: _Components) -> NDArray[np.float64]:
     """Return the memberships of a block."""
     return components.posterior(part.ensemble.indicator, np.ones(part.ensemble.n_samples))[0]

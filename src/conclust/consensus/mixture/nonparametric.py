@@ -193,10 +193,10 @@ def _drawn_concentration(
 def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return for each draw the squared distance, over pairs, to the mean of all of them."""
     S = draws.shape[1]
-    if len(draws) == 1:  # there is no pair
+    if len(draws) == 1:  # there are no pairs
         return np.zeros(S)
     ensemble = Ensemble(draws)
-    # Ordered pairs of objects that are together in s and in t, an object with itself included.
+    # Ordered pairs of objects that share a cluster in both s and t, including each object with itself.
     both = np.empty((S, S))
     groups = np.array_split(np.arange(S), -(-S // _DRAWS))
     for i, group in enumerate(groups):
@@ -255,10 +255,10 @@ def posterior_coclustering(
     (15, 15)
     """
     expected = "a NonparametricBayesianEnsemble or a BayesianEnsemble with solver='gibbs'"
-    given: Any = model
-    if not isinstance(given, NonparametricBayesianEnsemble | BayesianEnsemble):
+    estimator: Any = model
+    if not isinstance(estimator, NonparametricBayesianEnsemble | BayesianEnsemble):
         advice = "Of draws of your own: coassociation(Ensemble.from_draws(draws)) / n_draws."
-        refuse("model", "posterior_coclustering", expected, given, advice)
+        refuse("model", "posterior_coclustering", expected, estimator, advice)
     check_is_fitted(model)
     if not hasattr(model, "draws_"):
         refuse("model", "posterior_coclustering", expected, model)

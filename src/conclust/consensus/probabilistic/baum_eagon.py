@@ -24,7 +24,7 @@ from conclust.evidence import evidence
 
 __all__ = ["BaumEagon"]
 
-# Change of memberships up to which an iteration is the last.
+# Change of memberships below which the iteration ends.
 _STILL = 1e-5
 # Number of objects times clusters times presence groups in a block.
 _CELLS = 1 << 18
@@ -208,7 +208,7 @@ class BaumEagon(SoftConsensusClusterer):
         return best.point
 
     def _told(self, paths: Iterable[Path], run: Run) -> list[Path]:
-        """Collect the results of all starts, with a line for each."""
+        """Collect the results of all starts, printing a line for each."""
         results = []
         for path in tracked(paths, "starts", self.n_init):
             run.report(f"objective {path.trace[-1]:.10g} after {len(path.trace) - 1} iterations")
@@ -234,7 +234,7 @@ class _Pairs(ABC):
         )
         if diagonal:
             self.ceiling += float(np.divide(c**2, N, where=N > 0, out=np.zeros_like(c)).sum())
-        self.c, self.N = c, N  # of each object with itself
+        self.c, self.N = c, N  # pairs of each object with itself
 
     def visit(self, Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return f(Y) and H, the sums h_ik."""
@@ -251,14 +251,14 @@ class _Pairs(ABC):
 
 
 class _ByClusters(_Pairs):
-    """By the partitions' clusters: no pair is formed."""
+    """Sums by the partitions' clusters, without forming pairs."""
 
     def __init__(self, ensemble: Ensemble, diagonal: bool, threads: int) -> None:
         super().__init__(ensemble, diagonal, threads)
         self.B = ensemble.indicator
         self.weighted = (self.B * ensemble.column_weights).T.tocsr()
         self.degree = self.present @ (self.group_weights * self.present.sum(axis=0))
-        # Corrections for pairs that are left out.
+        # Corrections for omitted pairs.
         self.own_c = np.zeros((len(self.c), 1)) if diagonal else self.c[:, None]
         self.own_N = np.zeros((len(self.N), 1)) if diagonal else self.N[:, None]
         self.degree -= self.own_N[:, 0]
@@ -276,7 +276,7 @@ class _ByClusters(_Pairs):
 
 
 class _ByMatrices(_Pairs):
-    """By matrices of all pairs, for few objects."""
+    """Sums by matrices of all pairs, for few objects."""
 
     def __init__(self, ensemble: Ensemble, diagonal: bool, threads: int) -> None:
         super().__init__(ensemble, diagonal, threads)

@@ -104,7 +104,7 @@ class BlockPairs:
         return distances_of(self.labels, at, self_pairs, self._together) * self.scale
 
     def expected(self, Y: Reached) -> NDArray[np.float64]:
-        """Refused earlier: a previous membership may have to be restored."""
+        """Not available, because a previous membership may have to be restored."""
         raise ValueError("The corrected distance is not measured in blocks.")
 
     def descend(
@@ -126,7 +126,7 @@ class BlockPairs:
         )
 
     def placing(self, Y: Reached) -> FactoredModel:
-        """Return the model that has the sums of a membership."""
+        """Return the model with the sums of a membership."""
         measured = Y.measured
         return replace(
             self.model, sums=measured.sums, grams=measured.grams, group_sizes=measured.sizes
@@ -148,12 +148,14 @@ class BlockPairs:
         return Reached(state, measured, descent.kept, self.labels.n_samples)
 
 
-# -- what blocks do
+# -- tasks of blocks
 
 
-def _measure(part: Part, own: Any, model: FactoredModel, k: int) -> tuple[NDArray[np.float64], ...]:
+def _measure(
+    part: Part, stored: Any, model: FactoredModel, k: int
+) -> tuple[NDArray[np.float64], ...]:
     """Return the contribution of a block to `Measured`."""
-    Y = read_memberships(own)
+    Y = read_memberships(stored)
     sums, grams, sizes, _, _ = sums_of_block(part.ensemble, Y, model, k)
     fourths, own_squares = of_self_pairs(part.ensemble, (Y**2).sum(axis=1))
     return sums, grams, sizes, fourths, own_squares

@@ -35,16 +35,16 @@ _AT_ONCE = 1 << 25
 _MANY = 1000
 _SLOTS = 32
 _RUN = 8
-# With fewer entries of evidence a sweep takes a few milliseconds: on a busy machine threads that wait for
-# each other then cost more than they bring.
+# With fewer entries of evidence a sweep takes a few milliseconds; on a busy machine, threads that
+# wait for each other then cost more time than they save.
 _FEW_ENTRIES = 1 << 20
 # f may seem to rise by this share, through rounding.
 _ROUNDING = 1e-12
 # After the sweeps, objects whose gap exceeds this multiple of the median are finished one by one.
 _STUCK = 20.0
 _FINISHES = 5
-# After every fourth sweep a longer step in the direction of the last one is tried. Its length is the sum of
-# all later steps if each shrinks by the same factor, taken as at most _MOST_SHRINK.
+# After every fourth sweep a longer step in the direction of the last one is tried. Its length is
+# the sum of all later steps if each shrinks by the same factor, which is limited to _MOST_SHRINK.
 _LEAP_EVERY = 4
 _MOST_SHRINK = 0.95
 # Overhead of a call of the kernel, in multiplications and additions: most of the cost for few objects.
@@ -88,28 +88,28 @@ def descend(
     work = _Work(evidence, Y0, divergence, threads)
     f = work.objective()
     trace = [(f, np.nan)]
-    known, known_at = f, work.Y.copy()  # at the same sweeps for every divergence
+    compared_f, compared_Y = f, work.Y.copy()  # after the same sweeps for every divergence
     converged, n_iter, last = False, 0, np.inf
     while n_iter < max_iter and not converged:
         n_iter += 1
         leap = n_iter % _LEAP_EVERY == 0
         before_sweep = work.Y.copy() if leap else work.Y
-        enough = tol * known
-        met, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, work.slot)
-        converged = about <= enough or met <= tol_kkt
+        enough = tol * compared_f
+        largest_gap, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, work.slot)
+        converged = about <= enough or largest_gap <= tol_kkt
         leap = leap and not converged
         if leap or converged or n_iter == max_iter:
             f = work.objective()
-            if work.slot > 1 and f > known + _ROUNDING * abs(known):
-                f, converged = known, False
-                work.go_back(known_at)
+            if work.slot > 1 and f > compared_f + _ROUNDING * abs(compared_f):
+                f, converged = compared_f, False
+                work.go_back(compared_Y)
                 report("f rose: objects move in turn from here on")
             elif leap:
                 f = work.leap(before_sweep, f, about / last)
-            known, known_at = f, work.Y.copy()
-            trace.append((f, met))
+            compared_f, compared_Y = f, work.Y.copy()
+            trace.append((f, largest_gap))
         report(
-            f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {met:.3g}",
+            f"sweep {n_iter}: objective lowered by about {about:.3g}, residual {largest_gap:.3g}",
             n_iter,
             max_iter,
         )
@@ -146,7 +146,7 @@ def objective(
 
 
 class _Work:
-    """The kernel with its membership, called in parts between which Ctrl-C takes effect."""
+    """The kernel with its membership, called in portions between which Ctrl-C takes effect."""
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class _Work:
 
         `slot` objects at a time move together; where it is 1, f falls with every object.
         """
-        met, fell = 0.0, 0.0
+        largest_gap, fell = 0.0, 0.0
         for part in self._parts(self.lengths[objects]):
             with np.errstate(all="ignore"):
                 gap, lowered, spent = self.solver.visit(
@@ -202,9 +202,9 @@ class _Work:
                     finish,
                     self.gaps,
                 )
-            met, fell = max(met, gap), fell + lowered
+            largest_gap, fell = max(largest_gap, gap), fell + lowered
             self.spent += spent + _CALL
-        return met * self.scale, fell * self.scale
+        return largest_gap * self.scale, fell * self.scale
 
     def leap(self, before: NDArray[np.float64], f: float, ratio: float) -> float:
         """Extend the last sweep's step if that lowers f; return f.
@@ -218,9 +218,9 @@ class _Work:
             np.maximum(reached + further * (reached - before), 0.1 * reached, out=self.Y)
             self.Y /= self.Y.sum(axis=1, keepdims=True)
             self.solver.take(self.Y)
-            there = self.objective()
-            if there < f:
-                return there
+            f_after = self.objective()
+            if f_after < f:
+                return f_after
         self.Y[:] = reached
         self.solver.take(self.Y)
         return f

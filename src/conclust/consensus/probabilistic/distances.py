@@ -105,8 +105,8 @@ class AllPairs:
         total = np.empty(ensemble.n_partitions)
         for u in range(ensemble.n_partitions):
             P = self._soft[:, ensemble.offsets[u] : ensemble.offsets[u + 1]]
-            own = np.asarray(P.multiply(P).sum(axis=1)).ravel()
-            total[u] = np.sum((P.T @ P).toarray() ** 2) - np.sum(own**2)
+            self_pairs = np.asarray(P.multiply(P).sum(axis=1)).ravel()
+            total[u] = np.sum((P.T @ P).toarray() ** 2) - np.sum(self_pairs**2)
         return total
 
     def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -142,8 +142,8 @@ class AllPairs:
         if self._soft is None:
             return self._together
         mass = np.asarray(self._soft.sum(axis=0), dtype=np.float64)
-        own = np.asarray(self._soft.multiply(self._soft).sum(axis=0), dtype=np.float64)
-        return _per_partition(self.ensemble, mass**2 - own)
+        self_pairs = np.asarray(self._soft.multiply(self._soft).sum(axis=0), dtype=np.float64)
+        return _per_partition(self.ensemble, mass**2 - self_pairs)
 
     def descend(
         self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
@@ -211,17 +211,17 @@ class PairPattern:
     def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean of d_u(Y) over all orders of the pairs that u observed."""
         m = self.ensemble.n_partitions
-        known, overlaps, agreed, explained, squares = np.zeros((5, m))
+        n_pairs, overlaps, agreed, explained, squares = np.zeros((5, m))
         for rows in _blocks(len(self._i), max(m, Y.shape[1])):
             a = (Y[self._i[rows]] * Y[self._j[rows]]).sum(axis=1)
             x, both = self._together(rows), self._both(rows).astype(np.float64)
-            known += both.sum(axis=0)
+            n_pairs += both.sum(axis=0)
             overlaps += (x * both).sum(axis=0)
             agreed += (x**2 * both).sum(axis=0)
             explained += a @ both
             squares += a**2 @ both
         share = np.zeros(m)
-        np.divide(overlaps, known, out=share, where=known > 0)
+        np.divide(overlaps, n_pairs, out=share, where=n_pairs > 0)
         return 2.0 * (squares - 2.0 * share * explained + agreed) * self.scale
 
     def descend(
@@ -229,8 +229,8 @@ class PairPattern:
     ) -> NDArray[np.float64]:
         """Visit the objects with the pairwise solver."""
         stopping = Stopping(max_iter, tol, 1e-9)
-        known = self._evidence(weights)
-        return descend(known, Y, divergences.l2, stopping, threads=self.threads).membership
+        evidence = self._evidence(weights)
+        return descend(evidence, Y, divergences.l2, stopping, threads=self.threads).membership
 
     def _evidence(self, weights: NDArray[np.float64]) -> SparseEvidence:
         """Return the weighted counts of the pattern, without pairs of zero weight."""
@@ -238,10 +238,10 @@ class PairPattern:
         indptr, indices = self.pattern.indptr, self.pattern.indices
         i = np.repeat(np.arange(self.ensemble.n_samples), np.diff(indptr))
         c, N = pair_counts(weighted, i, indices, n_jobs=self.threads)
-        known = N > 0
-        if not known.all():
-            n_known = np.concatenate([[0], np.cumsum(known)])
-            indptr, indices, c, N = n_known[indptr], indices[known], c[known], N[known]
+        observed = N > 0
+        if not observed.all():
+            n_known = np.concatenate([[0], np.cumsum(observed)])
+            indptr, indices, c, N = n_known[indptr], indices[observed], c[observed], N[observed]
         return SparseEvidence._of(indptr, indices, c, N)
 
 
@@ -251,11 +251,11 @@ def distances_of(
     self_pairs: tuple[NDArray[np.float64], NDArray[np.float64]],
     pairs_together: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return d_u / s_u of all pairs from S and G in a model, and what the pairs i = j have in them."""
-    fourths, own = self_pairs
+    """Return d_u / s_u of all pairs from S and G in a model, and the contribution of the pairs i = j to them."""
+    fourths, products = self_pairs
     grams = (model.grams**2).sum(axis=(1, 2))[model.group_of]
     sums = _per_partition(ensemble, (model.sums**2).sum(axis=1))
-    return np.asarray(np.maximum(grams - fourths - 2.0 * (sums - own) + pairs_together, 0.0))
+    return np.asarray(np.maximum(grams - fourths - 2.0 * (sums - products) + pairs_together, 0.0))
 
 
 def of_self_pairs(
@@ -265,18 +265,18 @@ def of_self_pairs(
     n, m = ensemble.shape
     if ensemble.label_view.complete and not ensemble.is_soft:
         return np.full(m, np.sum(norms**2)), np.full(m, np.sum(norms))
-    fourths, own = np.zeros(m), np.zeros(m)
+    fourths, products = np.zeros(m), np.zeros(m)
     dtype = ensemble.codes.dtype
     for rows in _blocks(n, m):
         codes = ensemble.codes[rows]
         part = norms[rows][:, np.newaxis]
         fourths += (part**2 * (codes != missing_code(dtype))).sum(axis=0)
         if not ensemble.is_soft:
-            own += (part * (codes < noise_code(dtype))).sum(axis=0)
+            products += (part * (codes < noise_code(dtype))).sum(axis=0)
     if ensemble.is_soft:
         squares = ensemble.indicator.multiply(ensemble.indicator)
-        own = _per_partition(ensemble, np.asarray(squares.T @ norms).ravel())
-    return fourths, own
+        products = _per_partition(ensemble, np.asarray(squares.T @ norms).ravel())
+    return fourths, products
 
 
 def together(ensemble: Derived) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ from conclust.weighting.granularity import Recoding, matched
 
 __all__ = ["Granularity", "PairObjectiveClusterer", "bound_of", "run_of"]
 
-# The granularity of the partitions in the objective.
+# Options for the granularity of the partitions in the objective.
 Granularity: TypeAlias = Literal["given", "matched"]
 
 # Maximum number of objects for which c and N of all pairs are formed.
@@ -49,7 +49,7 @@ def bound_of(estimator: Any, ensemble: Ensemble) -> int:
 
 
 def run_of(estimator: Any) -> Run:
-    """Return how an estimator runs, from its parameters."""
+    """Return the settings of a run from the parameters of an estimator."""
     owner = type(estimator).__name__
     return Run(
         seed_sequence(estimator.random_state, owner),
@@ -106,14 +106,14 @@ class PairObjectiveClusterer(PlacingClusterer):
     def _some_pairs(
         self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
     ) -> SparseEvidence | None:
-        """Return the evidence of the pairs given; None: of all."""
+        """Return the evidence of the given pairs; None for all pairs."""
         owner = type(self).__name__
         return read_pairs(
             self.pairs, ensemble, observed, owner, random_state=run.seed, n_jobs=run.threads
         )
 
     def _all_pairs(self, ensemble: Ensemble, run: Run) -> PairEvidence:
-        """Return the evidence of all pairs, formed."""
+        """Return the evidence of all pairs as matrices."""
         n = ensemble.n_samples
         if n > _MAX_DENSE:
             raise DenseLimitError(
@@ -141,8 +141,8 @@ class PairObjectiveClusterer(PlacingClusterer):
         """Maximum gap with which new objects are placed."""
         return 1e-9
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self._placement = self._placement.reordered(kept)
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        self._placement = self._placement.reordered(clusters)
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         threads = thread_count(self.n_jobs, type(self).__name__)

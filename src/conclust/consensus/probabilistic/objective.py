@@ -35,9 +35,9 @@ def together(ensemble: Ensemble, sizes: NDArray[np.float64] | None = None) -> fl
     total = 0.0
     for u, weight in enumerate(ensemble.partition_weights):
         P = ensemble.indicator[:, ensemble.offsets[u] : ensemble.offsets[u + 1]]
-        own = np.asarray(P.multiply(P).sum(axis=1)).ravel()
+        self_pairs = np.asarray(P.multiply(P).sum(axis=1)).ravel()
         gram = (P.T @ P).toarray()
-        total += weight * (np.sum(gram**2) - own @ own) / 2
+        total += weight * (np.sum(gram**2) - self_pairs @ self_pairs) / 2
     return float(total)
 
 
@@ -48,9 +48,9 @@ def squared_of_clusters(ensemble: Ensemble) -> float:
     which each object's own c_ii^2 belongs, too.
     """
     B, weights = ensemble.indicator, ensemble.column_weights
-    own = B.multiply(B) @ weights
+    self_pairs = B.multiply(B) @ weights
     norm = scaled_gram_norm(ensemble, np.sqrt(weights))
-    return (norm - float(own @ own)) / (2.0 * float(ensemble.partition_weights.sum()))
+    return (norm - float(self_pairs @ self_pairs)) / (2.0 * float(ensemble.partition_weights.sum()))
 
 
 def squared(ensemble: Ensemble, threads: int) -> float:

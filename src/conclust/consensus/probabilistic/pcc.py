@@ -248,10 +248,10 @@ class PCC(PairObjectiveClusterer):
         divergence = read_divergence(self.divergence, "PCC")
         n = ensemble.n_samples
         name, self.solver_ = choose(self.solver, divergence, self.pairs, n, k, "PCC")
-        known: PairEvidence | None = self._some_pairs(ensemble, observed, run)
-        if known is None and SOLVERS[name].forms_pairs:
-            known = self._all_pairs(ensemble, run)
-        problem = Problem(ensemble, k, divergence, known)
+        pair_evidence: PairEvidence | None = self._some_pairs(ensemble, observed, run)
+        if pair_evidence is None and SOLVERS[name].forms_pairs:
+            pair_evidence = self._all_pairs(ensemble, run)
+        problem = Problem(ensemble, k, divergence, pair_evidence)
         solution = self._solve(name, problem, run)
         if self._constraints is not None:
             self._refuse_unseen(ensemble)
@@ -270,8 +270,8 @@ class PCC(PairObjectiveClusterer):
     def _refuse_unseen(self, ensemble: Ensemble) -> None:
         """Refuse constraints on objects that only partitions of weight 0 observed: their rows are uniform."""
         assert self._constraints is not None
-        seen = ensemble.present[:, ensemble.partition_weights > 0].any(axis=1)
-        unseen = np.flatnonzero(self._constraints.touched & ~seen)
+        observed = ensemble.present[:, ensemble.partition_weights > 0].any(axis=1)
+        unseen = np.flatnonzero(self._constraints.touched & ~observed)
         if len(unseen):
             raise InputError(
                 f"{len(unseen)} objects in must_link or cannot_link are observed by partitions of weight 0 only. Leave "
@@ -288,10 +288,10 @@ class PCC(PairObjectiveClusterer):
             refuse("divergence", "PCC", expected, self.divergence, advice)
         allowed = {**_IN_BLOCKS, "solver": ("auto", name)}
         for parameter, only in allowed.items():
-            given = getattr(self, parameter)
-            if not isinstance(given, str | None) or given not in only:
+            value = getattr(self, parameter)
+            if not isinstance(value, str | None) or value not in only:
                 accepted = " or ".join(map(repr, only))
-                refuse(parameter, "PCC", f"{accepted} with labels in blocks", given, advice)
+                refuse(parameter, "PCC", f"{accepted} with labels in blocks", value, advice)
         self.solver_ = f"{name}, in blocks"
         self.objective_constant_, self._recoded = None, None
         run = replace(run_of(self), seed=seed)

@@ -217,13 +217,13 @@ class PEACE(PairObjectiveClusterer):
         run = run_of(self)
         self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, self.n_clusters_max_)
-        known: PairEvidence | None = self._some_pairs(ensemble, observed, run)
-        if known is None:
-            known = self._all_pairs(ensemble, run)
-        problem = Problem(ensemble, self.n_clusters_max_, kl, known)
+        pair_evidence: PairEvidence | None = self._some_pairs(ensemble, observed, run)
+        if pair_evidence is None:
+            pair_evidence = self._all_pairs(ensemble, run)
+        problem = Problem(ensemble, self.n_clusters_max_, kl, pair_evidence)
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
         solution, losses = _selected(problem, stopping, run, self.solver, self.init)
-        best = _best_likelihood(known)
+        best = _best_likelihood(pair_evidence)
         self.log_likelihoods_ = best - losses
         self.log_likelihood_ = best - solution.objective
         self._placement = placement_of(problem, solution.membership, run)
@@ -238,27 +238,27 @@ class PEACE(PairObjectiveClusterer):
         if self.pairs is not None:
             refuse("pairs", "PEACE", "None with labels in blocks", self.pairs, advice)
         for name, only in (("granularity", "given"), ("solver", "auto"), ("init", "auto")):
-            given = getattr(self, name)
-            if not isinstance(given, str) or given != only:
-                refuse(name, "PEACE", f"{only!r} with labels in blocks", given, advice)
+            value = getattr(self, name)
+            if not isinstance(value, str) or value != only:
+                refuse(name, "PEACE", f"{only!r} with labels in blocks", value, advice)
         self._recoded = None
         self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
         run = replace(run_of(self), seed=seed)
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
 
         def among(part: Problem) -> tuple[Solution, NDArray[np.float64]]:
-            known = narrow_evidence(part.ensemble, run.threads)
-            best, losses = _selected(replace(part, evidence=known), stopping, run)
-            return best, _best_likelihood(known) - losses
+            pair_evidence = narrow_evidence(part.ensemble, run.threads)
+            best, losses = _selected(replace(part, evidence=pair_evidence), stopping, run)
+            return best, _best_likelihood(pair_evidence) - losses
 
-        found, answer, likelihoods = place_blocks(
+        solution, answer, likelihoods = place_blocks(
             labels, self.n_clusters_max_, kl, stopping, run, among
         )
-        assert found.placement is not None
+        assert solution.placement is not None
         self.log_likelihoods_ = likelihoods
         self.log_likelihood_ = float(likelihoods.max())
-        self._placement = found.placement
-        self._tell(found)
+        self._placement = solution.placement
+        self._tell(solution)
         return answer
 
     @property
@@ -274,14 +274,14 @@ def _selected(
     init: Any = "auto",
 ) -> tuple[Solution, NDArray[np.float64]]:
     """Return the best solution, and the objective of each run."""
-    known = problem.pairs
+    pair_evidence = problem.pairs
     several = isinstance(init, str) and init != "spectral"
     runs = [
         replace(run, seed=np.random.SeedSequence(child), n_init=1)
         for child in spawn_seeds(run.seed, run.n_init if several else 1)
     ]
     starts = [starts_of(init, problem, one, "PEACE", own=False)[0] for one in runs]
-    if solver != "auto" or not known.of_all_pairs or known.n_samples <= N_LANDMARKS:
+    if solver != "auto" or not pair_evidence.of_all_pairs or pair_evidence.n_samples <= N_LANDMARKS:
         chosen = SOLVERS["pairwise" if solver == "auto" else solver]
         solutions = [
             chosen.solve(problem, start, stopping, one)
@@ -311,9 +311,9 @@ def _selected_early(
     return finished, losses
 
 
-def _best_likelihood(known: PairEvidence) -> float:
+def _best_likelihood(pair_evidence: PairEvidence) -> float:
     """Return the log-likelihood of y_i'y_j = c_ij / N_ij for all pairs."""
-    return sum(_best_terms(counts, N) for counts, N in known.entries()) / 2
+    return sum(_best_terms(counts, N) for counts, N in pair_evidence.entries()) / 2
 
 
 def _best_terms(counts: NDArray[Any], copresence: NDArray[Any]) -> float:

@@ -73,7 +73,7 @@ class Problem:
 
     @property
     def pairs(self) -> PairEvidence:
-        """The evidence, of a solver that has it formed (``Solver.forms_pairs``)."""
+        """The evidence, for solvers that form all pairs (``Solver.forms_pairs``)."""
         if self.evidence is None:
             raise ValueError("The evidence of this problem has not been formed.")
         return self.evidence
@@ -133,7 +133,7 @@ class Run:
     report: Report = silent
 
     def silently(self) -> Run:
-        """Return the same without a report."""
+        """Return the same settings without a report."""
         return replace(self, report=silent)
 
     def children(self, count: int) -> list[np.random.SeedSequence]:
@@ -144,7 +144,7 @@ class Run:
 class Placement(Protocol):
     """Places objects that were not fitted: each is a separate convex problem."""
 
-    def reordered(self, kept: NDArray[np.int64]) -> Placement:
+    def reordered(self, clusters: NDArray[np.int64]) -> Placement:
         """Return the same with these clusters only, in this order."""
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:

@@ -46,14 +46,15 @@ Distance: TypeAlias = Literal["paper", "corrected"]
 _FIRST_SWEEPS = 200
 _SWEEPS = 20
 _STEP_TOL = 1e-7
-# Share of the partitions on which the weights rest with rho=None.
+# Share of the partitions that carry the weights with rho=None.
 _KEPT = 0.8
-# Rounds end when the weights together change by less.
+# Rounds end when the total change of the weights is smaller.
 _WEIGHTS_TOL = 1e-4
 # Distances that differ by less, in units of n^2, differ by rounding.
 _TIE = 1e-12
-# Up to this many objects labels in blocks are read at once, and the consensus is that of the labels in memory to
-# the bit. The blocks' path is another one, and where labels are nearly random it ends in another optimum.
+# Labels in blocks of at most this number of objects are read at once, so that the consensus equals
+# that of labels in memory to the bit. Iterations over blocks take another path, which may end in
+# another optimum if labels are nearly random.
 _READ_ALL = 20_000
 # Options available with labels in blocks. The corrected distance may undo a membership step.
 _IN_BLOCKS = {"pairs": None, "granularity": "given", "distance": "paper"}
@@ -75,7 +76,7 @@ def capped_weights(
     left = 1.0
     for group in groups:
         room = caps[group].sum()
-        # A remainder by rounding is not a weight: 1/rho may miss a whole number by an ulp.
+        # A remainder from rounding is not a weight: 1/rho may differ from an integer by an ulp.
         if left <= 1e-9 * room:
             break
         alpha[group] = caps[group] * min(1.0, left / room)
@@ -90,7 +91,7 @@ def ridge_weights(
 
     Proposition 2 of the paper where all m shares are 1/m.
     """
-    with np.errstate(over="ignore"):  # a tiny strength: -inf, as far as can be
+    with np.errstate(over="ignore"):  # -inf for a tiny strength
         near = -(d - d.min()) / strength
     return project_simplex(near, scale=len(d) * shares)
 
@@ -324,7 +325,7 @@ class WeightedPCC(PairObjectiveClusterer):
         if ensemble.weights is not None:
             m = int(np.count_nonzero(ensemble.weights))
         least = 1.0 / m
-        # The user may have computed 1 / m with another rounding.
+        # The user may have rounded 1 / m differently.
         if not (_is_real(self.rho) and least * (1 - 1e-12) <= self.rho <= 1):
             refuse(
                 "rho",
@@ -337,7 +338,7 @@ class WeightedPCC(PairObjectiveClusterer):
         try:
             labels = super()._fit(ensemble, observed)
             if self._without_weight(ensemble):
-                # Their rows have become uniform: measure the distances of what is returned.
+                # Their rows have become uniform: measure the distances of the returned memberships.
                 pairs = self._measured_pairs
                 Y = np.zeros((len(labels), self.n_clusters_max_))
                 Y[:, : self.membership_.shape[1]] = self.membership_
@@ -365,7 +366,7 @@ class WeightedPCC(PairObjectiveClusterer):
         weights = shares * pairs.scale
         if corrected:
             weights = weights * certainty_weights(ensemble)
-        # With equal weights this is PCC itself, to the bit. (All 0: there is no pair.)
+        # With equal weights this is PCC itself, to the bit. (All are 0 if there are no pairs.)
         equal = ensemble.weights is None and np.ptp(pairs.scale) == 0 and not corrected
         plain = equal or not weights.any()
         weighted = ensemble if plain else ensemble.reweighted(within_range(weights))
@@ -383,9 +384,9 @@ class WeightedPCC(PairObjectiveClusterer):
     def _reads_all(self, n_samples: int) -> bool:
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
         for name, only in _IN_BLOCKS.items():
-            given = getattr(self, name)
-            if not isinstance(given, str | None) or given != only:
-                refuse(name, "WeightedPCC", f"{only!r} with labels in blocks", given, advice)
+            value = getattr(self, name)
+            if not isinstance(value, str | None) or value != only:
+                refuse(name, "WeightedPCC", f"{only!r} with labels in blocks", value, advice)
         return n_samples <= _READ_ALL
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
@@ -395,7 +396,7 @@ class WeightedPCC(PairObjectiveClusterer):
         pairs = BlockPairs(labels, k, run)
         shares = self._shares(labels, pairs)
         weights = shares * pairs.scale
-        # As in memory: PCC itself where all weights are equal.
+        # As in memory: PCC itself if all weights are equal.
         plain = (labels.weights is None and np.ptp(pairs.scale) == 0) or not weights.any()
         weighted = labels if plain else labels.reweighted(within_range(weights))
         Y, weights = self._learn(pairs, pairs.first(weighted, Stopping(_FIRST_SWEEPS)), shares, run)
@@ -440,7 +441,7 @@ class WeightedPCC(PairObjectiveClusterer):
                 "the weight 0.",
                 EvidenceWarning,
             )
-        if not shares.any():  # nothing is known of any pair
+        if not shares.any():  # no pair was observed
             shares = w
         return np.asarray(shares / shares.sum())
 
@@ -460,7 +461,7 @@ class WeightedPCC(PairObjectiveClusterer):
             before = alpha
             reached = self._objective(alpha[counted], d[counted], q, n)
             if trace and self.distance == "corrected" and reached > trace[-1][1]:
-                # Lower with the old expectations, not lower with the expectations of the new membership.
+                # Lower with the old expectations, but not with those of the new membership.
                 Y, d, expected = previous
                 self.converged_ = True
                 break
@@ -495,7 +496,7 @@ class WeightedPCC(PairObjectiveClusterer):
         if self.distance == "paper":
             return d, np.ones_like(d)
         expected = pairs.expected(Y)
-        # Where the expectation is 0 (constant Y and partition), the distance is chance: 1.
+        # If the expectation is 0 (constant Y and partition), the distance is that of chance: 1.
         none = expected <= _TIE * float(len(Y)) ** 2
         expected = np.where(none, 1.0, expected)
         ratio = np.where(none, 1.0, d / expected)

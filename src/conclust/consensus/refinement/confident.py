@@ -20,7 +20,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class ConfidentGraph:
-    """Distinct rows of labels, joined where enough partitions put them together.
+    """Distinct rows of labels, joined if enough partitions put them together.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class ConfidentGraph:
     unobserved: sp.csr_array
 
     def laplacian(self) -> sp.csr_array:
-        """Return that of the graph of all objects, diag(H 1) - H, on the distinct rows.
+        """Return the Laplacian diag(H 1) - H of the graph of all objects, on the distinct rows.
 
         Its eigenvectors with equal entries for equal objects are those of diag(H m) - sqrt(m) H sqrt(m),
         times 1 / sqrt(m), with the masses m.
@@ -69,8 +69,8 @@ def confident_graph(start: DistinctRows, alpha: float) -> ConfidentGraph:
     edges, unobserved = [], []
     for block in coassociation_blocks(start.ensemble):
         shares = frequencies(block.counts, block.copresence)
-        own = np.arange(len(block.rows))
-        shares[own, own + block.rows.start] = 0.0
+        local = np.arange(len(block.rows))
+        shares[local, local + block.rows.start] = 0.0
         unobserved.append(sp.csr_array(np.isnan(shares)))
         shares[~(shares >= alpha - _ROUNDING)] = 0.0
         edges.append(sp.csr_array(shares))

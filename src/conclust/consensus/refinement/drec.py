@@ -25,9 +25,9 @@ __all__ = ["DREC", "representation_affinity"]
 _STEPS = 5
 # Directions of the labels with a smaller share of the largest eigenvalue are rounding errors.
 _RANK = 1e-12
-# Singular values of the representation, as a share of the largest, that count.
+# Minimum singular value of the representation, as a share of the largest.
 _KEPT = 1e-4
-# A residual below this counts as this: its inverse weighs the next step.
+# Minimum residual: its inverse weights the next step.
 _RESIDUAL = 1e-12
 
 
@@ -142,7 +142,7 @@ class DREC(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "DREC"), 2)
         if ensemble.weights is not None and not ensemble.weights.all():
-            # What does not count makes no rows different.
+            # Partitions without weight do not distinguish rows.
             ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
         start = ensemble.distinct_rows(noise="apart")
         n, k = len(start), int(self.n_clusters)
@@ -169,7 +169,7 @@ class DREC(ConsensusClusterer):
 
 
 def _features(rows: Ensemble) -> sp.csr_array:
-    """Return X: the indicator, weighed, and a column for each row that is noise somewhere."""
+    """Return X: the weighted indicator, and a column for each row that is noise in some partition."""
     weights = rows.partition_weights / rows.partition_weights.mean()
     X = sp.csr_array(rows.indicator @ sp.diags_array(np.sqrt(over_clusters(weights, rows.offsets))))
     if not rows.has_noise:
@@ -177,10 +177,10 @@ def _features(rows: Ensemble) -> sp.csr_array:
     # Clusters of one object in several partitions are one column of the same product X X'.
     alone = np.sqrt(rows.noise @ weights)
     noisy = np.flatnonzero(alone)
-    own = sp.csr_array(
+    noise_columns = sp.csr_array(
         (alone[noisy], (noisy, np.arange(len(noisy)))), shape=(rows.n_samples, len(noisy))
     )
-    return sp.csr_array(sp.hstack([X, own]))
+    return sp.csr_array(sp.hstack([X, noise_columns]))
 
 
 def representation_affinity(

@@ -41,8 +41,8 @@ from conclust.consensus.refinement.confident import ConfidentGraph
 
 __all__ = ["smoothed"]
 
-# A residual of this share of the penalty is an error of at most as much in C; smaller ones than the rounding
-# of the largest diagonal entry are not reached.
+# A residual of this share of the penalty is an error of at most the same size in C; residuals below
+# the rounding error of the largest diagonal entry cannot be reached.
 _TOLERANCE = 1e-8
 _ROUNDING = 1e-14
 _MOST_STEPS = 5_000
@@ -83,12 +83,12 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
         X = whole.solve(X, X.copy(), graph.unobserved)
     else:
         groups = graph.groups()
-        given = [X[np.ix_(group, group)] for group in groups]
+        blocks = [X[np.ix_(group, group)] for group in groups]
         X = _between(X, whole.L, groups, penalty)
-        each = zip(groups, given, strict=True)
-        for group, own in tracked(each, "components", len(groups)):
+        each = zip(groups, blocks, strict=True)
+        for group, component in tracked(each, "components", len(groups)):
             inside = np.ix_(group, group)
-            X[inside] = whole.part(group).solve(own, X[inside])
+            X[inside] = whole.part(group).solve(component, X[inside])
     X /= root[:, None]
     X /= root
     return 0.5 * (X + X.T)
@@ -153,7 +153,7 @@ def _shifted_solutions(
     at = np.floor(np.log(shifts) / _NEAR).astype(np.int64)
     for place in np.unique(at):
         mine = np.flatnonzero(at == place)
-        # Without corrections where all are equal.
+        # Without corrections if all shifts are equal.
         center = 0.5 * (float(shifts[mine].min()) + float(shifts[mine].max()))
         factors = splu(
             sp.csc_matrix(L + center * sp.eye_array(L.shape[0])),
@@ -226,9 +226,9 @@ class _Equations:
             factors = _factors(self.L, self._shift())
             if factors is not None:
                 return self._solve_by_factors(A, X, factors)
-        n, own = len(A), np.arange(len(A))
+        n, diagonal = len(A), np.arange(len(A))
         joined, others = self.edges.nonzero()
-        fixed = np.concatenate([joined, own]), np.concatenate([others, own])
+        fixed = np.concatenate([joined, diagonal]), np.concatenate([others, diagonal])
         X[fixed] = A[fixed]
         half_drawn = self.L + sp.diags_array(np.full(n, 0.5 * self.penalty))
         free_of_A = None if unobserved is None else unobserved.nonzero()
@@ -249,7 +249,7 @@ class _Equations:
         if free_of_A is not None:
             inverse[free_of_A] -= self.penalty
             residual[free_of_A] = 0.0
-            # Objects joined to none, and not observed together: nothing moves them.
+            # Objects that are joined to no other and never observed together do not change.
             inverse[inverse <= 0.0] = 1.0
         np.divide(1.0, inverse, out=inverse)
         moved, work = np.empty((n, n)), np.empty((n, n))

@@ -142,7 +142,7 @@ class SPCE(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "SPCE"), 2)
         if ensemble.weights is not None and not ensemble.weights.all():
-            # What does not count makes no rows different.
+            # Partitions without weight do not distinguish rows.
             ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
         start = ensemble.distinct_rows(noise="apart")
         n, k = len(start), int(self.n_clusters)
@@ -171,7 +171,7 @@ class SPCE(ConsensusClusterer):
 
 
 class _Pairs:
-    """Pairs of distinct rows, together or apart in each partition, counted by their objects."""
+    """Pairs of distinct rows, together or apart in each partition, weighted by their objects."""
 
     def __init__(self, start: DistinctRows) -> None:
         self.start, self.rows = start, start.ensemble
@@ -196,8 +196,8 @@ class _Pairs:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sums over the partitions that put a pair together, and that observed it."""
         counts, copresence = evidence(self.rows.reweighted(weights), max_dense=None)
-        own = np.arange(len(counts))
-        copresence[own, own] = counts[own, own] = float(weights.sum())
+        diagonal = np.arange(len(counts))
+        copresence[diagonal, diagonal] = counts[diagonal, diagonal] = float(weights.sum())
         return counts, copresence
 
     def disagreements(self, S: NDArray[np.float64], W: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -277,7 +277,7 @@ def _smoothest(S: NDArray[np.float64], masses: NDArray[np.float64], k: int) -> N
     root = np.sqrt(masses)
     L = np.diag(S @ masses) - S * root[:, None] * root
     vectors = scipy.linalg.eigh(L, subset_by_index=(0, k - 1))[1]
-    if vectors.shape[1] < k:  # LAPACK may find nothing where many eigenvalues are equal
+    if vectors.shape[1] < k:  # LAPACK may find nothing if many eigenvalues are equal
         vectors = scipy.linalg.eigh(L)[1][:, :k]
     return np.asarray(vectors / root[:, None])
 

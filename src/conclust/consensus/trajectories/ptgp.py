@@ -169,7 +169,7 @@ class PTGP(ConsensusClusterer):
         parameters_given = self.n_neighbors is not None or self.n_steps is not None
         if too_few(ensemble, parameters_given, "PTGP", "HBGF(joint=False)"):
             edges = edges_of(ensemble)
-            if not edges.sums().any():  # noise only: no two objects are together
+            if not edges.sums().any():  # noise only: no two objects share a cluster
                 return nobody
             return self._cut(edges, starts)
         walks = walks_of(
@@ -207,7 +207,7 @@ class PTGP(ConsensusClusterer):
 def _means_of_clusters(walks: Walks) -> sp.csr_array:
     """Return B C with the weights of the partitions: a product with it is a mean over each cluster."""
     rows = edges_of(walks.start.ensemble).matrix()
-    rows = sp.csr_array(rows / rows.data.max())  # weights have no unit
+    rows = sp.csr_array(rows / rows.data.max())  # the unit of the weights does not matter
     held = np.bincount(rows.indices, minlength=rows.shape[1])
     inverse = np.divide(1.0, held, out=np.zeros(len(held)), where=held > 0)
     means = sp.csr_array(rows @ sp.diags_array(inverse))

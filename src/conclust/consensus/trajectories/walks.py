@@ -39,7 +39,7 @@ _FEWEST_ROWS = 16
 _MOST = 20
 # A cosine below this is the rounding error of trajectories that never meet.
 _NEVER = 1e-12
-# Doubles of all steps of the columns that are walked with at once: 256 MB.
+# Number of doubles for all steps of the columns processed at once: 256 MB.
 _STEPS_HELD = 1 << 25
 # Number of random sign vectors from which the norms of trajectories are estimated.
 _SIGNS = 64
@@ -91,8 +91,8 @@ class Walks:
         """Return R of all pairs of rows: in [0, 1], 1 on the diagonal; isolated rows are like none."""
         R = self.gram()
         scale = _inverse_roots(np.diag(R))
-        for row, own in zip(R, scale, strict=True):
-            row *= own * scale
+        for row, row_scale in zip(R, scale, strict=True):
+            row *= row_scale * scale
             np.minimum(row, 1.0, out=row)
             row[row < _NEVER] = 0.0
         np.fill_diagonal(R, 1.0)
@@ -128,14 +128,14 @@ class Walks:
     def _there_and_back(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         # P'^s = D P^s D^-1.
         inverse = np.divide(1.0, self.degrees, out=np.zeros(len(self)), where=self.degrees > 0)
-        there = []
+        forward = []
         reached = X * inverse[:, None]
         for _ in range(self.n_steps):
             reached = self._step(reached)
-            there.append(reached)
+            forward.append(reached)
         back = np.zeros_like(X)
-        while there:
-            back = self._step(there.pop() * self.degrees[:, None] + back)
+        while forward:
+            back = self._step(forward.pop() * self.degrees[:, None] + back)
         return back
 
     def _step(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -221,10 +221,10 @@ def saying_something(ensemble: Ensemble) -> Ensemble:
     return ensemble.subset(partitions=np.flatnonzero(telling))
 
 
-def too_few(ensemble: Ensemble, asked: bool, owner: str, instead: str) -> bool:
+def too_few(ensemble: Ensemble, requested: bool, owner: str, instead: str) -> bool:
     """Return whether there are too few distinct rows for walks, with a warning; False if settings are given."""
     n = len(starting_clusters(ensemble))
-    if asked or n >= _FEWEST_ROWS:
+    if requested or n >= _FEWEST_ROWS:
         return False
     if n > 2:
         warn(
@@ -250,7 +250,7 @@ def _bipartite(P: sp.csr_array) -> NDArray[np.bool_]:
     n = P.shape[0]
     number = connected_components(P, directed=False)[1]
     _, first = np.unique(number, return_index=True)
-    # A vertex more, from which one of each component is reached first.
+    # An extra vertex, from which one vertex of each component is reached first.
     starts = np.append(P.indptr, P.nnz + len(first))
     ends = np.concatenate([P.indices, first.astype(P.indices.dtype)])
     rooted = sp.csr_array((np.ones(len(ends)), ends, starts), shape=(n + 1, n + 1))

@@ -31,7 +31,7 @@ from conclust.spectra.gram import is_held
 
 __all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_distance"]
 
-# Clusters of all partitions up to which G is a dense matrix (134 MB).
+# Maximum total number of clusters for which G is a dense matrix (134 MB).
 _DENSE = 4096
 # A gain below this share of the total is rounding.
 _ROUNDING = 1e-12
@@ -80,7 +80,7 @@ class _Table:
             self.squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
         self.overlaps: Any = None
         self.gram: Any = None
-        # Where B'B is large its products are taken with B and B', one after the other.
+        # If B'B is large, its products are computed with B and B', one after the other.
         self.held, self.soft = is_held(ensemble), ensemble.is_soft
         if not self.held:
             self.B = ensemble.indicator
@@ -138,13 +138,13 @@ class _Table:
     def objective(self, votes: NDArray[np.float64], shared: NDArray[np.float64]) -> float:
         """Return f at the best M for these votes."""
         cast = self.per_cluster[:, None] * votes
-        own = float(self.per_cluster @ (self.squares * votes.sum(axis=1)))
+        self_votes = float(self.per_cluster @ (self.squares * votes.sum(axis=1)))
         total = cast.sum(axis=1)
         explained = float(np.sum(cast * shared))
         constant = float(total @ shared.sum(axis=1))
         # With M_i = mean_i + (1 - sum of mean_i) / K: f = own - explained + (lost votes)^2 / K.
         lost = self.observed_weight - 2.0 * float(total @ self.sizes) + constant
-        return max(own - explained + lost / self.k, 0.0)
+        return max(self_votes - explained + lost / self.k, 0.0)
 
 
 def inverse_weights(ensemble: Derived) -> NDArray[np.float64]:
@@ -199,7 +199,7 @@ def align(
     """
     table = _Table(ensemble, n_clusters)
     m = ensemble.n_partitions
-    # Drawn at random, whatever the weights; but a partition of weight 0 is not a start.
+    # Drawn at random regardless of the weights, but a partition of weight 0 is never a start.
     candidates = generators[0].permutation(np.flatnonzero(table.weights))
     alignments = []
     for start in tracked(range(n_init), "starts"):
@@ -219,9 +219,9 @@ def match_to(ensemble: Ensemble, n_clusters: int, u: int) -> NDArray[np.float64]
 
 def _start_from(table: _Table, u: int, m: int) -> NDArray[np.float64]:
     """Match every partition to the largest clusters of partition u."""
-    own = table.block(u)
-    largest = np.argsort(-table.sizes[own], kind="stable")[: table.k]
-    reference = np.zeros((own.stop - own.start, table.k))
+    self_block = table.block(u)
+    largest = np.argsort(-table.sizes[self_block], kind="stable")[: table.k]
+    reference = np.zeros((self_block.stop - self_block.start, table.k))
     reference[largest, np.arange(len(largest))] = 1.0
     shared = table.overlap(u, reference)
     votes = np.zeros((len(table.sizes), table.k))
@@ -229,7 +229,7 @@ def _start_from(table: _Table, u: int, m: int) -> NDArray[np.float64]:
         block = table.block(v)
         benefit = 2.0 * shared[block] - table.squares[block, None]
         votes[block] = _matched(assign(benefit), table.k)
-    votes[own] = reference
+    votes[self_block] = reference
     return votes
 
 
@@ -242,7 +242,7 @@ def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> NDArray[np
 
 
 def _matched(columns: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """Return a 1 for each cluster in the column of its match; -1: unmatched."""
+    """Return a matrix with a 1 for each cluster in the column of its match; -1: unmatched."""
     chosen = np.zeros((len(columns), k))
     rows = np.flatnonzero(columns >= 0)
     chosen[rows, columns[rows]] = 1.0
@@ -258,13 +258,13 @@ def _descend(
     value = table.objective(votes, shared)
     blocks = [table.block(u) for u in range(m)]
     # The rest of G is needed only when a partition changes, and few do.
-    own = table.own
+    self_blocks = table.own
     trace = [value]
     converged = False
     while not converged and len(trace) <= max_iter:
         moved = False
         for u, block in enumerate(blocks):
-            benefit = _benefit(table, own[u], votes[block], shared[block], u)
+            benefit = _benefit(table, self_blocks[u], votes[block], shared[block], u)
             change = _matched(assign(benefit), table.k) - votes[block]
             if float((benefit * change).sum()) > _ROUNDING * scale:
                 votes[block] += change
@@ -329,8 +329,10 @@ def _descend_hard(
         winners = sums.argmax(axis=1)
         M = np.zeros(sums.shape)
         M[rows, winners] = 1.0
-        own = float(table.squares @ cast.sum(axis=1))
-        value = max(table.observed_weight - 2.0 * float(sums[rows, winners].sum()) + own, 0.0)
+        self_votes = float(table.squares @ cast.sum(axis=1))
+        value = max(
+            table.observed_weight - 2.0 * float(sums[rows, winners].sum()) + self_votes, 0.0
+        )
         converged = bool(trace) and value >= trace[-1] - _ROUNDING * max(value, 1.0)
         trace.append(value)
         if converged or len(trace) > max_iter:
@@ -347,10 +349,10 @@ def squared_distance(
     B = ensemble.indicator
     squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
     weights = ensemble.column_weights
-    own = float(weights @ (squares * votes.sum(axis=1)))
+    self_votes = float(weights @ (squares * votes.sum(axis=1)))
     cross = float(np.sum(tally(ensemble, votes) * membership))
     length = float(observed_weight @ np.einsum("ik,ik->i", membership, membership))
-    return max(length - 2.0 * cross + own, 0.0)
+    return max(length - 2.0 * cross + self_votes, 0.0)
 
 
 def one_pass(ensemble: Ensemble, n_clusters: int, order: NDArray[np.int64]) -> NDArray[np.float64]:

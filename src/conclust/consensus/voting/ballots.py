@@ -64,13 +64,13 @@ class VotingClusterer(PlacingClusterer):
         self._column_weights = ensemble.column_weights
         self._offsets = ensemble.offsets
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        self._n_held = len(kept)
-        self.votes_ = np.ascontiguousarray(self.votes_[:, self._all_clusters(kept)])
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        self._n_held = len(clusters)
+        self.votes_ = np.ascontiguousarray(self.votes_[:, self._all_clusters(clusters)])
 
-    def _all_clusters(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _all_clusters(self, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the clusters kept, then the others."""
-        return np.concatenate([kept, np.setdiff1d(np.arange(self.votes_.shape[1]), kept)])
+        return np.concatenate([clusters, np.setdiff1d(np.arange(self.votes_.shape[1]), clusters)])
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         observed = np.asarray(codes != missing_code(codes.dtype))

@@ -40,14 +40,14 @@ def reference_clusters(ensemble: Derived, order: NDArray[np.int64], scheme: Sche
     return max(1, int(counts.max() if scheme == "bvote" else counts[order[0]]))
 
 
-def votes_of_reference(own: slice, k: int) -> NDArray[np.float64]:
+def votes_of_reference(columns: slice, k: int) -> NDArray[np.float64]:
     """Return the votes of the reference's clusters, each for itself."""
-    return np.eye(own.stop - own.start, k)
+    return np.eye(columns.stop - columns.start, k)
 
 
 def votes_for(
     shared: NDArray[np.float64],
-    known: NDArray[np.float64],
+    observed: NDArray[np.float64],
     sizes: NDArray[np.float64],
     scheme: Scheme,
 ) -> NDArray[np.float64]:
@@ -57,7 +57,7 @@ def votes_for(
     ----------
     shared : ndarray of shape (T_u, k)
         Mass of each cluster in each cluster of the reference; overwritten.
-    known : ndarray of shape (T_u,)
+    observed : ndarray of shape (T_u,)
         Number of its objects with a place in the reference.
     sizes : ndarray of shape (k,)
         Mass of all objects in each cluster of the reference.
@@ -67,7 +67,7 @@ def votes_for(
     if scheme == "bvote":
         votes = np.zeros_like(shared)
         votes[np.arange(len(shared)), assign(shared)] = 1.0
-        votes[known == 0] = 0.0
+        votes[observed == 0] = 0.0
         return votes
     if scheme == "rcv":
         np.divide(shared, sizes, out=shared, where=sizes > 0)
@@ -136,10 +136,10 @@ class Count:
 
     def members(self, u: int) -> sp.csr_array:
         """Return the indicator of the clusters of a partition, (n, T_u)."""
-        own = cluster_range(self.ensemble, u)
+        columns = cluster_range(self.ensemble, u)
         if self._columns is not None:
-            return sp.csr_array(self._columns[:, own])
-        offsets = np.array([0, own.stop - own.start])
+            return sp.csr_array(self._columns[:, columns])
+        offsets = np.array([0, columns.stop - columns.start])
         return indicator_of(np.ascontiguousarray(self.ensemble.codes[:, u : u + 1]), offsets)
 
     def shared(
@@ -147,28 +147,28 @@ class Count:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return the arguments of `votes_for` for a partition: shared objects, known objects, all sizes."""
         target, weight = self.reference
-        part, known = self.members(u), weight > 0
-        everybody = known.all()
-        shared = np.asarray(part.T @ (target if everybody else target * known[:, None]))
-        sizes = (target if everybody else target[known]).sum(axis=0)
-        return shared, np.asarray(part.T @ known.astype(np.float64)), sizes
+        part, observed = self.members(u), weight > 0
+        everybody = observed.all()
+        shared = np.asarray(part.T @ (target if everybody else target * observed[:, None]))
+        sizes = (target if everybody else target[observed]).sum(axis=0)
+        return shared, np.asarray(part.T @ observed.astype(np.float64)), sizes
 
     def add(self, u: int, votes: NDArray[np.float64]) -> None:
         """Count the votes of the clusters of a partition; the first one is the reference."""
         weight = float(self.ensemble.partition_weights[u])
         part = self.members(u)
-        heard = (votes.sum(axis=1) > 0).astype(np.float64)
+        voters = (votes.sum(axis=1) > 0).astype(np.float64)
         if self.certainty is not None:
-            heard *= self.certainty[cluster_range(self.ensemble, u)]
-            votes = heard[:, None] * votes
+            voters *= self.certainty[cluster_range(self.ensemble, u)]
+            votes = voters[:, None] * votes
         partition_votes = np.asarray(part @ votes)
-        counted = np.asarray(part @ heard)
+        counted = np.asarray(part @ voters)
         begun = self._first is not None
         if self.ensemble.has_noise and self.certainty is None:
             alone = self.ensemble.codes[:, u] == noise_code(self.ensemble.codes.dtype)
             if begun:
-                target, known = self.reference
-                alone &= known > 0
+                target, observed = self.reference
+                alone &= observed > 0
                 partition_votes[alone] = target[alone]
             else:
                 partition_votes[alone] = 1.0 / self.k
@@ -181,7 +181,7 @@ class Count:
             np.divide(
                 partition_votes, counted[:, None], out=partition_votes, where=counted[:, None] > 0
             )
-        # A fixed reference has a place for objects that it observed, whatever its weight.
+        # A fixed reference includes the objects that it observed, whatever its weight.
         self._first = (
             (partition_votes.copy(), counted) if self.fixed else (partition_votes, counted)
         )
@@ -199,7 +199,7 @@ class Count:
 def _blend(
     U: NDArray[np.float64],
     observed_weight: NDArray[np.float64],
-    said: NDArray[np.float64],
+    changes: NDArray[np.float64],
     counted: NDArray[np.float64],
     weight: float,
 ) -> None:
@@ -207,6 +207,6 @@ def _blend(
     observed_weight += weight * counted
     share = np.zeros_like(observed_weight)
     np.divide(weight, observed_weight, out=share, where=observed_weight > 0)
-    said -= counted[:, None] * U
-    said *= share[:, None]
-    U += said
+    changes -= counted[:, None] * U
+    changes *= share[:, None]
+    U += changes

@@ -212,9 +212,9 @@ class CumulativeVoting(VotingClusterer):
         if certainty is not None:
             self._column_weights = self._column_weights * certainty
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
-        super()._keep_clusters(kept)
-        self.merged_ = np.argsort(self._all_clusters(kept))[self.merged_]
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+        super()._keep_clusters(clusters)
+        self.merged_ = np.argsort(self._all_clusters(clusters))[self.merged_]
 
     def _read_votes(
         self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
@@ -243,7 +243,7 @@ def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> NDArray
     order = np.lexsort(
         (-entropy, (few & ~few.all()) | many, empty, ensemble.partition_weights == 0)
     )
-    # Only the reference needs enough clusters: the others follow by entropy alone.
+    # Only the reference needs enough clusters; the others are ordered by entropy alone.
     rest = np.lexsort((-entropy, ensemble.partition_weights == 0))
     return np.concatenate([order[:1], rest[rest != order[0]]]).astype(np.int64)
 
@@ -260,12 +260,12 @@ def _vote(
     count = Count(ensemble, k, fixed=scheme in FIXED, certainty=certainty)
     stage("votes of the partitions")
     for u in tracked(order, "partitions"):
-        own = cluster_range(ensemble, u)
+        columns = cluster_range(ensemble, u)
         if u == order[0]:
-            votes[own] = votes_of_reference(own, k)
+            votes[columns] = votes_of_reference(columns, k)
         else:
-            votes[own] = votes_for(*count.shared(u), scheme)
-        count.add(u, votes[own])
+            votes[columns] = votes_for(*count.shared(u), scheme)
+        count.add(u, votes[columns])
     if scheme == "lwcv":
         votes, count = _vote_again(count, order, scheme)
     return votes, count.mean()
@@ -280,9 +280,9 @@ def _vote_again(
     again = Count(ensemble, count.k, certainty=count.certainty)
     stage("votes of the partitions, again")
     for u in tracked(order, "partitions"):
-        own = cluster_range(ensemble, u)
-        votes[own] = votes_for(*count.shared(u), scheme)
-        again.add(u, votes[own])
+        columns = cluster_range(ensemble, u)
+        votes[columns] = votes_for(*count.shared(u), scheme)
+        again.add(u, votes[columns])
     return votes, again
 
 

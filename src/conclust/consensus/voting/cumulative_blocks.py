@@ -146,10 +146,10 @@ def _complete(labels: LabelBlocks, votes: NDArray[np.float64], how: How) -> NDAr
     counted, total = so_far * weights[order[0]], float(weights[order[0]])
     column_sums = votes[reference].T @ sizes[reference]
     for u in order[1:]:
-        own = cluster_range(labels, u)
-        shared = so_far[own] if how.scheme in FIXED else counted[own] / total
-        votes[own] = votes_for(np.array(shared), sizes[own], column_sums, how.scheme)
-        counted += weights[u] * (gram[:, own] @ votes[own])
+        columns = cluster_range(labels, u)
+        shared = so_far[columns] if how.scheme in FIXED else counted[columns] / total
+        votes[columns] = votes_for(np.array(shared), sizes[columns], column_sums, how.scheme)
+        counted += weights[u] * (gram[:, columns] @ votes[columns])
         total += float(weights[u])
     return votes
 
@@ -159,54 +159,54 @@ def _for_reference(
 ) -> NDArray[np.float64]:
     """Let all vote for a reference that is fixed: one pass."""
     votes = votes.copy()
-    shared, known, sizes = labels.total("votes", _shared_with_reference, votes, how)
+    shared, observed, sizes = labels.total("votes", _shared_with_reference, votes, how)
     for u in how.order[1:]:
-        own = cluster_range(labels, u)
-        votes[own] = votes_for(shared[own], known[own], sizes, how.scheme)
+        columns = cluster_range(labels, u)
+        votes[columns] = votes_for(shared[columns], observed[columns], sizes, how.scheme)
     return votes
 
 
-def _next(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
+def _next(labels: LabelBlocks, poll: _Poll, how: How, store: Kept) -> _Poll:
     """Let the next partition vote, for the mean vote of those before."""
     u = how.order[poll.voted]
     results = labels.visit(
         f"votes of partition {poll.voted + 1} of {labels.n_partitions}",
         _shared_so_far,
-        kept,
+        store,
         poll.step + 1,
         shared=(poll.votes, poll.voted, how),
     )
-    shared, known, sizes = added(results)
+    shared, observed, sizes = added(results)
     votes = poll.votes.copy()
-    votes[cluster_range(labels, u)] = votes_for(shared, known, sizes, how.scheme)
+    votes[cluster_range(labels, u)] = votes_for(shared, observed, sizes, how.scheme)
     return _Poll(votes, poll.voted + 1, poll.step + 1)
 
 
-def _again(labels: LabelBlocks, poll: _Poll, how: How, kept: Kept) -> _Poll:
-    """Let all partitions vote for the mean vote of all; one more than all have voted then."""
+def _again(labels: LabelBlocks, poll: _Poll, how: How, store: Kept) -> _Poll:
+    """Let all partitions vote for the mean vote of all; afterwards the count is one above the number of partitions."""
     results = labels.visit(
-        "votes, again", _shared_with_mean, kept, poll.step + 1, shared=(poll.votes, how)
+        "votes, again", _shared_with_mean, store, poll.step + 1, shared=(poll.votes, how)
     )
-    shared, known, sizes = added(results)
-    votes = votes_for(shared, known, sizes, how.scheme)
+    shared, observed, sizes = added(results)
+    votes = votes_for(shared, observed, sizes, how.scheme)
     return _Poll(votes, labels.n_partitions + 1, poll.step + 1)
 
 
-def _merged(labels: LabelBlocks, kept: Kept, step: int, n_clusters: int, how: How) -> Merging:
+def _merged(labels: LabelBlocks, store: Kept, step: int, n_clusters: int, how: How) -> Merging:
     """Merge clusters that were voted for until `n_clusters` are left."""
 
     def masses() -> Merging:
-        (cluster_masses,) = added(labels.look("masses", _masses, kept, (step,)))
+        (cluster_masses,) = added(labels.look("masses", _masses, store, (step,)))
 
         def pairs() -> NDArray[np.float64]:
-            (common,) = added(labels.look("losses of pairs", _pairs, kept, (step,)))
+            (common,) = added(labels.look("losses of pairs", _pairs, store, (step,)))
             return np.asarray(common)
 
         return Merging.begin(cluster_masses, n_clusters, pairs)
 
     def common(group: NDArray[np.int64], q: int, r: int) -> NDArray[np.float64]:
         what = f"merges, {len(np.unique(group))} clusters left"
-        (information,) = added(labels.look(what, _with_one, kept, (step,), group, q))
+        (information,) = added(labels.look(what, _with_one, store, (step,), group, q))
         return np.asarray(information)
 
     merging = labels.stages.state("merges", Merging, masses)
@@ -216,7 +216,7 @@ def _merged(labels: LabelBlocks, kept: Kept, step: int, n_clusters: int, how: Ho
     return merging
 
 
-# -- what blocks do
+# -- tasks of blocks
 
 
 def _shared_with_reference(
@@ -225,44 +225,44 @@ def _shared_with_reference(
     """Return the overlaps of all clusters with a fixed reference."""
     count = Count(part.ensemble, how.k, fixed=True)
     count.add(how.order[0], votes[cluster_range(part.ensemble, how.order[0])])
-    shared, known = np.zeros_like(votes), np.zeros(len(votes))
+    shared, observed = np.zeros_like(votes), np.zeros(len(votes))
     sizes = np.zeros(how.k)
     for u in how.order[1:]:
-        own = cluster_range(part.ensemble, u)
-        shared[own], known[own], sizes = count.shared(u)
-    return shared, known, sizes
+        columns = cluster_range(part.ensemble, u)
+        shared[columns], observed[columns], sizes = count.shared(u)
+    return shared, observed, sizes
 
 
 def _shared_so_far(
-    part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: How
+    part: Part, stored: Any, votes: NDArray[np.float64], voted: int, how: How
 ) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
-    """Count the votes of the partition that voted last; return what the next shares with the mean."""
-    count = _resumed(part, own, votes, voted, how)
+    """Count the votes of the last partition; return the overlaps of the next one with the mean."""
+    count = _resumed(part, stored, votes, voted, how)
     state = np.column_stack([count.means, count.weight])
     return state, count.shared(how.order[voted])
 
 
 def _shared_with_mean(
-    part: Part, own: Any, votes: NDArray[np.float64], how: How
+    part: Part, stored: Any, votes: NDArray[np.float64], how: How
 ) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
-    """Count the votes of the last partition; return what all clusters share with the mean."""
-    count = _resumed(part, own, votes, len(how.order), how)
-    shared, known, sizes = np.zeros_like(votes), np.zeros(len(votes)), np.zeros(how.k)
+    """Count the votes of the last partition; return the overlaps of all clusters with the mean."""
+    count = _resumed(part, stored, votes, len(how.order), how)
+    shared, observed, sizes = np.zeros_like(votes), np.zeros(len(votes)), np.zeros(how.k)
     for u in how.order:
         own_clusters = cluster_range(part.ensemble, u)
-        shared[own_clusters], known[own_clusters], sizes = count.shared(u)
-    return np.column_stack([count.means, count.weight]), (shared, known, sizes)
+        shared[own_clusters], observed[own_clusters], sizes = count.shared(u)
+    return np.column_stack([count.means, count.weight]), (shared, observed, sizes)
 
 
-def _resumed(part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: How) -> Count:
+def _resumed(part: Part, stored: Any, votes: NDArray[np.float64], voted: int, how: How) -> Count:
     """Return a count of the first partitions.
 
-    `own`: of all but the last of them; None, in a run that goes on: all are counted again.
+    `stored`: the count without the last of them; None in a resumed run, in which all are counted again.
     """
     count = Count(part.ensemble, how.k, fixed=how.scheme in FIXED, certainty=how.certainty)
     left = how.order[:voted]
-    if own is not None:
-        count.carry_on(np.array(own[:, :-1]), np.array(own[:, -1]))
+    if stored is not None:
+        count.carry_on(np.array(stored[:, :-1]), np.array(stored[:, -1]))
         left = left[-1:]
     for u in left:
         count.add(u, votes[cluster_range(part.ensemble, u)])
@@ -270,48 +270,48 @@ def _resumed(part: Part, own: Any, votes: NDArray[np.float64], voted: int, how: 
 
 
 def _counted(
-    part: Part, own: Any, votes: NDArray[np.float64], how: How
+    part: Part, stored: Any, votes: NDArray[np.float64], how: How
 ) -> tuple[NDArray[np.float64], bool]:
     """Count the remaining votes; keep the mean votes."""
-    return _resumed(part, own, votes, len(how.order), how).mean(), True
+    return _resumed(part, stored, votes, len(how.order), how).mean(), True
 
 
 def _counted_again(
-    part: Part, own: Any, votes: NDArray[np.float64], how: How
+    part: Part, stored: Any, votes: NDArray[np.float64], how: How
 ) -> tuple[NDArray[np.float64], bool]:
     """Keep the mean of the second votes."""
     return _resumed(part, None, votes, len(how.order), how).mean(), True
 
 
-def _masses(part: Part, own: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
-    return (own.sum(axis=0),)
+def _masses(part: Part, stored: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
+    return (stored.sum(axis=0),)
 
 
-def _pairs(part: Part, own: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
+def _pairs(part: Part, stored: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
     """Return the overlaps of all pairs of clusters in a block."""
-    return (common_of_pairs(np.ascontiguousarray(own.T), np.ones(len(own))),)
+    return (common_of_pairs(np.ascontiguousarray(stored.T), np.ones(len(stored))),)
 
 
 def _with_one(
-    part: Part, own: NDArray[np.float64], group: NDArray[np.int64], q: int
+    part: Part, stored: NDArray[np.float64], group: NDArray[np.int64], q: int
 ) -> tuple[NDArray[np.float64]]:
-    """Return what the group of column q has in common with each other group in a block."""
+    """Return the overlap of the group of column q with each other group in a block."""
     numbers = np.unique(group, return_inverse=True)[1]
     firsts = np.unique(group)
-    columns = np.ascontiguousarray(merge_columns(own, numbers, len(firsts)).T)
+    columns = np.ascontiguousarray(merge_columns(stored, numbers, len(firsts)).T)
     place = int(np.searchsorted(firsts, q))
     others = np.delete(np.arange(len(firsts)), place)
     information = np.zeros(len(group))
-    information[firsts[others]] = common_of_one(columns, np.ones(len(own)), place, others)
+    information[firsts[others]] = common_of_one(columns, np.ones(len(stored)), place, others)
     return (information,)
 
 
-def _own(part: Part, own: NDArray[np.float64]) -> NDArray[np.float64]:
-    return own
+def _own(part: Part, stored: NDArray[np.float64]) -> NDArray[np.float64]:
+    return stored
 
 
 def _own_merged(
-    part: Part, own: NDArray[np.float64], numbers: NDArray[np.int64], k: int
+    part: Part, stored: NDArray[np.float64], numbers: NDArray[np.int64], k: int
 ) -> NDArray[np.float64]:
     """Return the mean votes of a block's objects, merged."""
-    return merge_columns(own, numbers, k)
+    return merge_columns(stored, numbers, k)

@@ -137,7 +137,7 @@ class CEHM(VotingClusterer):
         weights = ensemble.column_weights / ensemble.partition_weights.sum()
         with one_library_thread():
             self.medoids_ = medoids(jaccard_of_others(ensemble), weights, self.n_clusters)
-            # The surest clusters are the smallest ones: they vote, and stand for few others.
+            # Clusters of high certainty are the smallest ones: they vote, but represent few others.
             if self.theta is not None:
                 weights = weights * cluster_certainty(ensemble, self.theta)
             if not len(self.medoids_):  # noise everywhere
@@ -151,10 +151,10 @@ class CEHM(VotingClusterer):
             memberships = self._read_votes(rows.ensemble.indicator)
         return memberships[rows.inverse]
 
-    def _keep_clusters(self, kept: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         if len(self.medoids_):
-            self.medoids_ = self.medoids_[self._all_clusters(kept)]
-        super()._keep_clusters(kept)
+            self.medoids_ = self.medoids_[self._all_clusters(clusters)]
+        super()._keep_clusters(clusters)
 
     def _read_votes(
         self,
@@ -246,8 +246,8 @@ class _Election:
             rounds("rounds", done, _MOST_ROUNDS)
             scores = self._scores(labels)
             top = scores.max(axis=1)
-            own = scores[np.arange(len(labels)), np.maximum(labels, 0)]
-            moved = (top > _EQUAL) & ((labels < 0) | (own < top - _EQUAL))
+            scores_of_label = scores[np.arange(len(labels)), np.maximum(labels, 0)]
+            moved = (top > _EQUAL) & ((labels < 0) | (scores_of_label < top - _EQUAL))
             if not moved.any():
                 break
             labels[moved] = _first_best(scores[moved])
@@ -259,20 +259,22 @@ class _Election:
 
     def _seeds(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return labels of the objects that belong to one medoid more than to all others; -1: none."""
-        own = self.B[:, chosen].toarray()
-        total = own.sum(axis=1)
-        sure = own.max(axis=1) > (0.5 + _EQUAL) * total
-        labels = np.where(sure, own.argmax(axis=1), -1)
-        # Smaller ones first: what is left of larger ones are still seeds of these.
+        indicator = self.B[:, chosen].toarray()
+        total = indicator.sum(axis=1)
+        sure = indicator.max(axis=1) > (0.5 + _EQUAL) * total
+        labels = np.where(sure, indicator.argmax(axis=1), -1)
+        # Smaller ones first: the remaining objects of larger ones are still their seeds.
         without = np.flatnonzero(np.bincount(labels[sure], minlength=len(chosen)) == 0)
         for k in without[np.argsort(self.sizes[chosen[without]], kind="stable")]:
-            labels[(labels < 0) & (own[:, k] > 0)] = k
+            labels[(labels < 0) & (indicator[:, k] > 0)] = k
         return labels
 
     def _held(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how many objects of each cluster have each label (T, K)."""
-        known = np.flatnonzero(labels >= 0)
-        Y = sp.csr_array((np.ones(len(known)), (known, labels[known])), shape=(len(labels), self.k))
+        labelled = np.flatnonzero(labels >= 0)
+        Y = sp.csr_array(
+            (np.ones(len(labelled)), (labelled, labels[labelled])), shape=(len(labels), self.k)
+        )
         return np.asarray((self.counted @ Y).toarray())
 
     def _scores(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -297,6 +299,6 @@ class _Election:
 
 
 def _first_best(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the best column of each row, the first of equals."""
+    """Return the best column of each row, the first one if tied."""
     best: NDArray[np.int64] = (scores >= scores.max(axis=1, keepdims=True) - _EQUAL).argmax(axis=1)
     return best

@@ -271,7 +271,7 @@ def _winners(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float
     return membership
 
 
-def _mean_of(part: Part, own: None, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_of(part: Part, stored: None, votes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the memberships of a block."""
     return _mean(part.ensemble, votes)
 

@@ -22,7 +22,7 @@ Reference: TypeAlias = Literal["least_squares", "first"]
 
 # Maximum number of values in memory: memberships of a block of objects in all partitions.
 _BLOCK = 1 << 20
-# A lead below this share of the weight that observed the object is a rounding error.
+# A lead below this share of the weight of the observing partitions is a rounding error.
 _ROUNDING = 1e-12
 
 
@@ -155,7 +155,7 @@ class PositionalVoting(VotingClusterer):
         """Count hard ballots, of which only the votes matter."""
         k = sums.shape[1]
         if self.count == "borda":
-            # A vote ranks one cluster first and k - 1 alike; a lost vote ranks all k alike.
+            # A vote ranks one cluster first and ties the other k - 1; a lost vote ties all k.
             lost = observed_weight - sums.sum(axis=1)
             rest = observed_weight[:, None] - lost[:, None] - sums
             return _shares(k * sums + k / 2.0 * rest + (k + 1) / 2.0 * lost[:, None])
@@ -169,7 +169,7 @@ class PositionalVoting(VotingClusterer):
     def _count_ballots(self, ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         m, k = ensemble.n_partitions, votes.shape[1]
         weights = ensemble.partition_weights
-        # Columns (u, k) of memberships in the clusters as the consensus names them.
+        # Columns (u, k) of memberships in the clusters as numbered in the consensus.
         matched = sp.csr_array(votes)
         partition_of = ensemble.column_partitions
         stands = np.repeat(np.arange(len(partition_of)), np.diff(matched.indptr))
@@ -193,7 +193,7 @@ class PositionalVoting(VotingClusterer):
         points = np.zeros((len(values), k))
         for a in range(k):
             if self.count == "borda":
-                points[:, a] = observed_weight  # points for being ranked at all
+                points[:, a] = observed_weight  # points for being ranked
             for b in range(k):
                 if a == b:
                     continue

@@ -113,12 +113,14 @@ class GraphRecipe(NeighbourRecipe):
         return searched.found(labels) if self.given is None else searched.found_on_all(labels)
 
     def _graph(self, searched: Searched, drawn: int) -> CommunityGraph:
-        given = self.given
-        if given is None:
+        user_graph = self.given
+        if user_graph is None:
             neighbours = drawn if self.n_neighbors is None else self.n_neighbors
             return searched.graph(neighbours, self.weights, self.quality)
         alone = np.ones(len(searched.points))
-        return CommunityGraph.of(given.starts, given.ends, given.weights, alone, self.quality)
+        return CommunityGraph.of(
+            user_graph.starts, user_graph.ends, user_graph.weights, alone, self.quality
+        )
 
 
 @dataclass(frozen=True)

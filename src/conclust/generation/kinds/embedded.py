@@ -11,12 +11,12 @@ from conclust.generation.runs import run_kmeans
 
 __all__ = ["bridges", "centers_of_rows", "start_seed"]
 
-_ENDS = 1000  # points of a component from which ties are looked for
-_CELLS = 1 << 22  # distances that are held together
+_ENDS = 1000  # number of points of a component from which ties are searched
+_CELLS = 1 << 22  # number of distances computed at once
 
 
 def start_seed(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Draw what the start of `centers_of_rows` is drawn from."""
+    """Draw the seed of the start of `centers_of_rows`."""
     return rng.integers(2**63, size=1, dtype=np.uint64)
 
 
@@ -66,7 +66,7 @@ def bridges(
     outside = np.ones(len(points), dtype=np.bool_)
     ends: list[tuple[int, int]] = []
     part = parts[0]
-    while True:  # one component after the other joins the tree
+    while True:  # components join the tree one after the other
         inside = np.flatnonzero(parts == part)
         outside[inside] = False
         left = np.flatnonzero(outside)

@@ -1,4 +1,4 @@
-"""Algorithms that are each run for given numbers of clusters: "mixed", and a list of pairs."""
+"""Algorithms each run for given numbers of clusters: "mixed", and lists of pairs."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def plan_mixed(
     if choices is None:
         wide = _few_choices(sizes.n)
         seeds = spawn_seeds(root, len(ALL_PAIRS) + len(wide))
-        # A tree would part equal points at random: no run may have more than it draws.
+        # A tree would separate equal points at random, so the number of clusters is at most that of the distinct points drawn.
         distinct = min(
             count_distinct(
                 drawn_points(points, sizes.n_objects, sizes.n_features, seed)[0], wide.stop

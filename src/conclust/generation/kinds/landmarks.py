@@ -35,14 +35,14 @@ __all__ = ["SPECTRAL", "LandmarkSpectralRecipe", "search_of"]
 # Number of objects on which centres of an embedding are computed.
 _ENOUGH = 5_000
 _FEW_LANDMARKS = 20
-# The weight of a tie between components that are far apart: cuts of such ties can still be told apart.
+# The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
 # Squares of distances between points with larger numbers may be infinite.
 _HUGE = 1e152
 
 
 def search_of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Search:
-    """Group landmarks so that about k nearest ones are found soon."""
+    """Group landmarks so that about k nearest ones are found quickly."""
     p = len(points)
     starts = rng.permutation(p)[: isqrt(p)]
     heads = KMeansRecipe(max_iter=20).centers(points, starts)
@@ -109,7 +109,7 @@ class LandmarkSpectralRecipe:
         landmarks = self._landmarks(points, rng)
         graph = self._graph(landmarks, points, rng)
         shared = None if self.n_columns is None else graph.side(self.n_columns)
-        # All that is random is drawn before, in the order of the members.
+        # All random numbers are drawn first, in the order of the members.
         draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
 
         def member(draw: tuple[int, NDArray[np.int64], NDArray[np.uint64]]) -> Found:
@@ -123,7 +123,7 @@ class LandmarkSpectralRecipe:
     ) -> NDArray[np.float64]:
         n = len(points)
         pool = points[some_objects(n, min(n, 10 * self.n_landmarks), rng)]
-        # If every object were a landmark, each would be tied to itself, and members would hardly differ.
+        # If every object were a landmark, each would be tied to itself, and members would be nearly equal.
         p = min(self.n_landmarks, n, max(_FEW_LANDMARKS, n // 2))
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=10).centers(pool, starts)
@@ -167,7 +167,7 @@ class _Graph:
         start: NDArray[np.uint64],
         shared: ClusterSide | None = None,
     ) -> LandmarkCut:
-        """Cut it into k parts, by the k leading columns of an embedding that has more, if there is one."""
+        """Cut the graph into k parts, by the k leading columns of a larger embedding if there is one."""
         side = self.side(k) if shared is None else shared
         loads = np.ascontiguousarray(side.loads[:, :k] * side.values[:k])
         rows = self.ties[sample]

@@ -17,7 +17,7 @@ __all__ = ["TREES", "SpectralRecipe", "TreeRecipe", "cut"]
 
 Linkage: TypeAlias = Literal["single", "average", "ward", "centroid"]
 TREES: tuple[Linkage, ...] = ("single", "average", "ward", "centroid")
-_DIRECT = 1000  # objects up to which all of LAPACK's accuracy costs next to nothing
+_DIRECT = 1000  # maximum number of objects for which the full accuracy of LAPACK is cheap
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def cut(tree: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     root = np.arange(n + merges)
     for side in (0, 1):
         root[tree[:merges, side].astype(np.int64)] = np.arange(n, n + merges)
-    while True:  # each pass doubles the distance looked ahead
+    while True:  # each pass doubles the look-ahead distance
         above = root[root]
         if np.array_equal(above, root):
             return np.unique(root[:n], return_inverse=True)[1].astype(np.int64)
@@ -117,7 +117,7 @@ def _normalised_affinity(points: NDArray[np.float64]) -> NDArray[np.float64]:
     if scale > 0:
         squared /= -2 * scale
     affinity = squareform(np.exp(squared, out=squared), checks=False)
-    # The affinity of an object with itself: an outlier without other affinities is a component of its own.
+    # The affinity of an object with itself: an outlier without other affinities is a separate component.
     np.fill_diagonal(affinity, 1.0)
     shrink = 1 / np.sqrt(affinity.sum(axis=1))
     affinity *= shrink
@@ -134,7 +134,9 @@ def _leading_vectors(
     if n > max(_DIRECT, 2 * k):
         try:
             values, vectors = eigsh(matrix, k, which="LA", v0=start, tol=1e-9)
-        except ArpackNoConvergence:  # leading eigenvalues that are nearly equal: solved whole
+        except (
+            ArpackNoConvergence
+        ):  # leading eigenvalues are nearly equal, so a dense solver is used
             pass
         else:
             return np.asarray(vectors[:, np.argsort(-values, kind="stable")])

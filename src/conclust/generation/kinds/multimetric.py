@@ -20,10 +20,10 @@ from conclust.spectra.transfer_cut import graph_embedding
 
 __all__ = ["MULTIMETRIC", "MultimetricRecipe", "neighbour_graph"]
 
-_DRAWS = 3  # number of draws of a member whose graph has no embedding
-_CELLS = 1 << 22  # differences of coordinates held at once
-# The weight of the shortest tie between components, as a share of the least in the graph, and that of the
-# weakest as a share of it.
+_DRAWS = 3  # maximum number of draws of a member whose graph has no embedding
+_CELLS = 1 << 22  # number of differences of coordinates computed at once
+# The weight of the shortest tie between components, relative to the smallest weight in the graph,
+# and that of the weakest tie relative to it.
 _WEAK = 1e-2
 _LEAST_SHARE = 1e-4
 
@@ -107,7 +107,7 @@ def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float
     n = len(points)
     k = min(n_neighbours, n - 1)
     largest = float(np.abs(points).max())
-    # The kernel has no unit, but squares of large values would overflow.
+    # The kernel does not depend on the unit, but squares of large values would overflow.
     points = points / largest if largest > 0 else points
     nearest = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(return_distance=False)
     d = _distances(points, nearest)
@@ -122,16 +122,16 @@ def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float
     return sp.csr_array(graph.maximum(graph.T))
 
 
-def _distances(points: NDArray[np.float64], found: NDArray[np.int64]) -> NDArray[np.float64]:
+def _distances(points: NDArray[np.float64], neighbours: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the distances of points from their neighbours, of equal points exactly 0.
 
     The search expands squares into dot products, which leaves rounding errors.
     """
-    distances = np.empty(found.shape)
-    step = max(1, _CELLS // (found.shape[1] * points.shape[1]))
+    distances = np.empty(neighbours.shape)
+    step = max(1, _CELLS // (neighbours.shape[1] * points.shape[1]))
     for start in range(0, len(points), step):
         block = slice(start, start + step)
-        apart = points[block, None, :] - points[found[block]]
+        apart = points[block, None, :] - points[neighbours[block]]
         distances[block] = np.sqrt(np.einsum("ikj,ikj->ik", apart, apart))
     return distances
 

@@ -28,11 +28,11 @@ _DEFAULTS = {
     "metric": "euclidean",
 }
 _OF_DENSITY = ("metric",)
-# Weights of a tie in both directions may differ by rounding.
+# Weights of the two directions of a tie may differ by rounding.
 _ROUNDING = 1e-5
 
 
-def check_neighbour_options(generator: Any, kinds: Sequence[Any], given: GivenGraph | None) -> None:
+def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGraph | None) -> None:
     """Refuse values out of their range, and those that no member uses.
 
     Parameters
@@ -41,7 +41,7 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], given: GivenGr
         Its parameters.
     kinds : sequence
         The kinds of members.
-    given : GivenGraph or None
+    graph : GivenGraph or None
         The user's graph.
     """
     check_int(generator.n_neighbors, "n_neighbors", OWNER, none=True)
@@ -60,7 +60,7 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], given: GivenGr
     if generator.n_clusters is not None and generator.resolution is not None:
         expected = "None with n_clusters, for which each member searches its resolution"
         refuse("resolution", OWNER, expected, generator.resolution)
-    if given is None:
+    if graph is None:
         return
     if "graph" not in names:
         raise InputError(
@@ -105,7 +105,7 @@ def neighbour_recipes(
 
 
 def read_graph(graph: Any, n: int) -> GivenGraph:
-    """Return a graph of the user's, checked; ties of objects with themselves are left out."""
+    """Return the user's graph after checks, without self-loops."""
     shape = getattr(graph, "shape", None)
     if not sp.issparse(graph) or shape != (n, n):
         got = f"a {type(graph).__name__}"

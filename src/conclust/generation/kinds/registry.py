@@ -1,4 +1,4 @@
-"""What the `method` of a generator names: the kinds of members, of which each is a file."""
+"""The kinds of members that the `method` of a generator can name; each kind is in its own file."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ KINDS: dict[str, Kind] = {
 # "auto" and "mixed" make members of several kinds.
 METHODS = ("auto", "kmeans", "mixed", *(name for name in KINDS if name != "kmeans"))
 
-# The kinds of an automatic ensemble and how many members each has. Settled by experiments/default.
+# The kinds of an automatic ensemble and the number of members of each. Chosen in experiments/default.
 _SHARES = {"graph": 17, "spectral": 17, "density": 6}
 N_AUTOMATIC = sum(_SHARES.values())
-# Fewer objects have no graph of neighbours that shows more than their distances do.
+# With fewer objects, a graph of neighbours shows no more than the distances.
 _FEW = 50
 
 
 def chosen_kinds(n: int) -> str | list[str]:
-    """Return the kinds of members of an automatic ensemble, in turn.
+    """Return the kinds of the members of an automatic ensemble, in alternating order.
 
     Members by communities of neighbour graphs, by spectral clustering and by density follow what the points
     are near to; few points are clustered by k-means. The kinds are spread evenly, so that the first members of a
@@ -50,7 +50,7 @@ def chosen_kinds(n: int) -> str | list[str]:
 
 
 def settings_for(generator: Any, n: int, *, chosen: bool = True) -> Any:
-    """Return the generator's parameters with the kinds of members settled where its `method` is "auto".
+    """Return the generator's parameters with `method` "auto" replaced by the kinds of members.
 
     chosen: whether `chosen_kinds` settles them; else all members are by "graph".
     """
@@ -64,7 +64,7 @@ def settings_for(generator: Any, n: int, *, chosen: bool = True) -> Any:
 
 
 def kinds_of(method: Any) -> list[Any]:
-    """Return the kinds that a method lists, with or without their numbers of clusters."""
+    """Return the kinds listed in a method, with or without their numbers of clusters."""
     listed = method if isinstance(method, list | tuple) else [method]
     return [entry[0] if isinstance(entry, list | tuple) and entry else entry for entry in listed]
 

@@ -49,7 +49,7 @@ class GivenGraph:
 
 
 class Searched:
-    """Points and their neighbours, with the graphs and forests made from them so far.
+    """Points and their neighbours, with a cache of graphs and forests.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ class Searched:
         """Return the graph of the k nearest neighbours."""
 
         def make() -> CommunityGraph:
-            made = graph_of(self.neighbours, k, weights)
+            graph = graph_of(self.neighbours, k, weights)
             masses = self.neighbours.rows.masses
-            return CommunityGraph.of(made.starts, made.ends, made.weights, masses, quality)
+            return CommunityGraph.of(graph.starts, graph.ends, graph.weights, masses, quality)
 
         return self._once(("graph", k, weights, quality), make)  # type: ignore[no-any-return]
 
@@ -109,7 +109,7 @@ class Searched:
         return self._once(("forest", m), lambda: density_forest(self.neighbours, m))  # type: ignore[no-any-return]
 
     def found(self, labels: NDArray[np.int32]) -> Found:
-        """Return the labels of all points, given those of the distinct ones that were fitted, and the model."""
+        """Return the labels of all points from those of the distinct fitted points, and the model."""
         neighbours, points = self._search
         index = self._once("index", lambda: voters_of(points))
         model = self._model(labels, index)
@@ -119,7 +119,7 @@ class Searched:
         return Found(vote(voters, squares, labels[:, np.newaxis])[:, 0], model)
 
     def found_on_all(self, labels: NDArray[np.int32]) -> Found:
-        """Return the labels of all points, as they are, and the model where no two points are equal."""
+        """Return the labels unchanged, and the model if no two points are equal."""
         rows = self._once("rows", lambda: EqualRows.of(self._compared))
         if len(rows) < len(labels):
             return Found(labels, None)
@@ -157,7 +157,7 @@ class Searches:
         self._last: Searched | None = None
 
     def of(self, points: NDArray[np.float64]) -> Searched:
-        """Return the search of these points; the last one is kept."""
+        """Return the search of these points; the last search is cached."""
         with self._lock:
             last = self._last
             if last is None or not (last.points is points or np.array_equal(last.points, points)):
@@ -166,5 +166,5 @@ class Searches:
             return last
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave the points behind: each process searches for itself."""
+        """Pickle without the points, because each process makes its own search."""
         return Searches, (self.metric, self.sample_seed, self.n_neighbors)

@@ -37,7 +37,7 @@ class SphericalKMeansRecipe(KMeansRecipe):
             if cosines - before <= self.tol * len(units):
                 break
             before = cosines
-        # In the same way as new points are labelled.
+        # The same computation as for new points.
         return Found(nearest_center(points, centers), Directions(centers))
 
     @staticmethod
@@ -50,7 +50,7 @@ class SphericalKMeansRecipe(KMeansRecipe):
         sums = np.zeros_like(centers)
         np.add.at(sums, labels, units)
         sizes = np.bincount(labels, minlength=len(centers))
-        # An empty cluster takes the point that fits its cluster worst.
+        # An empty cluster gets the point that fits its own cluster worst.
         for empty, worst in zip(
             np.flatnonzero(sizes == 0), np.argsort(cosines, kind="stable"), strict=False
         ):
@@ -65,7 +65,7 @@ SPHERICAL = Kind(
     SphericalKMeansRecipe(),
     100,
     labels_others=True,
-    unscaled=True,  # cosines are of the points as they are
+    unscaled=True,  # cosines use the unscaled points
     help="k-means with the cosine and random starts, for texts",
     cited="k-means by the cosine with random starts and random numbers of clusters",
 )

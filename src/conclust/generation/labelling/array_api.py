@@ -1,4 +1,4 @@
-"""The two steps of generation for arrays of any library with the array API: they stay where they are.
+"""The two steps of generation for arrays of any library with the array API, without leaving their device.
 
 `label_block` labels a block of points by the centres of many members, `lloyd_step` is one round of k-means. Both
 are written in the `array API standard <https://data-apis.org/array-api/>`_ alone, so that arrays of PyTorch or
@@ -130,7 +130,9 @@ def lloyd_step(X: Array, centers: Array) -> tuple[Array, Array, Array]:
     return labels, xp.matmul(belongs.T, X), xp.sum(belongs, axis=0)
 
 
-_NARROW = 254  # clusters of labels of one byte; the values above say missing and noise
+_NARROW = (
+    254  # maximum number of clusters for labels of one byte; larger values mean missing and noise
+)
 
 
 def _scores(xp: Any, X: Array, centers: Array) -> Array:
@@ -145,7 +147,7 @@ def _namespace(X: Array) -> Any:
         return X.__array_namespace__()
     library = sys.modules.get(
         type(X).__module__.partition(".")[0]
-    )  # torch has them at its top level
+    )  # torch provides them at its top level
     if not hasattr(library, "matmul") or not hasattr(library, "argmax"):
         raise InputError(
             "X must be an array of a library with the array API, such as NumPy, PyTorch or CuPy. Got "

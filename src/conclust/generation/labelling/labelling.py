@@ -1,4 +1,4 @@
-"""Labels points by all members in one pass: blocks of points in, blocks of labels out."""
+"""Labels blocks of points by all members in one pass."""
 
 from __future__ import annotations
 
@@ -60,14 +60,20 @@ class Labelling:
         self._d = d
         self._dtype: np.dtype[Any] = np.dtype(dtype)
         self._scaler = scaler
-        columns = [None if own is None else np.asarray(own, dtype=np.int64) for own in features]
+        columns = [
+            None if features_of_member is None else np.asarray(features_of_member, dtype=np.int64)
+            for features_of_member in features
+        ]
         near = [u for u, model in enumerate(models) if isinstance(model, Centers)]
         every = np.arange(d)
         self._sets: CenterSets | None = None
         if near:
             self._sets = CenterSets(
                 [models[u].centers for u in near],  # type: ignore[attr-defined]
-                [every if (own := columns[u]) is None else own for u in near],
+                [
+                    every if (features_of_member := columns[u]) is None else features_of_member
+                    for u in near
+                ],
                 near,
             )
         self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
@@ -109,7 +115,7 @@ class Labelling:
         return self._dtype
 
     def __call__(self, block: Any) -> NDArray[Any]:
-        """Return the labels of a block of points as they come: unscaled, of any type of number."""
+        """Return the labels of a block of raw points: unscaled, of any numeric type."""
         if len(block) == 0:
             return np.empty((0, self._n_members), dtype=self._dtype)
         points = checked_points(block, _OWNER)
@@ -131,16 +137,16 @@ class Labelling:
             Labels, one member per column.
         """
         labels = np.empty((len(points), self._n_members), dtype=self._dtype)
-        for own in self._directed:
-            refuse_without_direction(points if own is None else points[:, own])
+        for features in self._directed:
+            refuse_without_direction(points if features is None else points[:, features])
         threads = thread_count(effective_n_jobs(n_jobs), _OWNER)
         if self._sets is not None:
             self._sets.label(points, labels, threads)
-        for members, models, own in self._votes:
-            some = points if own is None else np.ascontiguousarray(points[:, own])
+        for members, models, features in self._votes:
+            some = points if features is None else np.ascontiguousarray(points[:, features])
             labels[:, members] = NeighbourVote.label_all(models, some, threads)
         if self._graphs:
-            # As many parts of the points as leave no worker idle.
+            # Enough parts of the points to keep all workers busy.
             parts = -(-effective_n_jobs(n_jobs) // len(self._graphs))
             step = max(1, -(-len(points) // parts))
             work = [
@@ -161,14 +167,14 @@ def _same(columns: NDArray[np.int64] | None, other: NDArray[np.int64] | None) ->
 
 
 def scaled(points: NDArray[np.float64], scaler: Scaler | None) -> NDArray[np.float64]:
-    """Return the points as a fitted scaler makes them; as they are without one."""
+    """Return the points after a fitted scaler; unchanged without one."""
     return points if scaler is None else np.ascontiguousarray(scaler.transform(points))
 
 
 def over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:
     """Return a Dask array of the labels of a Dask array of points: nothing is read before they are needed."""
     d, n_members = labelling.shape
-    if len(X.chunks[1]) > 1:  # the features of an object must be together
+    if len(X.chunks[1]) > 1:  # all features of an object must be in one chunk
         X = X.rechunk({1: d})
     lazy: NDArray[Any] = X.map_blocks(
         labelling,

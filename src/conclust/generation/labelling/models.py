@@ -32,11 +32,11 @@ __all__ = [
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 20
 
-Layout = dict[str, tuple[str, int]]  # of each array the kind of dtype and the dimensions
+Layout = dict[str, tuple[str, int]]  # for each array the kind of dtype and the number of dimensions
 
 
 class Model(Protocol):
-    """The model of a member, which labels points."""
+    """The interface of models of members, which label points."""
 
     kind: ClassVar[str]
     layout: ClassVar[Layout]
@@ -65,7 +65,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Centers:
-    """Points go to the nearest centre.
+    """Assigns points to the nearest centre.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Centers:
 
 @dataclass(frozen=True)
 class Directions(Centers):
-    """Points go to the centre of length 1 with the largest cosine; a point without direction is refused."""
+    """Assigns points to the unit centre with the largest cosine; refuses points without direction."""
 
     kind: ClassVar[str] = "directions"
 
@@ -156,7 +156,7 @@ class Search:
     def nearest(
         self, points: NDArray[np.float64], k: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the k landmarks nearest to each point, as far as they are found, and squared distances."""
+        """Return the k nearest landmarks of each point that the search finds, and squared distances."""
         indices = np.empty((len(points), k), dtype=np.int32)
         squares = np.empty((len(points), k))
         for block in _blocks(points):
@@ -180,7 +180,7 @@ class Search:
         )
 
     def sound(self) -> bool:
-        """Return whether every number is in its range: the search itself checks none."""
+        """Return whether every number is in its range; the search does not check this."""
         p, d = self.points.shape
         return (
             p > 0
@@ -211,7 +211,7 @@ def tie_weights(squares: NDArray[np.float64], sigma: float) -> NDArray[np.float6
 
 @dataclass(frozen=True)
 class LandmarkCut:
-    """Points are placed by their landmarks: a cut of the graph of points and landmarks.
+    """Places points by their landmarks: a cut of the graph of points and landmarks.
 
     A point stands at the mean of its landmarks' places in the embedding, weighted by its ties and brought
     to unit length, and goes to the nearest centre there. This does not depend on other points: new ones are
@@ -274,28 +274,30 @@ class LandmarkCut:
         return labels
 
     def shares_ties(self, other: LandmarkCut) -> bool:
-        """Return whether points are tied to the same landmarks by the other, by the same weights."""
+        """Return whether the other model ties points to the same landmarks with the same weights."""
         ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
         return ties and self.search.same_as(other.search)
 
     def label_tied(
-        self, found: NDArray[np.int32], weights: NDArray[np.float64]
+        self, landmarks: NDArray[np.int32], weights: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Return the cluster of each point, given the landmarks that it is tied to and by what weights.
+        """Return the cluster of each point from its landmarks and their weights.
 
         Parameters
         ----------
-        found : ndarray of shape (n, n_nearest)
+        landmarks : ndarray of shape (n, n_nearest)
             The landmarks.
         weights : ndarray of shape (n, n_nearest)
             The weights of the ties.
         """
-        labels = np.empty(len(found), dtype=np.int64)
+        labels = np.empty(len(landmarks), dtype=np.int64)
         across = np.ascontiguousarray(self.centers.T)
         half = 0.5 * (self.centers**2).sum(axis=1)
-        for start in range(0, len(found), _BLOCK):
+        for start in range(0, len(landmarks), _BLOCK):
             block = slice(start, start + _BLOCK)
-            landmark_labels(found[block], weights[block], self.loads, across, half, labels[block])
+            landmark_labels(
+                landmarks[block], weights[block], self.loads, across, half, labels[block]
+            )
         return labels
 
     def reordered(self, clusters: NDArray[np.int64]) -> LandmarkCut:  # noqa: D102

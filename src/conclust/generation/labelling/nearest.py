@@ -1,4 +1,4 @@
-"""The nearest centre of each point: of one set of centres, or of those of many members in one pass."""
+"""Finds the nearest centre of each point, for one set of centres or for those of many members in one pass."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class CenterSets:
         columns: Sequence[NDArray[np.int64]],
         places: Sequence[int],
     ) -> None:
-        flat = [np.asarray(own, dtype=np.float64).ravel() for own in centers]
+        flat = [np.asarray(member_centers, dtype=np.float64).ravel() for member_centers in centers]
         self._centers = np.concatenate(flat)
-        self._starts = _bounds([len(own) for own in centers])
+        self._starts = _bounds([len(member_centers) for member_centers in centers])
         self._columns = np.concatenate(columns).astype(np.int32)
-        self._column_starts = _bounds([len(own) for own in columns])
+        self._column_starts = _bounds([len(member_centers) for member_centers in columns])
         self._places = np.asarray(places, dtype=np.int32)
 
     def label(self, points: NDArray[Any], labels: NDArray[Any], threads: int = 1) -> None:
@@ -75,7 +75,7 @@ class CenterSets:
 
 
 def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the nearest centre of each point, the first one of a tie (`CenterSets`)."""
+    """Return the nearest centre of each point, the first one if tied (`CenterSets`)."""
     labels = np.empty((len(points), 1), dtype=np.int32)
     every = np.arange(points.shape[1])
     CenterSets([centers], [every], [0]).label(np.ascontiguousarray(points), labels)

@@ -40,12 +40,12 @@ def is_in_blocks(X: Any) -> bool:
 
 
 def comes_in_chunks(X: Any) -> bool:
-    """Return whether X is a Dask array, or does as one: a function is applied to its chunks when they are needed."""
+    """Return whether X is a Dask array or behaves like one: functions are applied to its chunks lazily."""
     return is_in_blocks(X) and hasattr(X, "map_blocks") and hasattr(X, "rechunk")
 
 
 def as_whole(X: Any) -> Any:
-    """Return X in memory, if it could only be read in blocks."""
+    """Load X into memory if it is read in blocks."""
     lies_elsewhere = is_in_blocks(X) and not isinstance(X, np.ndarray)
     return np.asarray(X[0 : X.shape[0]]) if lies_elsewhere else X
 
@@ -85,7 +85,7 @@ class Rows:
         return self._checked(self._X[start:stop])
 
     def blocks(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Read all rows, block by block; beside each block where it begins."""
+        """Yield all rows block by block, with the first row of each block."""
         for start in range(0, self.n, self.step):
             yield start, self.block(start, min(self.n, start + self.step))
 
@@ -117,7 +117,7 @@ class Rows:
                 chosen = range(first, min(count, first + together))
                 yield [(s, self._checked(self._X[draw(s)])) for s in chosen]
             return
-        # Rows here and there would read every chunk for each sample: one pass serves as many as can be held.
+        # Scattered rows would read every chunk for each sample, so one pass serves as many samples as fit into memory.
         together = max(together, _HELD // (8 * self.d * largest))
         for first in range(0, count, together):
             yield self._in_one_pass(

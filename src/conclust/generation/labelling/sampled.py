@@ -1,4 +1,4 @@
-"""Members fitted on some of the objects each; then all objects are labelled for all members in one pass."""
+"""Members that are each fitted on a sample; all objects are then labelled for all members in one pass."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Shares:
             yield [(i, scaled(sample, self._scaler)) for i, sample in some]
 
     def observed(self, column: int, start: int, stop: int) -> NDArray[np.bool_] | None:
-        """Return which objects of a block a member observes; None: all. Blocks begin at multiples of 8."""
+        """Return the objects of a block that a member observes; None: all. Blocks begin at multiples of 8."""
         bits = self._observed.get(column)
         if bits is None:
             return None
@@ -102,8 +102,8 @@ def in_order_of_appearance(
             numbers, first = np.unique(
                 column if observed is None else column[observed], return_index=True
             )
-            known = set(orders[u])
-            orders[u] += [k for k in numbers[np.argsort(first)].tolist() if k not in known]
+            met_before = set(orders[u])
+            orders[u] += [k for k in numbers[np.argsort(first)].tolist() if k not in met_before]
         start, size = stop, min(4 * size, rows.step)
     return [
         replace(member, model=None if member.model is None else member.model.reordered(order))

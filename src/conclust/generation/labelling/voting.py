@@ -1,4 +1,4 @@
-"""Points take the label that most of their nearest fitted neighbours have."""
+"""Labels points by the majority of their nearest fitted neighbours."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FEW = 5000
 
 @dataclass(frozen=True)
 class NeighbourVote:
-    """Points take the label that most of their 15 nearest fitted points have.
+    """Labels points by the majority of their 15 nearest fitted points.
 
     Ties go to the label of the nearest point, so that the numbering of clusters does not matter. A fitted point
     keeps its own label. The label of a point does not depend on the points that it comes with.
@@ -52,12 +52,12 @@ class NeighbourVote:
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters there are."""
+        """Number of clusters."""
         return int(self.labels.max()) + 1
 
     @property
     def n_features(self) -> int:
-        """How many features a point has."""
+        """Number of features."""
         return int(self.points.shape[1])
 
     def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -98,13 +98,13 @@ class NeighbourVote:
         return replace(self, labels=number[self.labels])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all that it is, as `layout` says."""
+        """Return the arrays of the model, as described by `layout`."""
         cosine = np.array([int(self.cosine)], dtype=np.int64)
         return {"points": self.points, "labels": self.labels, "cosine": cosine}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return the model that `arrays` returned; None if they fit no model. Types are as in `layout`."""
+        """Return the model from its `arrays`; None if they are invalid. Types are as in `layout`."""
         points = np.ascontiguousarray(arrays["points"], dtype=np.float64)
         labels, cosine = arrays["labels"], arrays["cosine"]
         fits = (
@@ -128,19 +128,19 @@ def voters_of(points: NDArray[np.float64]) -> PointIndex:
 
 
 def vote(
-    found: NDArray[np.int32], squares: NDArray[np.float64], labels: NDArray[np.int32]
+    voters: NDArray[np.int32], squares: NDArray[np.float64], labels: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Return the labels (n, n_members) that most neighbours have.
 
     Parameters
     ----------
-    found : ndarray of int32 of shape (n, k)
+    voters : ndarray of int32 of shape (n, k)
         The neighbours of each point, nearest first.
     squares : ndarray of shape (n, k)
         Their squared distances. At a distance of 0, the nearest neighbour alone counts.
     labels : ndarray of int32 of shape (n_points, n_members)
         The labels of the neighbours.
     """
-    decided = np.empty((len(found), labels.shape[1]), dtype=np.int32)
-    neighbour_vote(found, squares, np.ascontiguousarray(labels), decided)
+    decided = np.empty((len(voters), labels.shape[1]), dtype=np.int32)
+    neighbour_vote(voters, squares, np.ascontiguousarray(labels), decided)
     return decided

@@ -1,1 +1,1 @@
-"""What all pictures share: axes, style, strips of clusters, orders, and what can be drawn."""
+"""Common parts of all plots: axes, style, strips of clusters, orders, and readers of input."""

@@ -41,11 +41,11 @@ __all__ = [
 ]
 
 _SILENT = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
-_WIDTH, _GAP = 0.16, 0.06  # inches of a strip, and before it
+_WIDTH, _GAP = 0.16, 0.06  # width of a strip in inches, and the gap before it
 
 
 def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return `ax`, or new axes: of pyplot's current figure where pyplot is in use, else of a figure of their own."""
+    """Return `ax`, or new axes, in pyplot's current figure if pyplot is in use, or else in a new figure."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -57,7 +57,7 @@ def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 _APART: ContextVar[bool] = ContextVar("apart", default=False)
-_last: weakref.ref[Any] | None = None  # the figure that pyplot holds for us and does not show
+_last: weakref.ref[Any] | None = None  # the figure that pyplot holds but does not show
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def _figure_of_pyplot(**options: Any) -> Any:
 
 
 def paper_axes(width: str | float = "column", height: float | None = None) -> Axes:
-    """Make axes of the width of a paper's column or page, in the look of all pictures.
+    """Make axes of the width of a column or page, in the common style.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def show_image(
 
 
 def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> None:
-    """Draw the scale of the image, right of its strips."""
+    """Draw the colour scale of the image to the right of its strips."""
     ticks = [0, 0.25, 0.5, 0.75, 1]
     # A constrained layout makes room for the strips by itself.
     free = ax.figure.get_layout_engine() is None
@@ -182,7 +182,7 @@ def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> 
 
 
 def explain_no_evidence(ax: Axes) -> None:
-    """Add the meaning of the colour of NaN."""
+    """Add a legend entry for the colour of NaN."""
     from matplotlib.patches import Patch
 
     ax.legend(
@@ -195,7 +195,7 @@ def explain_no_evidence(ax: Axes) -> None:
 
 
 def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> float:
-    """Draw strips of clusters right of a heatmap, and above; return the points they take above."""
+    """Draw strips of clusters to the right of a heatmap and above it; return their height in points."""
     for s, strip in enumerate(strips):
         palette = _palette(strip)
         n = len(strip.colours)
@@ -203,19 +203,19 @@ def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> float:
             gap, width = (inches / _inches(ax, axis) for inches in (_GAP, _WIDTH))
             begin = 1.0 + s * (gap + width) + gap
             place = (begin, 0.0, width, 1.0) if axis == 0 else (0.0, begin, 1.0, width)
-            beside = ax.inset_axes(place)
-            beside.set_label("clusters")
+            strip_axes = ax.inset_axes(place)
+            strip_axes.set_label("clusters")
             pixels = palette[strip.colours]
-            beside.imshow(
+            strip_axes.imshow(
                 pixels[:, np.newaxis] if axis == 0 else pixels[np.newaxis],
                 extent=(0, 1, n, 0) if axis == 0 else (0, n, 1, 0),
                 aspect="auto",
                 interpolation="nearest",
             )
-            beside.set_axis_off()
-            _name_runs(beside, strip, n, axis)
+            strip_axes.set_axis_off()
+            _name_runs(strip_axes, strip, n, axis)
             if strip.name and axis == int(above):
-                _name_strip(beside, strip.name, axis)
+                _name_strip(strip_axes, strip.name, axis)
     return 72.0 * (_GAP + _WIDTH) * len(strips) if above else 0.0
 
 
@@ -233,7 +233,7 @@ def _palette(strip: Strip) -> NDArray[np.float64]:
 
 
 def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> None:
-    """Write the name of each cluster into its longest run, where it fits."""
+    """Write the name of each cluster into its longest run, if it fits."""
     edges = np.concatenate([[0], np.flatnonzero(np.diff(strip.colours)) + 1, [n]])
     lengths = np.diff(edges)
     room = 0.9 * 72.0 * _inches(beside, 1 - axis) / n  # typographic points per object

@@ -26,13 +26,13 @@ ALONG = {
 
 
 def check_order(order: Any, options: tuple[str, ...], n: int, owner: str) -> Any:
-    """Return an option as it is, and an array as the objects from first to last."""
+    """Return an option unchanged, and an array as the objects from first to last."""
     if order is None or (isinstance(order, str) and order in options):
         return order
     objects = plain_array(order, "'order'", of="numbers")
     if objects.ndim == 0:
-        known = ", ".join(repr(option) for option in options)
-        refuse("order", owner, f"one of {{{known}, None}} or an array of the objects", order)
+        choices = ", ".join(repr(option) for option in options)
+        refuse("order", owner, f"one of {{{choices}, None}} or an array of the objects", order)
     whole = objects.dtype.kind in "iu" and objects.shape == (n,)
     if not whole or not np.array_equal(np.sort(objects), np.arange(n)):
         raise InputError(
@@ -48,7 +48,7 @@ def placed_by(order: str, apart: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def dendrogram_order(apart: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the leaves of the dendrogram of average linkage, turned so that near ones meet.
+    """Return the leaves of the dendrogram of average linkage, with branches turned so that similar leaves are adjacent.
 
     At each merge either part may be turned round: of the four ways the one is taken in which the
     two objects that come to stand side by side are nearest (Gruvaeus and Wainer, Two additions to
@@ -67,6 +67,6 @@ def dendrogram_order(apart: NDArray[np.float64]) -> NDArray[np.int64]:
         right = right[::-1] if turn_right else right
         runs.append(np.concatenate([left, right]))
     order: NDArray[np.int64] = runs[-1]
-    # As in a list: the end that holds the earlier objects comes first.
+    # As in a list: the end with the earlier objects comes first.
     half = n // 2
     return order if order[:half].sum() <= order[-half:].sum() else order[::-1]

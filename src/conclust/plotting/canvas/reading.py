@@ -1,4 +1,4 @@
-"""Reads inputs of pictures in one form: ensembles, labels, models, evidence and matrices."""
+"""Converts inputs of plots to one form: ensembles, labels, models, evidence and matrices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from conclust.membership import check_membership
 
 __all__ = ["Pairs", "cluster_words", "read_membership", "read_pairs"]
 
-# Columns of a matrix of blocks by clusters that are dense at a time.
+# Number of columns of a matrix of blocks by clusters made dense at a time.
 _CLUSTERS_AT_ONCE = 1 << 13
 _LONGEST = 18  # maximum number of characters of the name of a cluster
 
@@ -50,8 +50,8 @@ def read_pairs(given: Any, owner: str) -> Pairs:
     if _is_matrix(array):
         return _pairs_of_matrix(_check_shares(array))
     if array.dtype.kind == "f" and array.ndim == 2 and array.shape[0] != array.shape[1]:
-        known = array[np.isfinite(array)]
-        if (known != np.floor(known)).any():
+        finite = array[np.isfinite(array)]
+        if (finite != np.floor(finite)).any():
             raise InputError(
                 f"{owner} takes an Ensemble, labels (n_samples, n_partitions), a fitted model or a "
                 "square matrix of shares (n_samples, n_samples). Got numbers that are not labels, in "
@@ -76,7 +76,7 @@ def read_membership(given: Any, owner: str) -> NDArray[np.float64]:
 
 
 def cluster_words(names: Sequence[Any] | None, n_clusters: int, owner: str) -> list[str]:
-    """Return what is written for each cluster: its name, cut if it is long, or its number from 0."""
+    """Return the label of each cluster: its name, shortened if it is long, or its number from 0."""
     if names is None:
         return [str(k) for k in range(n_clusters)]
     if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) < n_clusters:
@@ -149,7 +149,7 @@ def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> ND
 
 
 def _some(ensemble: Ensemble, chosen: NDArray[np.int64]) -> Ensemble:
-    """Take the objects, less the partitions that observed none of them."""
+    """Select the objects, without partitions that observed none of them."""
     observed = ensemble.present[chosen].any(axis=0)
     return ensemble.subset(samples=chosen, partitions=None if observed.all() else observed)
 
@@ -175,14 +175,14 @@ def _check_shares(matrix: NDArray[Any]) -> NDArray[np.float64]:
     shares = matrix.astype(np.float64)
     if not np.allclose(shares, shares.T, equal_nan=True):
         raise InputError("Expected a symmetric matrix. Got one with M[i, j] != M[j, i].")
-    known = shares[~np.isnan(shares)]
-    if known.size and known.min() < 0:
+    finite = shares[~np.isnan(shares)]
+    if finite.size and finite.min() < 0:
         raise InputError(
-            f"Expected shares between 0 and 1, or counts. Got values from {known.min():g} to "
-            f"{known.max():g} instead."
+            f"Expected shares between 0 and 1, or counts. Got values from {finite.min():g} to "
+            f"{finite.max():g} instead."
         )
-    if known.size and known.max() > 1 + 1e-9:
-        shares = _shares_of_counts(shares, known)
+    if finite.size and finite.max() > 1 + 1e-9:
+        shares = _shares_of_counts(shares, finite)
     return np.minimum(shares, 1.0)
 
 
@@ -190,9 +190,13 @@ def _shares_of_counts(
     counts: NDArray[np.float64], known: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Divide the counts of a complete ensemble by the number of partitions, which is their diagonal."""
-    own = np.diag(counts)
-    if (own == own[0]).all() and own[0] == known.max() and (known == np.floor(known)).all():
-        return np.asarray(counts / own[0])
+    diagonal = np.diag(counts)
+    if (
+        (diagonal == diagonal[0]).all()
+        and diagonal[0] == known.max()
+        and (known == np.floor(known)).all()
+    ):
+        return np.asarray(counts / diagonal[0])
     raise InputError(
         "Expected shares between 0 and 1, or the counts of an ensemble without missing labels, with "
         f"the number of partitions on the diagonal. Got values from {known.min():g} to "

@@ -1,4 +1,4 @@
-"""Strips of clusters or known classes beside a heatmap: colours and names of the objects."""
+"""Strips of clusters or known classes next to a heatmap: colours and names of the objects."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def read_strips(
     """
     if labels is None:
         return []
-    given = labels if isinstance(labels, dict) else {"": labels}
-    strips = [_strip(str(name), value, n, owner) for name, value in given.items()]
+    by_name = labels if isinstance(labels, dict) else {"": labels}
+    strips = [_strip(str(name), value, n, owner) for name, value in by_name.items()]
     if names is not None:
         strips[0] = _renamed(strips[0], names, owner)
     return [strips[0], *(_like(strip, strips[0]) for strip in strips[1:])] if strips else []
 
 
 def _renamed(strip: Strip, names: Sequence[str], owner: str) -> Strip:
-    """Return a strip with the names of its clusters in place of their numbers."""
+    """Return a strip with the names of its clusters instead of their numbers."""
     if not all(label.isdigit() for label in strip.names.values()):
         raise InputError(f"The 'names' of {owner} need 'labels' that are numbers from 0.")
     words = cluster_words(names, max(map(int, strip.names.values()), default=-1) + 1, owner)
@@ -75,15 +75,15 @@ def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
             f"a dict of names to such. Got an array of shape {values.shape} instead."
         )
     if values.dtype.kind in "biuf":
-        known = values >= 0  # NaN and negative ones are no clusters
-        clusters, numbers = np.unique(values[known], return_inverse=True)
+        labelled = values >= 0  # NaN and negative values are not clusters
+        clusters, numbers = np.unique(values[labelled], return_inverse=True)
         names = [f"{value:g}" for value in clusters]
     else:
-        known = np.array([value is not None and value == value for value in values])
-        clusters, numbers = np.unique(values[known].astype(str), return_inverse=True)
+        labelled = np.array([value is not None and value == value for value in values])
+        clusters, numbers = np.unique(values[labelled].astype(str), return_inverse=True)
         names = [str(value) for value in clusters]
     colours = np.full(n, -1, dtype=np.int64)
-    colours[known] = numbers
+    colours[labelled] = numbers
     return Strip(name, colours, dict(enumerate(names)))
 
 

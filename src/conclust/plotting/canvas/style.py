@@ -1,4 +1,4 @@
-"""The common style of all pictures: widths, fonts, lines, and colours that are safe for the colour-blind."""
+"""The common style of all plots: widths, fonts, lines, and colours that suit colour-blind readers."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ __all__ = [
 ]
 
 CM = 1.0 / 2.54
-COLUMN, PAGE = 8.5 * CM, 17.5 * CM  # inches: one column of a paper, and both
+COLUMN, PAGE = 8.5 * CM, 17.5 * CM  # inches: one column of a paper, and two
 
 INK = "#222222"
 GREY = "#7a7f83"
 PALE = "#e3e7e9"
 NO_CLUSTER = "#c4c9cc"
 NO_EVIDENCE = "#f0d9c8"
-# Steadily darker, so that it reads in grey print and to the colour-blind.
+# Steadily darker, so that it is legible in greyscale and for colour-blind readers.
 COLOURS = ("#fafcfb", "#d5ebe4", "#8fcdc2", "#439fab", "#276691", "#1d2f62", "#0b0f2b")
-# Of clusters: far from each other to the colour-blind too (a test says how far), after Okabe and Ito's
-# palette; neighbours differ in lightness, for grey print.
+# Colours of clusters: distinct for colour-blind readers (a test states how distinct), after Okabe
+# and Ito's palette; adjacent colours differ in lightness, for greyscale.
 _CLUSTERS = (
     "#e69f00",
     "#0072b2",
@@ -104,7 +104,7 @@ _LOOK: dict[str, Any] = {
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Draw in the style of conclust's pictures, including your own axes.
+    """Apply the style of conclust's plots, also to your own axes.
 
     A picture that makes its own figure has this look by itself; one that is drawn into axes given to it
     has theirs. Make the axes and draw inside of this for the same look: letters of 6.5 to 8 points and
@@ -141,7 +141,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-# Figures that conclust made: later drawings into them have the look too.
+# Figures made by conclust, in which later plots also get the style.
 _OURS: WeakSet[Any] = WeakSet()
 
 
@@ -151,7 +151,7 @@ def made_here(figure: Any) -> None:
 
 
 def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
-    """Give a function that draws the look, unless it draws into axes that the user made."""
+    """Give a plotting function the style, unless it draws into the user's axes."""
 
     @wraps(picture)
     def draw(*args: P.args, **kwargs: P.kwargs) -> R:

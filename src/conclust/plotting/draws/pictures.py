@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _ACCENT, _CHOSEN = COLOURS[4], "#b3421a"
-_NUMBERS = 20  # of clusters in a curve, if they are not given
+_NUMBERS = 20  # maximum number of points of a curve by default
 _UNITS = {"vi": " (bits)", "id": " (bits)"}
 
 
@@ -278,7 +278,7 @@ def expected_loss_of(
 
 
 def _numbers_up_to(most: int) -> list[int]:
-    """Return the numbers from 1 on, or `_NUMBERS` of them in steps that grow, each a fit."""
+    """Return the numbers 1, 2, ..., or `_NUMBERS` of them in growing steps, because each needs a fit."""
     if most <= _NUMBERS:
         return list(range(1, most + 1))
     return sorted({round(number) for number in np.geomspace(1, most, _NUMBERS).tolist()})

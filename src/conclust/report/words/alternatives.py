@@ -1,4 +1,4 @@
-"""Pictures in words: how to read each kind, and what this one shows."""
+"""Alternative texts of pictures: how to read each kind, and what it shows."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
 
 
 def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
-    """Return how the number was decided, the sentence, and why there is no p-value."""
+    """Return the basis of the decision, the sentence, and the reason for a missing p-value."""
     selection, K, record = reported.selection, reported.n_clusters, reported.record
     head = f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}"
     agree = selection is not None and selection.n_clusters == K

@@ -1,4 +1,4 @@
-"""Why this number of clusters: the criteria over K, or the support of the clusterings."""
+"""The reason for the number of clusters: the criteria over K, or the support of the clusterings."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
 def _table(
     selection: Any, criteria: tuple[tuple[str, str, int, str], ...], caption: str
 ) -> dict[str, Any]:
-    """Return criteria, a row for each number tried, with standard errors."""
+    """Return criteria with standard errors, one row per number tried."""
     columns = [column("k", "K", "The number of clusters that was tried.")]
     cells: list[Any] = [selection.k.tolist()]
     for name, title, digits, how in criteria:

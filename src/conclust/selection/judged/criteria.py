@@ -43,7 +43,7 @@ _GROUPS = 10
 
 
 def groups_of(n_resamples: int) -> list[NDArray[np.int64]]:
-    """Return the resamples of each group of the jackknife; none where there is a single resample."""
+    """Return the resamples of each group of the jackknife; none if there is a single resample."""
     if n_resamples < 2:
         return []
     count = min(_GROUPS, n_resamples)
@@ -88,7 +88,7 @@ class SharpCounts:
 
 
 def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
-    """Count from contingency tables, without a matrix of pairs. Objects labelled -1 take no part."""
+    """Count from contingency tables, without a matrix of pairs. Objects labelled -1 are ignored."""
     placed = labels >= 0
     within = np.zeros((len(labels), int(labels.max()) + 1))
     within[placed, labels[placed]] = 1.0
@@ -130,7 +130,7 @@ def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(Non
 
 
 def mean_ari(ensemble: Ensemble, labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """Return the adjusted Rand index of each two resamples on their common objects, or of each with labels."""
+    """Return the adjusted Rand index of each pair of resamples on their common objects, or of each resample with labels."""
     if labels is None:
         return partition_similarities(ensemble, measure="ari")
     return per_resample(ensemble, labels, adjusted_rand_index)
@@ -143,14 +143,14 @@ def upper(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def mean_of(values: NDArray[np.float64]) -> float:
     """Return the mean of the finite values; NaN if there are none."""
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else float("nan")
 
 
 def error_of_mean(values: NDArray[np.float64]) -> float:
     """Return the standard error of `mean_of`; NaN for fewer than two values."""
-    known = values[np.isfinite(values)]
-    return float(known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else float("nan")
+    finite = values[np.isfinite(values)]
+    return float(finite.std(ddof=1) / np.sqrt(len(finite))) if len(finite) > 1 else float("nan")
 
 
 def concordance(ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -163,7 +163,7 @@ def per_resample(
     labels: NDArray[np.int64],
     measure: Callable[[NDArray[np.int64], NDArray[np.int64]], float],
 ) -> NDArray[np.float64]:
-    """Compare the labels with each resample, on the objects that have both; NaN where none has."""
+    """Compare the labels with each resample on their common objects; NaN if there are none."""
     values = np.full(ensemble.n_partitions, np.nan)
     for u, column in enumerate(ensemble.labels.T):
         if ((labels >= 0) & (column != MISSING)).any():
@@ -205,7 +205,7 @@ class Matrices:
         return cls(labels, cophenet(tree), c, N)
 
     def of_some(self, at: NDArray[np.int64]) -> Matrices:
-        """Return the same of some of the objects."""
+        """Return the same for some of the objects."""
         from scipy.spatial.distance import squareform
 
         square = np.ix_(at, at)
@@ -225,14 +225,14 @@ def matrix_criteria(matrices: Matrices) -> dict[str, float]:
     """Return the criteria that need all pairs of some objects."""
     M = frequencies(matrices.counts, matrices.copresence)
     labels = matrices.labels
-    sums, known = cluster_sums(M, labels)
+    sums, n_observed = cluster_sums(M, labels)
     means = np.full(sums.shape, np.nan)
-    np.divide(sums, known, out=means, where=known > 0)
+    np.divide(sums, n_observed, out=means, where=n_observed > 0)
     several = sums.shape[1] > 1
     return {
         "silhouette_consensus": float(silhouettes(means, labels).mean()) if several else np.nan,
         "cophenetic": _cophenetic(M, matrices.heights),
-        "min_cluster_consensus": float(cluster_consensus(sums, known, labels).min()),
+        "min_cluster_consensus": float(cluster_consensus(sums, n_observed, labels).min()),
     }
 
 
@@ -245,21 +245,21 @@ def cluster_sums(
     """
     within = np.zeros((len(labels), int(labels.max()) + 1))
     within[np.arange(len(labels)), labels] = 1.0
-    known = np.isfinite(M)
-    if known.all():
-        own = np.diag(M)[:, None] * within
-        return M @ within - own, within.sum(axis=0) - within
-    np.fill_diagonal(known, False)
-    return np.where(known, M, 0.0) @ within, known.astype(np.float64) @ within
+    finite = np.isfinite(M)
+    if finite.all():
+        diagonal = np.diag(M)[:, None] * within
+        return M @ within - diagonal, within.sum(axis=0) - within
+    np.fill_diagonal(finite, False)
+    return np.where(finite, M, 0.0) @ within, finite.astype(np.float64) @ within
 
 
 def cluster_consensus(
     sums: NDArray[np.float64], counts: NDArray[np.float64], labels: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the mean of M over the pairs of each cluster from `cluster_sums`; 1 where there is none."""
-    own = np.arange(sums.shape[1]) == labels[:, None]
-    total = np.bincount(labels, weights=sums[own])
-    pairs = np.bincount(labels, weights=counts[own])
+    """Return the mean of M over the pairs of each cluster from `cluster_sums`; 1 if there are none."""
+    in_cluster = np.arange(sums.shape[1]) == labels[:, None]
+    total = np.bincount(labels, weights=sums[in_cluster])
+    pairs = np.bincount(labels, weights=counts[in_cluster])
     return np.where(pairs > 0, total / np.maximum(pairs, 1.0), 1.0)
 
 
@@ -268,9 +268,9 @@ def _cophenetic(M: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
     from scipy.spatial.distance import squareform
 
     together = squareform(M, checks=False)
-    known = np.isfinite(together)
-    if not known.all():
-        together, heights = together[known], heights[known]
+    finite = np.isfinite(together)
+    if not finite.all():
+        together, heights = together[finite], heights[finite]
     if len(together) < 2 or np.ptp(together) == 0 or np.ptp(heights) == 0:
         return float("nan")
     apart, joined = together.mean() - together, heights - heights.mean()
@@ -278,6 +278,6 @@ def _cophenetic(M: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
 
 
 def lifetime(tree: NDArray[np.float64], k: int) -> float:
-    """Return the lifetime of k clusters in the tree; NaN where it has fewer leaves than k."""
+    """Return the lifetime of k clusters in the tree; NaN if it has fewer than k leaves."""
     lives = lifetimes(tree)
     return float(lives[k - 2]) if 2 <= k < len(lives) + 2 else float("nan")

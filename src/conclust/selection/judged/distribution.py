@@ -76,19 +76,19 @@ def pair_distribution(
     threads = thread_count(n_jobs, _OWNER)
     seed = seed_sequence(random_state, _OWNER)
     store = stored(labels, "unobserved") if is_blocked(labels) else None
-    given = as_ensemble(labels) if store is None else as_ensemble(store.opened())
-    if given.is_soft or given.weights is not None:
-        what = "soft members" if given.is_soft else "weights"
+    members = as_ensemble(labels) if store is None else as_ensemble(store.opened())
+    if members.is_soft or members.weights is not None:
+        what = "soft members" if members.is_soft else "weights"
         raise UnsupportedEnsembleError(
             f"{_OWNER} counts in whole partitions and takes no {what}. Pass plain labels: "
             "Ensemble(ensemble.labels), LabelStore(labels)."
         )
-    n = given.n_samples if store is None else store.shape[0]
+    n = members.n_samples if store is None else store.shape[0]
     some = n_pairs < n * (n - 1) // 2
     if store is None and not some:
-        counted = count_all(given, threads)
+        counted = count_all(members, threads)
     else:
-        counted = _count_drawn(given, store, n, n_pairs, generator(seed), threads)
+        counted = _count_drawn(members, store, n, n_pairs, generator(seed), threads)
     if counted.n_pairs == 0:
         raise InputError(
             f"No partition observed both objects of any of the {min(n_pairs, n * (n - 1) // 2)} pairs: there "

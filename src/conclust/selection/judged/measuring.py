@@ -81,7 +81,7 @@ class Design:
         n_jobs: int,
         seed: np.random.SeedSequence,
     ) -> Design:
-        """Draw objects and pairs where there are more than `max_dense` objects.
+        """Draw objects and pairs if there are more than `max_dense` objects.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Consensus:
     tree: NDArray[np.float64]
 
     def cut(self, k: int) -> NDArray[np.int64]:
-        """Return labels of all objects: those that are not leaves go where they are together most often.
+        """Return labels of all objects: those that are not leaves join the cluster with which they co-occur most.
 
         -1: no resample drew the object.
         """
@@ -138,17 +138,17 @@ class Consensus:
         labels[self.rows] = cut(self.tree, min(k, len(self.rows)))
         others = np.flatnonzero(self.ensemble.observed & (labels < 0))
         if len(others):
-            some, own = _part_of(self.ensemble, self.rows), labels[self.rows]
+            some, row_labels = _part_of(self.ensemble, self.rows), labels[self.rows]
             for begin in range(0, len(others), _ROWS_AT_ONCE):
                 rows = others[begin : begin + _ROWS_AT_ONCE]
-                shares = shared_clusterings(some, own, self.ensemble.labels[rows])
-                known = np.isfinite(shares).any(axis=1)
-                labels[rows[known]] = np.nanargmax(shares[known], axis=1)
+                shares = shared_clusterings(some, row_labels, self.ensemble.labels[rows])
+                placed = np.isfinite(shares).any(axis=1)
+                labels[rows[placed]] = np.nanargmax(shares[placed], axis=1)
         return labels
 
 
 def consensus_of(ensemble: Ensemble, design: Design) -> Consensus:
-    """Grow the tree of the objects; where they are too many for a matrix, of the part."""
+    """Grow the tree of the objects, or of a part of them if there are too many for a matrix."""
     rows = np.flatnonzero(ensemble.observed)
     if design.part is not None:
         rows = np.intersect1d(rows, design.part, assume_unique=True)
@@ -164,7 +164,7 @@ def _part_of(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
     if len(rows) == ensemble.n_samples:
         return ensemble
     labels = ensemble.labels[rows]
-    # A resample that drew none of them: as noise of one object it carries no information about any pair.
+    # A resample that drew none of them: one noise object carries no information about any pair.
     unseen = (labels == MISSING).all(axis=0)
     labels[0, unseen] = NOISE
     return Ensemble(labels)
@@ -172,7 +172,7 @@ def _part_of(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One K: its consensus, its pairs, its criteria with standard errors.
+    """The results for one K: its consensus, its pairs, its criteria with standard errors.
 
     Attributes
     ----------

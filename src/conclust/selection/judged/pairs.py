@@ -21,7 +21,7 @@ __all__ = ["PairCounts", "check_window", "count_all", "count_some", "sample_of_p
 
 
 def check_window(value: Any, owner: str, name: str = "window") -> tuple[Fraction, Fraction]:
-    """Return the two ends of a window of PAC as fractions, so that comparisons are of whole numbers."""
+    """Return the two ends of a window of PAC as fractions, so that integers are compared."""
     try:
         ends = tuple(Fraction(float(end)).limit_denominator(10**6) for end in value)
     except (TypeError, ValueError, OverflowError):
@@ -164,7 +164,7 @@ def sample_of_pairs(
     """Draw `size` of the n (n - 1) / 2 pairs without replacement: i < j, i increasing."""
     total = n * (n - 1) // 2
     at = np.sort(rng.choice(total, size=min(size, total), replace=False, shuffle=False))
-    # The pairs of j are numbered from j (j - 1) / 2 on, by i.
+    # The pairs of j are numbered by i, starting at j (j - 1) / 2.
     j = np.floor((1.0 + np.sqrt(1.0 + 8.0 * at)) / 2.0).astype(np.int64)
     j -= j * (j - 1) // 2 > at
     j += (j + 1) * j // 2 <= at

@@ -1,4 +1,4 @@
-"""One cluster or more: references that have none, and one Monte-Carlo p-value.
+"""The test of one cluster: references without clusters, and one Monte-Carlo p-value.
 
 The rotation null: rows of X that are independent draws from one Gaussian stay so when X is multiplied
 by an orthogonal Q that keeps the mean, so that given the mean and X'X all QX are equally likely. The
@@ -91,7 +91,7 @@ def unimodal(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.flo
 
 
 def flat(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return scores of independent uniform components, with the same Z'Z: a box as long and wide as the points.
+    """Return scores of independent uniform components with the same Z'Z: a box with the extents of the points.
 
     Of a square, a cube or a strip the points and the references are alike.
     """
@@ -105,10 +105,10 @@ def skewed(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float
 
 
 def _with_products(W: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return draws with columns of mean 0 and the inner products of Z, turned as little as possible."""
+    """Return draws with columns of mean 0 and the inner products of Z, rotated as little as possible."""
     W = W - W.mean(axis=0)
     values, V = np.linalg.eigh(W.T @ W)
-    # With as many components as objects there are directions in which the draws do not vary.
+    # With as many components as objects, the draws do not vary in some directions.
     scale = 1.0 / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
     return np.ascontiguousarray((W @ V) * scale @ V.T * np.sqrt((Z * Z).sum(axis=0)))
 
@@ -224,14 +224,14 @@ def sequential_test(
     """
     fixing = reference_logs(0, FIXING)
     mean, sd = fixing.mean(axis=0), fixing.std(axis=0)
-    own = float(studentised(real[None], mean, sd)[0]) - _SAME
+    real_gap = float(studentised(real[None], mean, sd)[0]) - _SAME
     rows: list[NDArray[np.float64]] = []
 
     def exceeds(r: int) -> bool:
         if r == len(rows):
             more = reference_logs(FIXING + r, FIXING + min(most, r + batch))
             rows.extend(more)
-        return bool(studentised(rows[r][None], mean, sd)[0] >= own)
+        return bool(studentised(rows[r][None], mean, sd)[0] >= real_gap)
 
     p, used = sequential_p_value(exceeds, most)
     return Verdict(p, used, real, np.vstack([fixing, *(row[None] for row in rows[:used])]))

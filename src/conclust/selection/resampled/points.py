@@ -28,7 +28,7 @@ _COMPONENTS = 10
 def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[NDArray[np.float64], Scaling]:
     """Return points as finite numbers in the given scale, and the scale; refuse data that cannot be clustered."""
     check_column_names(X)
-    reader = type(owner, (BaseEstimator,), {})()  # the name used by scikit-learn's checks of X
+    reader = type(owner, (BaseEstimator,), {})()  # the name used by scikit-learn's validation of X
     points = read_points(reader, X, ensure_min_samples=0, ensure_all_finite=False)
     if len(points) < 2:
         raise InputError(
@@ -100,6 +100,6 @@ def _leading(
     vectors = vectors[:, ::-1]
     if n > p:
         vectors = (centred @ vectors) / np.where(s > 0, s, 1.0)
-    # The products square the condition number: values small beside the first are not known.
+    # The products square the condition number: values much smaller than the first are inaccurate.
     s = np.where(s > 1e-7 * s[0], s, 0.0)
     return vectors, s

@@ -1,4 +1,4 @@
-"""Prediction strength: whether clusters of one half of the objects are recovered from the other."""
+"""Prediction strength: to what extent clusters of one half of the objects are recovered from the other."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class ReferenceCache:
         return row if row.shape == (self.n_k,) and np.isfinite(row).all() else None
 
     def write(self, r: int, row: NDArray[np.float64]) -> None:
-        """Keep a reference."""
+        """Store a reference."""
         values = [float(value).hex() for value in row]
         entry = {"format": _FORMAT, "key": self.key, "number": r, "log_pac": values}
         write_json(self._path(r), entry)
@@ -84,7 +84,7 @@ def open_reference_cache(
         "seeds": [[str(s.entropy), list(s.spawn_key)] for s in (resampling, seed)],
         "versions": [version(name) for name in ("conclust", "numpy", "scipy", "scikit-learn")],
     }
-    if widths is not None:  # of each block of the points
+    if widths is not None:  # for each block of the points
         described["widths"] = widths
     text = json.dumps(described, sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:32]

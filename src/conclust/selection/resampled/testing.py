@@ -1,4 +1,4 @@
-"""The test of one cluster: log PAC of the points beside log PAC of references without clusters."""
+"""The test of one cluster: log PAC of the points compared with references without clusters."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from conclust.selection.settings import Settings
 
 __all__ = ["OneClusterTest", "log_pac"]
 
-_LONG = 60.0  # expected seconds from which the time of the references is announced
+_LONG = 60.0  # expected seconds above which the time of the references is announced
 
 
 def log_pac(counts: PairCounts, settings: Settings) -> float:
-    """Return log PAC; half a pair where none is ambiguous."""
+    """Return log PAC, counting half a pair if none is ambiguous."""
     return float(np.log(max(counts.pac(settings.window), 0.5 / counts.n_pairs)))
 
 
@@ -71,7 +71,7 @@ class OneClusterTest:
         self._draw = NULLS[settings.null]
         if widths is not None:
             self._draw = permuting(self._draw, widths)
-        # One more than are ever drawn, sequentially or not.
+        # One more than the maximum ever drawn, sequentially or not.
         self._seeds = spawn_sequences(seed, settings.n_references + FIXING)
         self._cache = cache
         self._report = report
@@ -106,10 +106,10 @@ class OneClusterTest:
         return sequential_test(real, self._references, most, max(8, 2 * self._settings.threads))
 
     def _references(self, begin: int, end: int) -> NDArray[np.float64]:
-        """Return log PAC of the references from one number up to another."""
+        """Return log PAC of a range of references."""
         rows = np.empty((end - begin, len(self._settings.ks)))
         reported = 0
-        # References side by side; a clusterer of the user's is left the threads for its members.
+        # References run in parallel, but a user's clusterer keeps the threads for its members.
         side = self._settings.threads if self._settings.fast else 1
         with Crew(side, "threads", "choose") as crew:
             for done, (r, row) in enumerate(crew.run(self._one, ((r,) for r in range(begin, end)))):

@@ -15,8 +15,8 @@ namespace {
 // Rows of one task. The task fills the mirrored columns too: below the diagonal its entries of one row are
 // contiguous, and rows are a page or more apart. A whole block of them fills whole cache lines.
 constexpr std::size_t band = BitSlices::block_size;
-// Blocks of objects that a task compares with its rows before it mirrors them: few enough to be in the
-// second cache still.
+// Blocks of objects that a task compares with its rows before mirroring them: few enough to be
+// still in the L2 cache.
 constexpr std::size_t tile = 16;
 
 struct Pairs {
@@ -35,7 +35,7 @@ CONCLUST_CLONES void mirror(double* out, std::size_t n, std::size_t begin, std::
     const std::size_t whole_columns = from + (to - from) / pack_lanes * pack_lanes;
     for (std::size_t j = from; j < whole_columns; j += pack_lanes) {
         for (std::size_t next = j + pack_lanes; next < std::min(to, j + 2 * pack_lanes); ++next) {
-            // The hardware cannot guess where the next rows are.
+            // The hardware prefetcher cannot predict the next rows.
             for (std::size_t i = begin; i < end; i += 8) {
                 prefetch_for_writing(out + next * n + i);
             }

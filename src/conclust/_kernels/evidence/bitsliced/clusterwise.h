@@ -1,5 +1,4 @@
-// Dissimilarities of all pairs where being together counts by the cluster: linkage starts from them when
-// clusters have weights.
+// Dissimilarities of all pairs with weighted clusters, from which linkage starts.
 #pragma once
 
 #include <cstddef>

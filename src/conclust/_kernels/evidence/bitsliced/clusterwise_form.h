@@ -3,14 +3,14 @@
 
 #include "evidence/bitsliced/slices_form.h"
 
-// One object's sums against `count` objects become dissimilarities. Returns the total size of the objects
+// Converts one object's sums against `count` objects to dissimilarities. Returns the total size of the objects
 // that no partition observed together with it.
 CONCLUST_FORM_INLINE std::int64_t dissimilar(const double* c, const double* N, const std::int64_t* sizes,
                                              std::size_t count, double* out) {
     std::int64_t unobserved = 0;
     for (std::size_t k = 0; k < count; ++k) {
         const bool known = N[k] > 0.0;
-        // No branch: nothing divided by 1 where there is no evidence.
+        // Without a branch: pairs without evidence are divided by 1.
         const double apart = 1.0 - (known ? c[k] : 0.0) / (known ? N[k] : 1.0);
         out[k] = std::clamp(apart, 0.0, 1.0);
         unobserved += known ? 0 : sizes[k];

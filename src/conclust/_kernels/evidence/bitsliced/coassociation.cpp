@@ -27,7 +27,7 @@ struct Target {
 };
 
 // Objects along a side of the squares by which a whole matrix is filled: three registers of 64 bytes
-// twice, so that the widest tiles fit without a rest.
+// twice, so that the widest tiles fit without remainder.
 constexpr std::size_t band = 384;
 
 #if CONCLUST_X86
@@ -75,7 +75,7 @@ void mirror(const std::uint8_t* square, std::uint8_t* out, std::size_t n, std::s
     }
     std::uint8_t* below = out + from * n + begin;
     for (std::size_t k = 0; k < width; k += 16) {
-        // The hardware cannot guess where the next sixteen rows are.
+        // The hardware prefetcher cannot predict the next sixteen rows.
         for (std::size_t kk = k + 16; kk < std::min(width, k + 32); ++kk) {
             for (std::size_t r = 0; r < height; r += 64) {
                 prefetch_for_writing(below + kk * n + r);

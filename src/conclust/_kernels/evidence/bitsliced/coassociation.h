@@ -14,7 +14,7 @@ namespace conclust {
 // j; present[i - begin, j] = partitions in which both were observed. On the diagonal these are the
 // partitions in which the object has a cluster, and in which it was observed.
 //
-// Preconditions: begin <= end <= n; `c` and `present` are (end - begin, n), or empty: not wanted; Count
+// Preconditions: begin <= end <= n; `c` and `present` are (end - begin, n), or empty if not needed; Count
 // holds n_partitions; this processor supports `form`.
 template <class Count>
 void coassociation(const BitSlices& slices, std::size_t begin, std::size_t end, std::span<Count> c,

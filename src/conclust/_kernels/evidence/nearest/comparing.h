@@ -1,4 +1,4 @@
-// The nearest objects of one after the other, by comparing those in its smallest clusters.
+// Finds the nearest objects of each object in turn, by comparing it with those in its smallest clusters.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace conclust {
 
-// What one thread works with. Sum: of shared clusters; whole where partitions have no weights.
+// The state of one thread. Sum: type of sums over shared clusters; an integer if partitions have no weights.
 template <class Sum>
 class Search {
     static constexpr double grid = 1099511627776.0;  // 2^40
@@ -42,7 +42,7 @@ class Search {
         return found.size() - before;
     }
 
-    // How many objects the last row was compared with.
+    // Number of objects compared with the last row.
     std::size_t looked_at() const { return others_.size(); }
 
   private:
@@ -69,7 +69,7 @@ class Search {
         });
     }
 
-    // The largest p of an object that is in none of the clusters gone through.
+    // The largest possible p of an object in none of the visited clusters.
     double bound(std::size_t i) const {
         const double left = std::max(left_, 0.0);
         const double both = std::max(left, e_.observed[i] + e_.least - e_.total);
@@ -121,13 +121,13 @@ class Search {
 
     const Searched& e_;
     std::size_t k_;
-    std::vector<std::int32_t> seen_;  // for whom each object was looked at last
+    std::vector<std::int32_t> seen_;  // the last object for which each object was visited
     std::vector<std::size_t> order_, clusters_;
     std::vector<std::int32_t> own_, others_;
     std::vector<Sum> shared_, both_;
     std::vector<double> similarities_;
-    std::vector<double> best_;  // a heap, the smallest in front
-    double left_ = 0.0;  // weight of the clusters not gone through
+    std::vector<double> best_;  // a heap with the smallest first
+    double left_ = 0.0;  // weight of the clusters not visited yet
 };
 
 }  // namespace conclust

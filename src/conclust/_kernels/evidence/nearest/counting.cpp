@@ -10,15 +10,15 @@ namespace conclust {
 
 namespace {
 
-// Bytes that are looked at together.
+// Number of bytes compared together.
 constexpr std::size_t line = 64;
 
-// How many of `count` bytes are at least `least`.
+// Number of the `count` bytes that are at least `least`.
 CONCLUST_CLONES std::size_t count_from(const std::uint8_t* bytes, std::size_t count,
                                        std::uint8_t least) {
     std::size_t found = 0;
     for (std::size_t begin = 0; begin < count; begin += 192) {
-        // So many ones fit into a byte, which the compiler adds in whole registers.
+        // This number of ones fits into a byte, and the compiler adds bytes in full registers.
         const std::size_t end = std::min(count, begin + 192);
         std::uint8_t some = 0;
         for (std::size_t j = begin; j < end; ++j) {

@@ -10,8 +10,8 @@
 
 namespace conclust {
 
-// Eight partitions at once: for members that agree so little that many objects would be compared one by
-// one. Preconditions: complete labels, at most 255 partitions, k >= 1.
+// Eight partitions at once: for members with so little agreement that many objects would be
+// compared one by one. Preconditions: complete labels, at most 255 partitions, k >= 1.
 class Counting {
   public:
     Counting(const BitSlices& slices, std::size_t k, Form form)

@@ -14,11 +14,11 @@ namespace {
 
 // Objects of one task.
 constexpr std::size_t task_size = 256;
-// Of how many objects one in so many may be compared before counting with all costs less.
+// Inverse share of objects that may be compared before counting with all objects is cheaper.
 constexpr std::size_t compared = 10;
 constexpr std::size_t tried = 64;
 
-// Whether counts with all objects cost less than comparing: by some objects, far from each other.
+// Whether counting with all objects is cheaper than comparing, estimated on some objects far apart.
 bool counting_is_cheaper(const Searched& searched, std::size_t k) {
     const std::size_t n = searched.labels.n;
     if (!searched.padded || searched.labels.m > 255 || n < 4 * tried) return false;

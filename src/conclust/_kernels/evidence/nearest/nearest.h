@@ -2,11 +2,11 @@
 // its k-th most similar one.
 //
 // Two objects are as similar as p = c / N, their shared clusters by the partitions that observed both.
-// Candidates come from the clusters of the object, the smallest first, and each is compared once. Who
-// was in none of the clusters so far shares at most the others: once that cannot bring p to the k-th
-// largest, the search ends. Where members agree most clusters of most partitions are never gone
-// through. Where they do not, complete labels are counted with all objects by bits
-// (counting.h), and the largest counts taken.
+// Candidates come from the clusters of the object, the smallest first, and each is compared once.
+// Objects in none of the clusters so far share at most the remaining ones: once these cannot bring
+// p to the k-th largest, the search ends. If members agree, most clusters of most partitions are
+// never visited. If they do not, complete labels are counted with all objects by bits (counting.h),
+// and the largest counts are taken.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace conclust {
 
 // For each object all others with p >= its k-th largest p, ties included, and p > 0: fewer than k
 // where fewer share a cluster with it. Rows are sorted. Sums of weights are rounded to 2^-40 of all
-// weights, so that what is equal on paper is a tie in whatever order weights were added.
+// weights, so that values equal on paper are ties whatever the order of summation.
 //
 // Preconditions: 1 <= n < 2^31, k >= 1, hard labels with offsets, codes below the number of clusters.
 class NearestPairs {

@@ -14,8 +14,8 @@ constexpr std::size_t line = 64;
 // Pairs between the prefetch of a row and its use.
 constexpr std::size_t ahead = 8;
 
-// How many codes of the row at `own` others have too. Rows are `stride` bytes long, whole lines, and
-// equal in what follows the codes.
+// Number of codes that other rows share with the row at `own`. Rows are `stride` bytes long (full
+// cache lines), and equal after the codes.
 template <class Code>
 CONCLUST_INLINE void count_equal(const std::uint8_t* rows, std::size_t stride, std::size_t own,
                                  const std::int32_t* others, std::size_t count, std::uint32_t* equal) {

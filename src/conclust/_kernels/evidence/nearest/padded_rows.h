@@ -1,4 +1,4 @@
-// Rows of complete labels that are compared in whole registers.
+// Rows of complete labels that are compared in full registers.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace conclust {
 
-// The codes of complete labels in whole lines of the cache: one comparison of registers for up to 64
+// The codes of complete labels in full cache lines: one comparison of registers for up to 64
 // labels.
 class PaddedRows {
   public:
     explicit PaddedRows(const LabelView& labels);
 
-    // Only so many lines can be counted in one byte a lane.
+    // Maximum number of lines that can be counted in one byte per lane.
     static bool fits(const LabelView& labels) { return labels.m <= 255 * line / 4; }
 
-    // equal = how many labels object i shares with each of the others.
+    // equal = number of labels that object i shares with each other object.
     void compare(std::size_t i, std::span<const std::int32_t> others,
                  std::span<std::uint32_t> equal) const;
 

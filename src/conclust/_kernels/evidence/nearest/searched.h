@@ -1,4 +1,4 @@
-// What the nearest objects are searched in: the labels, and who is in each cluster.
+// The data searched for nearest objects: the labels, and the objects of each cluster.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ inline std::vector<double> observed_weight(const LabelView& labels) {
 struct Searched {
     const LabelView& labels;
     Members members;
-    std::optional<PaddedRows> padded;  // where the number of equal codes says all
+    std::optional<PaddedRows> padded;  // if the number of equal codes suffices
     std::vector<double> observed;
     double total = 0.0;  // weight of all partitions
     double least = 0.0;  // smallest of `observed`

@@ -70,7 +70,7 @@ void AverageChain::read(const MergesOut& merges, std::span<std::int64_t> leaders
         merges.heights[t] = merges_[t].height;
         leaders[merges_[t].absorbed] = merges_[t].kept;
     }
-    // Who absorbs is lower than what it absorbs, and so has its leader already.
+    // An absorbing cluster has a lower number than the absorbed one, so its leader is already known.
     for (std::int64_t& leader : leaders) {
         leader = leaders[static_cast<std::size_t>(leader)];
     }

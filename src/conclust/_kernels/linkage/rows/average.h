@@ -1,7 +1,7 @@
 // Average linkage on similarities that are found row by row, by the nearest-neighbour chain.
 //
-// Merging two clusters that are each other's nearest until few enough are left is right in any order:
-// what the rest is merged to does not depend on it. About three rows a cluster are made.
+// Mutual nearest neighbours may be merged in any order until few enough clusters are left: the
+// remaining merges do not depend on it. About three rows per cluster are computed.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace conclust {
 
-// Works a number of rows at a time, so that the caller can look for interrupts.
+// Processes a number of rows at a time, so that the caller can check for interrupts.
 //
 // Ties: among the nearest clusters the one that holds the lowest starting cluster, unless the previous
 // cluster of the chain is as near. Heights are 1 - S, not below 0 nor below those of what is merged.
@@ -23,7 +23,7 @@ class AverageChain {
     // Preconditions: those of RowSimilarity; 1 <= until <= n.
     AverageChain(const RowPairs& pairs, std::size_t until);
 
-    // Makes up to `rows` rows of similarities. Returns how many clusters are left more than `until`.
+    // Makes up to `rows` rows of similarities. Returns the number of clusters above `until`.
     std::size_t run(std::size_t rows);
 
     // Writes the n - until merges, and the lowest starting cluster of the one that each is in.

@@ -11,7 +11,7 @@ namespace {
 // Added to a number below 2048 it leaves no room for what is finer than 2^-40.
 constexpr double shift = 1.5 * 4096.0;
 
-// Entries of dead rows that are let be.
+// Number of entries of dead rows that are tolerated.
 constexpr std::size_t fewest_packed = 4096;
 
 // Places of which the largest similarity is found together.
@@ -24,7 +24,7 @@ struct Highest {
     std::size_t place;
 };
 
-// The first of the largest of what is above 0, or {0, 0}; sets all sums to 0.
+// The first largest positive sum, or {0, 0}; resets all sums to 0.
 CONCLUST_CLONES Highest take_highest(double* sums, const double* inverse, double own, std::size_t n) {
     Highest best{0.0, 0};
     double values[block];
@@ -177,7 +177,7 @@ void RowSimilarity::shared_columns(std::uint32_t slot) {
         for (std::size_t i = 0; i < length; ++i) {
             double& sum = sums[places[i]];
             touched[count] = places[i];
-            count += sum == 0.0;  // what is too small to count may come again: it is 0 then
+            count += sum == 0.0;  // a negligible entry may occur again: it is then 0
             sum += factor * amounts[i];
         }
     }

@@ -4,7 +4,7 @@
 // the objects of two clusters are b_p' W b_q, so that rows and masses are all that merging adds up.
 //   S(p, q) = b_p' W b_q / (mass_p mass_q)      or, with presences z_p, of m numbers that add up too,
 //             b_p' W b_q / (z_p' z_q), 0 where that is 0
-// Values are compared on a grid of 2^-40: what is equal on paper is a tie whatever the order of sums.
+// Values are compared on a grid of 2^-40, so that values equal on paper are ties whatever the order of summation.
 //
 // With a diagonal W a row of similarities is summed over the clusters that share a column with p, found
 // by lists of each column; else over all rows, after W b_p. The lists hold the places of clusters, rising with
@@ -25,7 +25,7 @@ struct SparseRows {
     std::span<const double> values;
 };
 
-// What linkage starts from.
+// The input of linkage.
 struct RowPairs {
     SparseRows rows;  // (n, T), values >= 0: sums over the objects of each cluster
     std::span<const double> diagonal;  // W >= 0 (T); empty: it is in `mixing`
@@ -39,7 +39,7 @@ struct RowPairs {
 
 class RowSimilarity {
   public:
-    // Copies everything. Preconditions: 1 <= n < 2^32 - 1; what is said above.
+    // Copies everything. Preconditions: 1 <= n < 2^32 - 1, and those above.
     explicit RowSimilarity(const RowPairs& pairs);
 
     // S of a cluster with another one.
@@ -52,7 +52,7 @@ class RowSimilarity {
     // until the next call.
     std::span<const Other> row(std::uint32_t slot);
 
-    // Of the row of a live cluster the largest above 0, of equals the lowest slot; {0, 0} if there is none.
+    // The largest positive similarity in the row of a live cluster, the lowest slot if tied; {0, 0} if there is none.
     Other nearest(std::uint32_t slot);
 
     std::size_t size() const { return masses_.size(); }
@@ -93,7 +93,7 @@ class RowSimilarity {
     std::vector<std::uint8_t> alive_;
     std::vector<std::uint32_t> live_;  // rising; some are dead
     std::size_t dead_in_live_ = 0;
-    std::uint32_t second_ = 1;  // the lowest live one after 0, which lives for ever
+    std::uint32_t second_ = 1;  // the lowest live one after 0, which is always live
     std::vector<List> lists_;
     std::vector<std::uint32_t> place_of_;  // of a live slot
     std::vector<std::uint32_t> slot_at_;  // of a place, live or dead

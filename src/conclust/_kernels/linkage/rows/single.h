@@ -10,7 +10,7 @@
 
 namespace conclust {
 
-// Grows the tree a number of clusters at a time, so that the caller can look for interrupts.
+// Grows the tree by a number of clusters at a time, so that the caller can check for interrupts.
 //
 // order()[0] is cluster 0; order()[t + 1] joined at height heights()[t] = 1 - S, not below 0, with the one of
 // the tree that is most similar to it. Among equal heights the lowest cluster joins. Every cluster of
@@ -20,7 +20,7 @@ class SingleTree {
     // Preconditions: those of RowSimilarity.
     explicit SingleTree(const RowPairs& pairs);
 
-    // Adds up to `clusters` clusters. Returns how many are still out.
+    // Adds up to `clusters` clusters. Returns the number of clusters outside of the tree.
     std::size_t grow(std::size_t clusters);
 
     std::span<const std::int64_t> order() const { return order_; }

@@ -13,7 +13,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> view(nb::handle self, std::vector<do
     return nb::ndarray<nb::numpy, double, nb::ndim<1>>(values.data(), {values.size()}, self);
 }
 
-// Holds the arrays that the solver looks at.
+// Keeps the arrays that the solver reads alive.
 struct BoundSolver {
     BoundLabels labels;
     Vector<const std::int32_t> group_of;

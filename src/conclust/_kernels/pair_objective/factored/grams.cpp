@@ -5,7 +5,7 @@
 namespace conclust {
 namespace {
 
-constexpr std::size_t most = 8;  // packs of a Gram worked on at a time: they stay in registers
+constexpr std::size_t most = 8;  // packs of a Gram processed at a time: they stay in registers
 
 // P packs of the sum. Short Grams are added up over several lanes, so that additions overlap; the
 // order of summation is fixed.
@@ -99,7 +99,7 @@ void sum_by_entry(const PresenceTable& presence, std::size_t k, const double* gr
     const std::size_t bits = presence.bits;
     for (std::size_t first = 0; first < presence.n_groups; first += bits) {
         std::fill(fields, fields + width, 0.0);
-        // A subset is a smaller one and one group more.
+        // A subset is a smaller one plus one group.
         for (std::size_t bit = 0; bit < bits; ++bit) {
             const std::size_t g = first + bit;
             const std::size_t half = std::size_t{1} << bit;

@@ -3,8 +3,8 @@
 //
 // Every object adds up the Grams of the presence groups that observed it, and moves them. Groups are taken in
 // sets of a few (PresenceTable): a table has an entry for each subset of each set, with the sum of the Grams
-// of its groups, or the moves by objects that exactly these groups of the set observed. So an object reads
-// and writes one entry per set, whichever groups observed it.
+// of its groups, or the moves by objects that exactly these groups of the set observed. An object
+// therefore reads and writes one entry per set, whichever groups observed it.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace conclust {
 
-// Where row a of the triangle begins: at its diagonal.
+// Start of row a of the triangle, at its diagonal.
 constexpr std::size_t gram_row(std::size_t a, std::size_t k) { return a * (2 * k - a + 1) / 2; }
 
-// Where the weight is; the next one is the weight times the objects.
+// Index of the weight; the next number is the weight times the objects.
 constexpr std::size_t gram_weight(std::size_t k) { return gram_row(k, k); }
 
-// Doubles of a Gram: whole packs.
+// Number of doubles of a Gram, in full packs.
 constexpr std::size_t gram_width(std::size_t k) {
     return (gram_weight(k) + 2 + pack_lanes - 1) / pack_lanes * pack_lanes;
 }

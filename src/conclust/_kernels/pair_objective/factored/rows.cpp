@@ -9,7 +9,7 @@ namespace {
 
 #if CONCLUST_X86 && !defined(CONCLUST_NO_CLONES)
 
-// Which labels are there is a coin toss per cell: sixteen cells are compacted at a time.
+// Missing labels are unpredictable for branches, so sixteen cells are compacted at a time.
 __attribute__((target("avx512f,avx512bw,avx512vl"))) void compact_avx512(const std::uint8_t* codes,
                                                                          std::size_t m, Row& row) {
     const __m128i reserved = _mm_set1_epi8(static_cast<char>(first_reserved_code<std::uint8_t>));

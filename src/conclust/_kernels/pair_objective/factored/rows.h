@@ -1,4 +1,4 @@
-// One object as the factored solver reads it: its clusters, and the presence groups that observed it.
+// One object in the form of the factored solver: its clusters, and the presence groups that observed it.
 #pragma once
 
 #include <algorithm>
@@ -31,11 +31,11 @@ struct FactoredInput {
 struct Row {
     std::size_t n_clusters = 0;
     std::vector<std::int32_t> columns;
-    std::vector<double> values;          // x; 1 when hard
-    std::vector<double> weighted;        // w x; 1 when unit
-    bool unit = false;                   // hard and unweighted: x = w = 1
-    double self = 0.0;                   // sum w x^2
-    std::vector<std::int32_t> offsets;   // of the input, as narrow as columns
+    std::vector<double> values;  // x; 1 when hard
+    std::vector<double> weighted;  // w x; 1 when unit
+    bool unit = false;  // hard and unweighted: x = w = 1
+    double self = 0.0;  // sum w x^2
+    std::vector<std::int32_t> offsets;  // of the input, as narrow as columns
     static constexpr std::size_t slack = 16;  // vectors are stored whole past the end
 
     explicit Row(const FactoredInput& in)
@@ -59,13 +59,13 @@ struct Row {
 // Fills `row` with object i. column_weights (T): the weight of the partition of each cluster.
 void read_row(const FactoredInput& in, const double* column_weights, std::size_t i, Row& row);
 
-// The presence groups that observed one object; of each, the weight of its partitions that did.
+// The presence groups that observed one object, each with the weight of its partitions that did.
 struct Observers {
     std::size_t n_groups = 0;
     std::vector<std::int32_t> groups;
     std::vector<double> weights;
-    double present = 0.0;        // sum of weights
-    std::vector<double> dense;   // scratch: weight per group
+    double present = 0.0;  // sum of weights
+    std::vector<double> dense;  // scratch: weight per group
 
     explicit Observers(const FactoredInput& in)
         : groups(in.groups.count), weights(in.groups.count), dense(in.groups.count) {}

@@ -14,7 +14,7 @@ namespace conclust {
 namespace {
 
 constexpr std::size_t lanes = 8;             // of every long floating sum
-constexpr std::size_t blocks_per_round = 16;  // private copies; also the most threads that help
+constexpr std::size_t blocks_per_round = 16;  // private copies; also the maximum number of threads
 constexpr double rounding = 1e-14;  // of F
 // A round of few objects is cut into parts of this size, within these numbers of parts.
 constexpr std::size_t part_size = 32;
@@ -154,7 +154,7 @@ double FactoredSolver::objective() const {
     return 0.5 * (grams - fourths_) - (sums - squares_);
 }
 
-// Objects [begin, end) that move before F is looked at, and the sums that they move.
+// Objects [begin, end) that move before F is evaluated, and the sums that they change.
 struct FactoredSolver::Round {
     std::size_t blocks;         // that work on copies of the sums; or one, on the sums themselves
     std::size_t size;           // objects of a block
@@ -230,7 +230,7 @@ Block FactoredSolver::block(double* Y, std::size_t begin, std::size_t end, Mode 
                  0.0};
 }
 
-// The Grams move with a part of the objects after the other, the sums with each object.
+// The Grams are updated after each part of the objects, the sums after each object.
 void FactoredSolver::work_in_turn(Round& round, const Block& all) {
     const std::size_t parts = std::clamp(round.size / part_size, least_parts, most_parts);
     const std::size_t part = (round.size + parts - 1) / parts;
@@ -298,8 +298,8 @@ void FactoredSolver::finish(const Block& block, Round& round) {
     round.residual = std::max(round.residual, block.residual);
 }
 
-// The objects of a round moved, the sums with them, and F rose. Go back along the step to where F, an
-// exact quartic in the step length, is least.
+// The objects of a round moved, the sums with them, and F rose. Go back along the step to the
+// minimum of F, an exact quartic in the step length.
 void FactoredSolver::shorten(double* Y, const Round& round) {
     const std::size_t s = stride_;
     Step step(sums_.size(), grams_.size());

@@ -31,7 +31,7 @@
 namespace conclust {
 
 struct SweepResult {
-    double change;  // of F, never positive but for rounding; NaN if the sweep was not watched
+    double change;  // change of F, never positive up to rounding; NaN if the sweep was not tracked
     double residual;  // largest gap per unit of evidence met at the visits
     std::int64_t shortened;  // rounds that shortened their step
 };
@@ -53,8 +53,8 @@ class FactoredSolver {
 
     // One sweep over all objects; Y and the sums move together. An object is left as it is if its
     // gap per unit of evidence is at most `tol`, or if it can lower F by at most `negligible`; else it
-    // goes `relaxation` (in [1, 2)) times as far as to its minimiser. A sweep that is not watched looks at F
-    // nowhere: F may rise in it, where blocks move at the same time.
+    // goes `relaxation` (in [1, 2)) times as far as to its minimiser. A sweep that is not tracked
+    // never evaluates F, so F may rise in it if blocks move at the same time.
     SweepResult sweep(std::span<double> rows, double tol, double negligible, double relaxation,
                       int threads, bool watched = true);
 
@@ -63,12 +63,12 @@ class FactoredSolver {
     void steps(std::span<const double> before, std::span<const double> after, std::span<double> first,
                std::span<double> second, std::span<double> powers, int threads);
 
-    // The sums go along a step from where it begins, to where F is least within `most` times its length.
-    // Returns how far that is. The step may be that of other objects, whose rows are then to follow.
+    // Moves the sums along a step from its start to the minimum of F within `most` times its
+    // length. Returns the distance. The step may be that of other objects, whose rows are then to follow.
     double step(std::span<const double> sums, std::span<const double> first,
                 std::span<const double> second, std::span<const double> powers, double most);
 
-    // Largest KKT gap per unit of evidence, nothing moved.
+    // Largest KKT gap per unit of evidence, without moving objects.
     double residual(std::span<double> rows, int threads);
 
     // Solves each row of Y (n x stride) against the sums as they are, as for a new object:

@@ -28,7 +28,7 @@ enum Power : std::size_t {
 
 using Powers = std::array<double, n_powers>;
 
-// What squares and fourths change by at e.
+// The change of squares and fourths at e.
 double squares_along(const Powers& powers, double e);
 double fourths_along(const Powers& powers, double e);
 

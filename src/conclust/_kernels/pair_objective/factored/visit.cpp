@@ -108,7 +108,7 @@ CONCLUST_INLINE void pull(const double* sums, const Row& row, double self, const
     }
 }
 
-// Lengthens the step from y to z to `relaxation` times of it, as far as the simplex allows.
+// Extends the step from y to z by the factor `relaxation`, as far as the simplex allows.
 CONCLUST_INLINE void lengthen(const double* y, double* z, std::size_t k, double relaxation) {
     constexpr double rounding = 1e-15;
     double length = relaxation;
@@ -149,7 +149,7 @@ CONCLUST_INLINE void visit(Block& block, Row& row, Entries& entries) {
         const double present = gram[gram_weight(k)];
         const double degree = gram[gram_weight(k) + 1] - (own ? present : 0.0);
         if (!(degree > 0.0)) {
-            continue;  // no evidence about this object: it stays where it is
+            continue;  // no evidence about this object: it is not moved
         }
         double* y = block.Y + i * s;
         read_row(in, block.column_weights, i, row);

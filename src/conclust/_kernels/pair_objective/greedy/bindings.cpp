@@ -8,7 +8,7 @@ using conclust::GreedySolver;
 
 namespace {
 
-// Holds the arrays and the function that the solver looks at.
+// Keeps the arrays and the function of the solver alive.
 struct BoundGreedy {
     BoundPairs pairs;
     nb::object outside;

@@ -1,4 +1,4 @@
-// A pattern of pairs as the greedy solver walks it: in any order, one object's row at a time.
+// A pattern of pairs in the form of the greedy solver, which reads one object's row at a time, in any order.
 //
 // The data of a row lie together, in the narrowest type that holds all counts (bytes where no N_ij is
 // above 255), so that a row of thirty partners is three or four cache lines.
@@ -26,7 +26,7 @@ class GreedyPattern {
         return {row(i) + first_value(count(i)), bytes_, 2 * whole_eights(count(i))};
     }
 
-    // Asks for the row to be brought near.
+    // Prefetches the row.
     void ask(std::size_t i) const;
 
   private:
@@ -34,7 +34,7 @@ class GreedyPattern {
     const std::int32_t* row(std::size_t i) const {
         return reinterpret_cast<const std::int32_t*>(memory_.data() + piece * begin_[i]);
     }
-    // Where the counts begin, in pieces of 4 bytes.
+    // Start of the counts, in units of 4 bytes.
     static std::size_t first_value(std::size_t count) { return (count + 2) / 2 * 2; }
     static std::size_t whole_eights(std::size_t count) { return (count + 7) / 8 * 8; }
 

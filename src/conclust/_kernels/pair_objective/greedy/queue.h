@@ -1,5 +1,5 @@
-// An indexed priority queue of non-negative keys that lie elsewhere: a tournament in which eight play
-// for one place.
+// An indexed priority queue of non-negative keys stored elsewhere: a tournament in which eight
+// compete for one slot.
 //
 // The places hold upper bounds: a key that rises is passed on as far as it wins, one that falls is not,
 // until its eight come up for the first place and play again. So most changes of a key cost one
@@ -45,8 +45,8 @@ class GreedyQueue {
         }
     }
 
-    // Who most likely comes after the first, going by the bounds: the best of those whom the first
-    // meets in its last two rounds. It is a guess.
+    // The most likely successor of the first object, judging by the bounds: the best opponent in
+    // its last two rounds. This is a guess.
     std::size_t likely_second() const {
         const auto first = static_cast<std::size_t>(levels_.back().winners[0]);
         std::size_t second = first;
@@ -73,7 +73,7 @@ class GreedyQueue {
                levels_[0].bounds[i / fan] == key(i);
     }
 
-    // The eight of i play again.
+    // Repeats the match of the eight of i.
     void play_again(std::size_t i) {
         std::size_t at = i / fan;
         double eight[fan];
@@ -142,7 +142,7 @@ class GreedyQueue {
         return more(more(more(x[0], x[1]), more(x[2], x[3])), more(more(x[4], x[5]), more(x[6], x[7])));
     }
 
-    // Where the first of eight equal to `key` is, without branches: it is anyone's guess.
+    // Index of the first of eight equal to `key`, without branches, because it is unpredictable.
     static std::size_t place_of(const double* eight, double key) {
         unsigned equal = 0;
         for (std::size_t j = 0; j < fan; ++j) {
@@ -154,7 +154,7 @@ class GreedyQueue {
     double* keys_;
     std::size_t step_;
     std::size_t n_;
-    std::vector<Level> levels_;  // who wins against seven others, and so on up to the one winner
+    std::vector<Level> levels_;  // the winner of each eight, and so on up to the overall winner
 };
 
 }  // namespace conclust

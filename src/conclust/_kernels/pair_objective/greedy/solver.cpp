@@ -189,7 +189,7 @@ std::size_t GreedySolver::step(std::size_t J) {
     }
     const double rest = moved < most ? most - moved : 0.0;
     if (rest == most) {
-        // Nothing to gain beyond rounding: aside until a partner moves.
+        // Nothing to gain beyond rounding: inactive until a partner moves.
         queue_.set(J, 0.0);
         return count;
     }

@@ -17,7 +17,7 @@
 // Beyond the size of the caches a step would wait for memory most of the time. So the next object is
 // guessed early, and its data are prefetched while this step computes.
 //
-// The gradients, the gaps and f are computed from scratch now and then, and before the end: `objective` and
+// The gradients, the gaps and f are recomputed periodically, and before the end: `objective` and
 // `residual` of a finished solver are free of accumulated rounding.
 //
 // A divergence may also be computed outside (a user's function): a call takes all partners of an object. Where
@@ -60,8 +60,8 @@ class GreedySolver {
     GreedySolver(const GreedySolver&) = delete;
     GreedySolver& operator=(const GreedySolver&) = delete;
 
-    // Works for about `visits` visits of a pair (at least one step) and says whether it has ended:
-    // at `tol`, after `max_steps`, or where rounding leaves nothing to gain. How the work is cut
+    // Runs for about `visits` visits of a pair (at least one step) and returns whether it has ended:
+    // at `tol`, after `max_steps`, or where rounding leaves nothing to gain. Splitting the work
     // into calls changes no bit.
     bool run(std::int64_t visits);
 
@@ -71,7 +71,7 @@ class GreedySolver {
     std::int64_t evaluations() const { return evaluated_; }
     // Largest gap per unit of evidence, from the gradients as they are tracked.
     double residual() const;
-    // f and the residual from scratch at the start, now and then, and at the end.
+    // f and the residual, recomputed at the start, periodically, and at the end.
     const std::vector<GreedyRecord>& trace() const { return trace_; }
     // Y and the tracked gradients (n x k each).
     void read(std::span<double> Y, std::span<double> gradients) const;

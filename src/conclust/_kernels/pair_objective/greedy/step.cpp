@@ -226,7 +226,7 @@ struct KnownLine {
     }
 };
 
-// N times what a divergence outside says of the pairs, to `out`, and 0 beyond them.
+// Writes N times the values of a custom divergence for the pairs to `out`, and 0 in the padding.
 void ask(const OutsideDivergence& outside, int what, const GreedyRow& row, const double* q,
          double* out) {
     const std::size_t count = row.count;
@@ -243,7 +243,7 @@ void ask(const OutsideDivergence& outside, int what, const GreedyRow& row, const
     std::fill(out + count, out + row.whole, 0.0);
 }
 
-// The same of a divergence outside.
+// The same for a custom divergence.
 struct OutsideLine {
     static constexpr bool quadratic = false;
     const OutsideDivergence* outside;

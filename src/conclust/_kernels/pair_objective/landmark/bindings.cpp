@@ -7,7 +7,7 @@ using conclust::LandmarkTable;
 
 namespace {
 
-// A table, and the arrays that it looks at.
+// A table, and the arrays that it reads.
 struct BoundTable {
     Vector<const std::int32_t> group_of;
     Matrix<const double> prototypes;

@@ -1,4 +1,4 @@
-// How often one object is together with the landmarks of each group: sums of rows of a table.
+// Co-association counts of one object with the landmarks of each group: sums of rows of a table.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace conclust {
 // A table of `rows` x `columns`, and sums of some of its rows. Rows are padded with zeros to `width`.
 class RowSums {
   public:
-    // most: the largest number of rows in an unweighted sum. If all entries are whole and all such
-    // sums stay below 2^16, they are counted in sixteen bits: a quarter of the memory, and the same
-    // sums.
+    // most: the largest number of rows in an unweighted sum. If all entries are integers and all
+    // such sums stay below 2^16, they are counted in sixteen bits, which takes a quarter of the
+    // memory and gives the same sums.
     RowSums(std::span<const double> table, std::size_t rows, std::size_t columns, std::size_t width,
             std::size_t most);
 

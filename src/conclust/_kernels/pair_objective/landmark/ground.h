@@ -1,4 +1,4 @@
-// What all placed objects share: tables of the landmarks, and the places that objects start from.
+// Data shared by all placed objects: tables of the landmarks, and starting points.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 namespace conclust {
 namespace {
 
-constexpr std::size_t block = 128;      // objects, between two looks of a thread for work
+constexpr std::size_t block = 128;      // number of objects that a thread takes at a time
 constexpr double interior = 0.02;       // share of the uniform membership in a start
 constexpr int most_descents = 20;
 
@@ -77,7 +77,7 @@ void Placer::count(std::size_t i) {
     read_row(in_, ground_.column_weights.data(), i, row_);
     ground_.sums.add(row_.columns.data(), row_.unit ? nullptr : row_.weighted.data(), row_.n_clusters,
                      column_.c);
-    // Whom all partitions observed is counted with the same objects.
+    // Objects observed by all partitions are counted with the same objects.
     if (!counted_ || !in_.labels.complete || in_.labels.soft) {
         read_observers(in_, i, observers_);
         const double* weights = observers_.weights.data();
@@ -95,7 +95,7 @@ void Placer::count(std::size_t i) {
     }
 }
 
-// Newton steps from the reference that looks like the object. False if they do not get there.
+// Newton steps from the reference most similar to the object. False if they do not converge.
 bool Placer::near_reference() {
     const std::size_t square = ground_.stride * ground_.stride;
     const std::size_t r = references_.nearest(ground_, guess_.data(), column_.a);
@@ -115,7 +115,7 @@ void Placer::from_anywhere(bool guessed) {
     for (std::size_t c = 0; c < ground_.k; ++c) {
         column_.y[c] = guessed ? (1.0 - interior) * guess_[c] + interior * even : even;
     }
-    column_.active = true;  // the work leaves columns that are at their end inactive
+    column_.active = true;  // columns that have converged become inactive
     pair_work(PairWork::curved, &column_, 1, table_.divergence, nullptr);
     for (int round = 0; round < most_descents && column_.gap > column_.enough; ++round) {
         column_.moved = false;

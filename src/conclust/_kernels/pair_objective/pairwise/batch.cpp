@@ -35,7 +35,7 @@ PairBatch::PairBatch(const PairwiseInput& in, const double* all, std::size_t ld)
     : in_(in),
       all_(all),
       room_(in.outside.call ? std::max(ld, batch_partners) : ld),
-      // As many as fit of the longest where all are as long.
+      // The number of columns that fit if all have the maximum length.
       batch_(!in.outside.call   ? 1
              : in.pairs.dense() ? std::min(max_batch, room_ / ld)
                                 : max_batch),
@@ -116,7 +116,7 @@ void PairBatch::read_column(const double* Y, std::size_t i, bool later, PairColu
     col.degree = (degree[0] + degree[1]) + (degree[2] + degree[3]);
 }
 
-// Asks for the lists of an object that comes later.
+// Prefetches the lists of a later object.
 void PairBatch::ask_lists(std::size_t i) const {
     const auto begin = in_.pairs.begin(i);
     const auto end = in_.pairs.begin(i + 1);
@@ -131,7 +131,7 @@ void PairBatch::ask_lists(std::size_t i) const {
     all_of(in_.pairs.N.data, static_cast<std::size_t>(in_.pairs.N.bytes));
 }
 
-// Asks for the partners' memberships of an object that comes soon.
+// Prefetches the partners' memberships of an upcoming object.
 void PairBatch::ask_partners(const double* Y, std::size_t i) const {
     const std::size_t s = columns_[0].stride;
     for (std::int64_t e = in_.pairs.starts[i]; e < in_.pairs.starts[i + 1]; ++e) {
@@ -195,7 +195,7 @@ std::size_t PairBatch::visit(const double* Y, const std::int32_t* objects, std::
     for (std::size_t b = 0; b < some; ++b) {
         PairColumn& col = columns_[b];
         gaps[col.object] = 0.0;
-        col.active = col.degree > 0.0;  // without evidence it stays where it is
+        col.active = col.degree > 0.0;  // not moved, as there is no evidence
     }
     work(PairWork::curved, some);
     bool any = false;
@@ -217,7 +217,7 @@ std::size_t PairBatch::visit(const double* Y, const std::int32_t* objects, std::
     return some;
 }
 
-// Finishes the active columns; by how much they lower f is then known, not estimated.
+// Finishes the active columns; the decrease of f is then exact instead of estimated.
 void PairBatch::finish(std::size_t count) {
     double before[max_batch];
     bool chosen[max_batch];

@@ -8,7 +8,7 @@ using conclust::PairwiseSolver;
 
 namespace {
 
-// Holds the arrays and the function that the solver looks at.
+// Keeps the arrays and the function of the solver alive.
 struct BoundPairwise {
     BoundPairs pairs;
     nb::object outside;

@@ -13,7 +13,7 @@ namespace {
 // A step below this share of the quadratic's is cut short: exact pair steps follow.
 constexpr double cut_short = 0.1;
 constexpr int most_rounds = 20;
-// The work that slopes, and sums along a line, count for, per partner.
+// Cost of slopes, and of sums along a line, per partner.
 constexpr std::size_t of_slopes = 16;
 constexpr std::size_t of_search = 8;
 

@@ -1,4 +1,4 @@
-// Brings together the memberships of an object's partners.
+// Gathers the memberships of an object's partners.
 #pragma once
 
 #include <cstddef>

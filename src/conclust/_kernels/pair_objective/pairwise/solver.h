@@ -3,7 +3,7 @@
 //
 // With the others fixed, f is convex in one object's row y: a visit forms its gradient
 // g = sum_j w_ij y_j and a curvature H = sum_j h_ij y_j y_j', minimises that quadratic on the simplex
-// (simplex/quadratic.h) and goes towards its minimiser z as far as f falls. Along z - y the derivative of f,
+// (simplex/quadratic.h) and moves towards its minimiser z as long as f falls. Along z - y the derivative of f,
 // rho(t) = sum_j w(a_j + t (z-y)'y_j) (z-y)'y_j, only grows, so that any t with rho(t) <= 0 lowers f.
 // The curvature is the smaller of Newton's and Fisher's, pair by pair: Newton's alone creeps where a_j
 // is tiny and c_ij > 0, Fisher's where a_j is tiny and c_ij = 0. Where a step is cut short, exact pair steps
@@ -12,7 +12,7 @@
 // Objects are visited in slots, consecutive in the given order. All objects of a slot see the memberships
 // as they were when the slot began (a Jacobi batch), so any number of threads gives the same result. In
 // slots of one object every visit lowers f. Larger slots should be a small share of all objects, and
-// mixed: then each object misses next to nothing. f may rise, and the caller checks for that.
+// mixed: then each object misses almost nothing. f may rise, which the caller checks.
 //
 // A divergence may also be computed outside (a user's function). One call then takes the pairs of many
 // objects: of a slot, or, where objects move in turn, of consecutive objects that are no partners of each
@@ -34,8 +34,9 @@ namespace conclust {
 
 struct VisitResult {
     double residual;  // largest gap per unit of evidence met, before the object moved
-    double lowered;  // about how much f fell; exact where objects are finished in turn
-    std::size_t spent;  // multiplications and additions, about: the same on any number of threads
+    double lowered;  // approximate decrease of f; exact if objects are finished in turn
+    std::size_t
+        spent;  // approximate number of multiplications and additions: the same for any number of threads
 };
 
 class PairwiseSolver {

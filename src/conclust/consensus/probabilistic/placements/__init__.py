@@ -1,4 +1,4 @@
-"""Placement of objects that were not fitted: by sums over clusters, by landmarks, by fitted objects."""
+"""Placement of objects that were not fitted: by sums over clusters, by landmarks, or by fitted objects."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ class Anchors:
         indicator = sp.csr_array(few.indicator.multiply(few.column_weights))
         return cls(indicator, present, membership, np.asarray(few.offsets), divergence)
 
-    def reordered(self, kept: NDArray[np.int64]) -> Anchors:
+    def reordered(self, clusters: NDArray[np.int64]) -> Anchors:
         """Return the same with these clusters only, in this order."""
-        return replace(self, membership=np.ascontiguousarray(self.membership[:, kept]))
+        return replace(self, membership=np.ascontiguousarray(self.membership[:, clusters]))
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
         """Return the memberships of new objects from their codes; `threads` is unused, but part of `Placement`."""

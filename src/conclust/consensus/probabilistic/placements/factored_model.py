@@ -70,9 +70,11 @@ class FactoredModel:
             group_sizes=solver.group_sizes.copy(),
         )
 
-    def reordered(self, kept: NDArray[np.int64]) -> FactoredModel:
+    def reordered(self, clusters: NDArray[np.int64]) -> FactoredModel:
         """Return the model with these clusters only, in this order."""
-        return replace(self, sums=self.sums[:, kept], grams=self.grams[:, kept][:, :, kept])
+        return replace(
+            self, sums=self.sums[:, clusters], grams=self.grams[:, clusters][:, :, clusters]
+        )
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
         """Return the memberships of objects from their codes, each to a gap of `tol`."""

@@ -97,9 +97,9 @@ class LandmarkModel:
             divergence=divergence,
         )
 
-    def reordered(self, kept: NDArray[np.int64]) -> LandmarkModel:
+    def reordered(self, clusters: NDArray[np.int64]) -> LandmarkModel:
         """Return the model with these clusters only, in this order."""
-        return replace(self, prototypes=np.ascontiguousarray(self.prototypes[:, kept]))
+        return replace(self, prototypes=np.ascontiguousarray(self.prototypes[:, clusters]))
 
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
         """Return the memberships of objects from their codes, each to a gap of `tol`."""
@@ -184,7 +184,7 @@ def _pool(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     inverse = inverse.ravel()
     if len(rows) <= most:
         return inverse.astype(np.int64)
-    # Repeatedly the row farthest from those chosen, then Lloyd's steps.
+    # Repeatedly choose the row farthest from those chosen so far, then make Lloyd's steps.
     weights = np.bincount(inverse).astype(np.float64)
     norms = (rows**2).sum(axis=1)
 
@@ -203,7 +203,7 @@ def _pool(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
         sums = np.column_stack(
             [np.bincount(of, weights * column, minlength=most) for column in rows.T]
         )
-        held = mass > 0
-        centers[held] = sums[held] / mass[held, None]
+        nonempty = mass > 0
+        centers[nonempty] = sums[nonempty] / mass[nonempty, None]
     _, of = np.unique(distances(centers).argmin(axis=1), return_inverse=True)
     return of[inverse].astype(np.int64)

@@ -71,13 +71,13 @@ def ways_out(
         Draws the starting points of splits.
     """
     k = Y.shape[1]
-    held = np.flatnonzero(Y.any(axis=0)).tolist()
-    pairs = [(a, b) for a in held for b in held if a < b]
+    nonempty = np.flatnonzero(Y.any(axis=0)).tolist()
+    pairs = [(a, b) for a in nonempty for b in nonempty if a < b]
     pairs.sort(key=lambda pair: (cost[pair], pair))
     # If a cluster is empty, no merge is needed.
-    empty = [c for c in range(k) if c not in held][:1]
+    empty = [c for c in range(k) if c not in nonempty][:1]
     pairs = [(c, c) for c in empty] + pairs[:k]
-    splits = sorted(held, key=lambda c: (-inside[c], c))
+    splits = sorted(nonempty, key=lambda c: (-inside[c], c))
     options = [
         (i + j, pair, c)
         for i, pair in enumerate(pairs)

@@ -1,4 +1,4 @@
-"""The multilevel scheme: the pairwise solver on a part of the objects gives the start for all.
+"""The multilevel scheme: the pairwise solver on a part of the objects provides the start for all.
 
 A sweep over all pairs of n objects costs n^2. With more than 1,000 objects a quarter of them is solved
 first, in the same way, and the others are placed against that solution: few sweeps over all are then
@@ -85,7 +85,7 @@ def _extended(
     size = max(PART, n // _GROWTH)
     drawer, other = spawn_generators(run.seed, 2)
     chosen = np.sort(drawer.permutation(n)[:size])
-    rest = np.delete(np.arange(n), chosen)
+    others = np.delete(np.arange(n), chosen)
     part = problem.part(chosen)
     part = replace(part, evidence=narrow_evidence(part.ensemble, run.threads))
     of_part = replace(run, seed=np.random.SeedSequence(int(other.integers(2**63))))
@@ -97,7 +97,7 @@ def _extended(
         model = LandmarkModel.of(part.ensemble, solved.membership, problem.divergence)
         Y = np.empty((n, solved.membership.shape[1]))
         Y[chosen] = solved.membership
-        Y[rest] = model.placed(ensemble.codes, _PLACED, run.threads, objects=rest, soft=soft)[0]
+        Y[others] = model.placed(ensemble.codes, _PLACED, run.threads, objects=others, soft=soft)[0]
         extended.append(Y)
     return extended
 

@@ -32,9 +32,9 @@ SWEEPS = 100
 # one would not bring them below the best.
 PATIENCE = 6
 HORIZON = 12
-# Escapes end when n_init in a row have not helped, or at least TRIES for up to CHEAP objects, where they
-# cost nothing. With fewer objects a cluster than ROOM they cost more and bring less: two clusters then hold
-# few objects that could be parted otherwise.
+# Escapes end when n_init in a row have not helped, or at least TRIES for up to CHEAP objects, where
+# they are cheap. With fewer than ROOM objects per cluster they cost more and gain less, because two
+# clusters then hold few objects that could be divided differently.
 TRIES = 15
 CHEAP = 1000
 ROOM = 4
@@ -45,7 +45,7 @@ ROUNDING = 1e-12
 
 @dataclass
 class Start:
-    """A descended start: the solver with its sums, the membership, F less its constant."""
+    """A start after its descent: the solver with its sums, the membership, and F without its constant."""
 
     solver: FactoredSolver
     Y: NDArray[np.float64]
@@ -56,7 +56,7 @@ class Start:
     escapes: int = 0
 
     def hopeless(self, best: float) -> bool:
-        """Whether it is unlikely to get below `best`."""
+        """Whether it is unlikely to fall below `best`."""
         return self.loss + HORIZON * self.change > best
 
 
@@ -101,7 +101,7 @@ def best_start(
             list(mapped(descent.advance, running))
             best = min(starts, key=lambda start: start.loss)
             running = [start for start in running if not (start.done or start.hopeless(best.loss))]
-    # With fewer than two objects per cluster escapes cost most and gain next to nothing.
+    # With fewer than two objects per cluster, escapes are most expensive and gain almost nothing.
     alone = few.n_samples < 2 * n_clusters and few.n_samples <= CHEAP
     if n_clusters < 2 or few.n_samples <= 2 or alone:
         return best
@@ -139,7 +139,7 @@ class _Descent:
             start.loss = start.solver.objective()
 
     def run(self, membership: NDArray[np.float64], best: float = np.inf) -> Start:
-        """Descend to the end, or until it will not get below `best`."""
+        """Descend to the end, or until the start is unlikely to fall below `best`."""
         start = self.start(membership)
         while not (start.done or (start.sweeps and start.hopeless(best))):
             self.advance(start)
@@ -180,13 +180,13 @@ def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
 
     # |G|^2 changes by 2 G_a.G_b' summed over the other clusters, and within the merged block.
     products = np.einsum("g,gac,gbc->ab", group_weights, grams, grams)
-    own = np.einsum("g,gab->ab", group_weights, grams**2)
+    squared = np.einsum("g,gab->ab", group_weights, grams**2)
     diagonal = np.einsum("gaa->ga", grams)
     twice = np.einsum("g,ga,gb->ab", group_weights, diagonal, diagonal)
     mixed = np.einsum("g,ga,gab->ab", group_weights, diagonal, grams)
     # With r_a = row a of G: |G'|^2 - |G|^2 = 2 (r_a.r_b over the others) 2-sided + the block.
     others = products - mixed - mixed.T
-    grams_change = 4.0 * others + 2.0 * own + 2.0 * twice + 4.0 * (mixed + mixed.T)
+    grams_change = 4.0 * others + 2.0 * squared + 2.0 * twice + 4.0 * (mixed + mixed.T)
     sums_change = 2.0 * np.einsum("t,ta,tb->ab", column_weights, sums, sums)
 
     labelled, present = _evidence_per_object(descent, column_weights, group_weights)

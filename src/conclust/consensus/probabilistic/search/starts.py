@@ -33,15 +33,15 @@ __all__ = [
 StartName: TypeAlias = Literal["auto", "random", "spectral"]
 
 _ROW_SUM_TOLERANCE = 1e-6
-# A start strictly inside the simplex has this share of the uniform membership.
+# Share of the uniform membership in a start strictly inside the simplex.
 _UNIFORM = 0.02
-# A spectral start sees all pairs of at most _ALL_PAIRS objects; of more, each object draws _PAIRS_OF_EACH.
+# A spectral start uses all pairs of at most _ALL_PAIRS objects; with more objects, each draws _PAIRS_OF_EACH.
 _ALL_PAIRS = 8000
 _PAIRS_OF_EACH = 30
 # Up to this size all eigenvectors are computed.
 _FEW = 200
 _WHOLE_AT_LAST = (
-    3_000  # maximum number of objects for which the whole matrix is solved if Lanczos fails
+    3_000  # maximum number of objects for which a dense solver is used if Lanczos fails
 )
 
 
@@ -122,7 +122,7 @@ def given_start(init: Any, problem: Problem, run: Run, owner: str) -> NDArray[np
 
 
 def spectral_evidence(problem: Problem, run: Run) -> PairEvidence:
-    """Return the evidence for a spectral start: given, of all pairs, or of some with many objects."""
+    """Return the evidence for a spectral start: the given one, that of all pairs, or with many objects that of some pairs."""
     if problem.evidence is not None:
         return problem.evidence
     if problem.ensemble.n_samples <= _ALL_PAIRS:
@@ -160,7 +160,7 @@ def spectral_start(
 def _leading(
     matrix: Any, wanted: int, whole: bool, seed: np.random.SeedSequence
 ) -> NDArray[np.float64]:
-    """Return eigenvectors of the largest eigenvalues, in decreasing order if solved whole.
+    """Return eigenvectors of the largest eigenvalues, in decreasing order if solved densely.
 
     Where Lanczos does not converge, as eigenvalues are too close to each other: of few objects those of the whole
     matrix, of more those that converged, and a random direction if there are none.

@@ -22,17 +22,18 @@ from conclust.consensus.probabilistic.search.starts import inside, random_starts
 
 __all__ = ["better_of_tries", "holding"]
 
-# The work that the tries of five starts may take: multiplications and additions, about (`Solution.spent`).
-# Random starts take at most half of it. It is some tenths of a second.
+# Budget of the tries for five starts, in approximate multiplications and additions
+# (`Solution.spent`). Random starts use at most half of it. It takes some tenths of a second.
 BUDGET = 1_000_000_000
 # Escapes end when this number, times the number of clusters that are not empty, failed in a row.
 PATIENCE = 3
-# A try descends until a sweep lowers the objective by less than this share; then on only if it is
-# within another share of the best. An escape must lower the best by a third one to be kept.
+# A try descends until a sweep lowers the objective by less than this share; it continues only if it
+# is within the second share of the best. An escape must lower the best by the third share to be
+# kept.
 _ROUGH = 1e-3
 _NEAR = 5e-3
 _GAIN = 1e-4
-# An objective below this share of the sum of N is 0 but for rounding.
+# An objective below this share of the sum of N is 0 up to rounding.
 _ROUNDING = 1e-10
 # A cluster with less than this share of an object counts as empty.
 _EMPTY = 0.01
@@ -43,13 +44,13 @@ def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: 
 
     Its membership may lack columns of empty clusters.
     """
-    known = problem.pairs
-    nothing = _ROUNDING * float(known.copresence.sum(dtype=np.float64))
+    pair_evidence = problem.pairs
+    nothing = _ROUNDING * float(pair_evidence.copresence.sum(dtype=np.float64))
     tries = _Tries(problem, stopping, run)
     best = first
     if not tries.affords(0.5 * first.spent):
         return best
-    c, N = known.matrices()
+    c, N = pair_evidence.matrices()
     for Y in random_starts(problem, run):
         if best.objective <= nothing or not tries.affords(first.spent, 0.5):
             break
@@ -88,9 +89,9 @@ class _Tries:
         self.budget = self.left = BUDGET * run.n_init // 5
         self.made = 0
 
-    def affords(self, work: float, kept: float = 0.0) -> bool:
+    def affords(self, work: float, reserved: float = 0.0) -> bool:
         """Whether this amount of work is left, apart from a reserved share."""
-        return self.left - work >= kept * self.budget
+        return self.left - work >= reserved * self.budget
 
     def descend(self, Y: NDArray[np.float64], best: Solution) -> Solution:
         """Descend; to the end only near the best."""
@@ -114,15 +115,15 @@ class _Tries:
 
 
 def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the columns of Y that hold anything, and an empty one if any is empty.
+    """Return the non-empty columns of Y, and one empty column if there is any.
 
     All empty clusters are equivalent for a descent from there, so one of them is enough.
     """
-    held = Y.sum(axis=0) >= min(_EMPTY, 0.1 * len(Y) / Y.shape[1])
-    if held.all():
+    nonempty = Y.sum(axis=0) >= min(_EMPTY, 0.1 * len(Y) / Y.shape[1])
+    if nonempty.all():
         return Y
-    columns = np.pad(Y[:, held], ((0, 0), (0, 1)))
-    # Objects that were in the dropped clusters only.
+    columns = np.pad(Y[:, nonempty], ((0, 0), (0, 1)))
+    # Objects that were only in dropped clusters.
     columns[~columns.any(axis=1)] = 1.0 / columns.shape[1]
     columns /= columns.sum(axis=1, keepdims=True)
     return columns

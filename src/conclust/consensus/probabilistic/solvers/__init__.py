@@ -33,8 +33,9 @@ SOLVERS: dict[str, Solver] = {
     "landmark": Landmark(),
 }
 
-# All pairs are formed up to DENSE_LIMIT objects if n^2 K is at most DENSE_WORK: some seconds. Beyond,
-# landmarks take less; they come within half a per cent of the objective of all pairs (K = 8).
+# All pairs are formed up to DENSE_LIMIT objects if n^2 K is at most DENSE_WORK: some seconds. Beyond
+# that, landmarks are cheaper; they come within half a per cent of the objective of all pairs (K =
+# 8).
 DENSE_LIMIT = 8000
 DENSE_WORK = 125_000_000
 
@@ -57,7 +58,7 @@ def choose(
     owner : str
         The estimator, for messages.
     """
-    known = divergence._kernel is not None
+    is_builtin = divergence._kernel is not None
     if solver == "factored" and (pairs is not None or not is_squared(divergence)):
         raise ParameterError(
             f"The solver 'factored' of {owner} takes all pairs of squared differences: it needs "
@@ -69,7 +70,7 @@ def choose(
             f"The solver 'landmark' of {owner} takes all pairs of some objects: leave out pairs=, or use "
             "solver='pairwise'."
         )
-    if solver == "landmark" and not known:
+    if solver == "landmark" and not is_builtin:
         raise ParameterError(
             f"The solver 'landmark' of {owner} supports built-in divergences only. For your own "
             f"divergence {divergence.name!r} use solver='pairwise' or 'greedy'."
@@ -80,6 +81,6 @@ def choose(
         return "pairwise", "pairwise: only some pairs are requested"
     if is_squared(divergence):
         return "factored", f"factored: exact for {divergence.name} over all pairs"
-    if not known or (n <= DENSE_LIMIT and n * n * n_clusters <= DENSE_WORK):
+    if not is_builtin or (n <= DENSE_LIMIT and n * n * n_clusters <= DENSE_WORK):
         return "pairwise", f"pairwise: {divergence.name} over all pairs of {n:,} objects"
     return "landmark", f"landmark: {divergence.name}, {n:,} objects and {n_clusters} clusters"

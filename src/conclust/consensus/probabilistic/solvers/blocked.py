@@ -138,9 +138,9 @@ def solve_blocks(
     return solution, rule_of(descent.kept, state)
 
 
-def rule_of(kept: Kept, state: State) -> Answer:
+def rule_of(store: Kept, state: State) -> Answer:
     """Return the rule that returns the stored memberships of a block."""
-    return Answer(_own, kept=kept, step=state.step)
+    return Answer(_own, kept=store, step=state.step)
 
 
 class Descent:
@@ -166,7 +166,7 @@ class Descent:
         n_clusters: int,
         stopping: Stopping,
         run: Run,
-        kept: Kept | None = None,
+        store: Kept | None = None,
     ) -> None:
         self.labels, self.k, self.stopping, self.run = labels, n_clusters, stopping, run
         groups = labels.presence_groups
@@ -176,7 +176,7 @@ class Descent:
         double = labels.n_samples <= _DOUBLE
         self.dtype = np.dtype(np.float64 if double else np.float32)
         width = n_clusters * self.dtype.itemsize
-        self.kept = kept or labels.keeping(width, "membership", in_checkpoint=True)
+        self.kept = store or labels.keeping(width, "membership", in_checkpoint=True)
 
     def descend(self, name: str, begin: Callable[[], State]) -> State:
         """Sweep from a state until a tolerance or `max_iter` ends it; `name` is the name of the stage."""
@@ -189,7 +189,7 @@ class Descent:
         return state
 
     def again(self, before: State, squares: float, fourths: float) -> State:
-        """Return the state from which descents with other weights continue: the end of another one."""
+        """Return the state from which descents with other weights continue: the end of an earlier descent."""
         state = State(
             before.sums, before.grams, before.sizes, squares, fourths, 0.0, 1.0, 0.0, 0.0, 0.0, False,
             0, 0, before.step, False, np.empty((0, 2)),
@@ -204,9 +204,9 @@ class Descent:
         objects = np.arange(n)
         if n > _SAMPLE:
             objects = np.sort(drawer.choice(n, _SAMPLE, replace=False))
-        own = replace(self.run, seed=np.random.SeedSequence(int(seed.integers(2**63))))
+        sample_run = replace(self.run, seed=np.random.SeedSequence(int(seed.integers(2**63))))
         problem = Problem(labels.rows(objects), self.k, l2)
-        model, per_pair = solved_sample(problem, self.model, own)
+        model, per_pair = solved_sample(problem, self.model, sample_run)
         self.run.report(f"{len(objects):,} of {n:,} objects solved")
         results = labels.visit("placing", _fold, self.kept, 1, shared=(model, self.dtype))
         sums, grams, sizes, squares, fourths = added(results)
@@ -307,7 +307,7 @@ class Descent:
         gain, visible = -state.change, VISIBLE * abs(loss)
         slow = state.relaxation > 1.0 and (state.shortened or gain <= visible)
         relaxation = 1.0 if slow else further(state.relaxation, gain, state.gain, visible)
-        # The gain of over-relaxed steps does not tell how much plain steps would gain.
+        # The gain of over-relaxed steps does not indicate the gain of plain steps.
         done = not slow and (gain <= enough or state.residual <= self.stopping.tol_kkt)
         return replace(
             state,
@@ -333,18 +333,18 @@ class Descent:
         return replace(self.model, sums=state.sums, grams=state.grams, group_sizes=state.sizes)
 
 
-# -- what blocks do
+# -- tasks of blocks
 
 
 def _solver(ensemble: Ensemble, model: FactoredModel, k: int) -> FactoredSolver:
-    """Return the kernel's solver for a whole block."""
+    """Return the kernel's solver for a block."""
     labels = ensemble.label_view.reweighted(model.weights)
     limit = max(1, ensemble.n_samples)
     return FactoredSolver(labels, model.group_of, model.n_groups, k, serial_limit=limit)
 
 
 def _with_sums(ensemble: Ensemble, model: FactoredModel) -> FactoredSolver:
-    """Return it with the sums of all objects."""
+    """Return the kernel's solver with the sums of all objects."""
     k = model.sums.shape[1]
     solver = _solver(ensemble, model, k)
     solver.sums.reshape(-1, factored_stride(k))[:, :k] = model.sums
@@ -357,25 +357,25 @@ def _sums(solver: FactoredSolver, k: int) -> NDArray[np.float64]:
     return np.array(solver.sums.reshape(-1, factored_stride(k))[:, :k])
 
 
-def read_memberships(own: Any) -> NDArray[np.float64]:
+def read_memberships(stored: Any) -> NDArray[np.float64]:
     """Return memberships in the layout of the kernel, rows that sum to 1."""
-    if own is None:
+    if stored is None:
         raise FileNotFoundError(
             "Memberships of the objects were in the folder of the checkpoint and no longer exist. Remove the "
             "folder to begin again."
         )
-    Y = padded(np.asarray(own, dtype=np.float64))
-    if own.dtype != np.float64:
+    Y = padded(np.asarray(stored, dtype=np.float64))
+    if stored.dtype != np.float64:
         Y /= Y.sum(axis=1, keepdims=True)
     return Y
 
 
 def _fold(
-    part: Part, own: None, model: FactoredModel, dtype: np.dtype[Any]
+    part: Part, stored: None, model: FactoredModel, dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Place the objects of a block against a solution; return their sums, as a state has them."""
     k = model.sums.shape[1]
-    # Scale does not matter: Grams and sums of a sample are smaller alike.
+    # The scale does not matter: Grams and sums of a sample are smaller by the same factor.
     Y = uniform(part.ensemble.n_samples, k)
     _with_sums(part.ensemble, model).assign(Y, _PLACED, 1)
     columns = np.ascontiguousarray(Y[:, :k], dtype=dtype)
@@ -394,7 +394,7 @@ def sums_of_block(
 
 def _sweep(
     part: Part,
-    own: Any,
+    stored: Any,
     model: FactoredModel,
     how: tuple[float, float, float],
     dtype: np.dtype[Any],
@@ -405,7 +405,7 @@ def _sweep(
     """
     k = model.sums.shape[1]
     tol, negligible, relaxation = how
-    Y = read_memberships(own)
+    Y = read_memberships(stored)
     solver = _with_sums(part.ensemble, model)
     _, residual, _ = solver.sweep(Y, tol, negligible, 1, relaxation)
     columns = np.ascontiguousarray(Y[:, :k], dtype=dtype)
@@ -414,11 +414,11 @@ def _sweep(
 
 
 def _along(
-    part: Part, own: Any, model: FactoredModel
+    part: Part, stored: Any, model: FactoredModel
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the terms of a step's quartic for a block: P and Q of each group, and six sums."""
-    before, after = (read_memberships(Y) for Y in own)
-    k = own[0].shape[1]
+    before, after = (read_memberships(Y) for Y in stored)
+    k = stored[0].shape[1]
     P, Q = np.zeros(model.n_groups * k * k), np.zeros(model.n_groups * k * k)
     powers = np.zeros(6)
     _solver(part.ensemble, model, k).steps(before, after, P, Q, powers, 1)
@@ -426,19 +426,19 @@ def _along(
 
 
 def _between(
-    part: Part, own: Any, length: float, dtype: np.dtype[Any]
+    part: Part, stored: Any, length: float, dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], tuple[()]]:
     """Interpolate between the previous and the new memberships of a block."""
-    before, after = (np.asarray(Y, dtype=np.float64) for Y in own)
+    before, after = (np.asarray(Y, dtype=np.float64) for Y in stored)
     return (before + length * (after - before)).astype(dtype), ()
 
 
-def _residual(part: Part, own: Any, model: FactoredModel) -> float:
+def _residual(part: Part, stored: Any, model: FactoredModel) -> float:
     """Return the largest violation of the conditions of an optimum in a block."""
-    return float(_with_sums(part.ensemble, model).residual(read_memberships(own), 1))
+    return float(_with_sums(part.ensemble, model).residual(read_memberships(stored), 1))
 
 
-def _own(part: Part, own: Any) -> NDArray[np.float64]:
+def _own(part: Part, stored: Any) -> NDArray[np.float64]:
     """Return the memberships of a block."""
-    k = own.shape[1]
-    return np.ascontiguousarray(read_memberships(own)[:, :k])
+    k = stored.shape[1]
+    return np.ascontiguousarray(read_memberships(stored)[:, :k])

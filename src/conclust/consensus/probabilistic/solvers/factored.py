@@ -27,15 +27,16 @@ from conclust.ensemble import Ensemble
 
 __all__ = ["VISIBLE", "WIDE", "Factored", "further", "near_solution", "solved_sample"]
 
-# Starts are compared, and the paper's objective is estimated, on this many objects a cluster, within
-# bounds: more changes the choice rarely and costs each time.
+# Starts are compared, and the paper's objective is estimated, on this number of objects per
+# cluster, within bounds: more objects cost time and rarely change the choice.
 SUBSET = 500
 SUBSET_BOUNDS = (2000, 4000)
 # The rest of the evidence is added in parts that grow by this factor, each solved before the next: most
-# sweeps are made where they are cheap. A part is at its end when a sweep lowers the objective by less than
-# this share of it, or after sweeps that cost as much as PART_COST over all objects. What creeps is common to
-# all objects (a turn of all memberships together lowers the objective little and slowly): it must come to
-# its end in the parts, so the share is far below the one that ends the sweeps over all.
+# sweeps are made where they are cheap. A part ends when a sweep lowers the objective by less than
+# this share of it, or after sweeps that cost as much as PART_COST over all objects. Slow changes
+# are common to all objects (a joint rotation of all memberships lowers the objective little and
+# slowly): they must converge in the parts, so the share is far below the one that ends the sweeps
+# over all.
 GROWTH = 8
 PART_TOL = 3e-7
 PART_SWEEPS = 100
@@ -173,7 +174,7 @@ def _descend(
             n_iter,
             stopping.max_iter,
         )
-        if residual <= stopping.tol_kkt:  # at the visits; objects moved since
+        if residual <= stopping.tol_kkt:  # measured at the visits; objects have moved since
             residual = solver.residual(Y, threads)
         converged = -change <= enough or residual <= stopping.tol_kkt
     if n_iter >= REBUILD_EVERY:
@@ -185,7 +186,7 @@ def _descend(
 
 
 def further(relaxation: float, gain: float, before: float, visible: float) -> float:
-    """Return how far the next sweep goes: the further, the slower the objective falls.
+    """Return the relaxation of the next sweep: larger if the objective falls more slowly.
 
     If a plain sweep leaves the share r of the possible gain, steps of 2 / (1 + sqrt(1 - sqrt(r))) times
     the step to the minimiser leave the least (Young 1954). r is estimated by the gain of a sweep over the
@@ -209,7 +210,7 @@ class _Pace:
         self._usual = 1.0
 
     def begin(self) -> None:
-        """Restart with other objects of the same evidence, which converge as slowly.
+        """Restart with other objects of the same evidence, which converge at the same rate.
 
         The new part concerns single objects, for which a plain sweep is best.
         """
@@ -225,7 +226,7 @@ class _Pace:
         visible = VISIBLE * abs(solver.objective())
         if self.relaxation > 1.0 and (
             shortened or -change <= visible
-        ):  # too long a step, or converged
+        ):  # the step was too long, or the sweeps have converged
             self.relaxation = 1.0
             plain, residual, _ = solver.sweep(Y, *how)
             change += plain
@@ -245,9 +246,9 @@ class _Work:
         chooser, self._escaper, *self._drawers = spawn_generators(run.seed, run.n_init + 2)
         order = chooser.permutation(self.ensemble.n_samples)
         low, high = SUBSET_BOUNDS
-        # Shuffled, also if it is all.
+        # Shuffled, even if it contains all objects.
         self.chosen = order[: min(max(SUBSET * problem.n_clusters, low), high)].copy()
-        self._order = order[: len(order) // GROWTH].copy()  # of the parts
+        self._order = order[: len(order) // GROWTH].copy()  # sizes of the parts
         self.few = self.ensemble.part(self.chosen)
         self.explained = squared(self.few, run.threads)
 

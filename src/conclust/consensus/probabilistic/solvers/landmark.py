@@ -93,15 +93,15 @@ class Landmark:
         model = LandmarkModel.of(
             part.ensemble, solved.membership, problem.divergence, self.n_prototypes
         )
-        rest = np.delete(np.arange(n), chosen)
+        others = np.delete(np.arange(n), chosen)
         Y = np.empty((n, problem.n_clusters))
         Y[chosen] = solved.membership
         ensemble = problem.ensemble
-        Y[rest], loss, gap = model.placed(
+        Y[others], loss, gap = model.placed(
             ensemble.codes,
             max(stopping.tol_kkt, 1e-9),
             run.threads,
-            objects=rest,
+            objects=others,
             soft=ensemble.indicator if ensemble.is_soft else None,
             report=run.report,
         )
@@ -116,6 +116,6 @@ class Landmark:
     def _begin(self, part: Problem, stopping: Stopping, run: Run) -> NDArray[np.float64]:
         """Return the landmarks' least-squares solution, moved inside the simplex."""
         _, other = spawn_generators(run.seed, 2)
-        own = replace(run.silently(), seed=np.random.SeedSequence(int(other.integers(2**63))))
+        start_run = replace(run.silently(), seed=np.random.SeedSequence(int(other.integers(2**63))))
         squares = replace(part, divergence=divergences.l2)
-        return inside(Factored(counted=0).solve(squares, None, stopping, own).membership)
+        return inside(Factored(counted=0).solve(squares, None, stopping, start_run).membership)

@@ -22,7 +22,7 @@ __all__ = ["place_blocks"]
 
 @dataclass(frozen=True)
 class _Solved:
-    """The landmarks: which objects, their solution, how it was reached, and more that the method keeps."""
+    """The landmarks: their objects, their solution, how it was reached, and other state of the method."""
 
     objects: NDArray[np.int64]
     membership: NDArray[np.float64]
@@ -84,7 +84,7 @@ def place_blocks(
     solved = labels.stages.state("landmarks", _Solved, solve)
     model = LandmarkModel.of(part.ensemble, solved.membership, divergence, solver.n_prototypes)
     if labels.facts.n_unobserved:
-        # Landmarks that no partition observed were left out.
+        # Landmarks that no partition observed were dropped.
         objects = np.concatenate(list(labels.each("landmarks", _seen, objects)))
     width = n_clusters * np.dtype(np.float64).itemsize
     memberships = labels.keeping(width, "membership", in_checkpoint=True)
@@ -116,7 +116,7 @@ def _seen(part: Part, objects: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _place(
     part: Part,
-    own: None,
+    stored: None,
     model: LandmarkModel,
     objects: NDArray[np.int64],
     solved: NDArray[np.float64],
@@ -128,7 +128,7 @@ def _place(
     ----------
     part : Part
         The block.
-    own : None
+    stored : None
         Unused, as nothing was stored.
     model : LandmarkModel
         Places objects.
@@ -145,12 +145,12 @@ def _place(
     is_landmark[is_landmark] = objects[place[is_landmark]] == numbers[is_landmark]
     Y = np.empty((len(numbers), solved.shape[1]))
     Y[is_landmark] = solved[place[is_landmark]]
-    rest = np.flatnonzero(~is_landmark)
+    others = np.flatnonzero(~is_landmark)
     loss, gap = 0.0, 0.0
-    if len(rest):
-        Y[rest], loss, gap = model.placed(part.ensemble.codes, tol, 1, objects=rest)
+    if len(others):
+        Y[others], loss, gap = model.placed(part.ensemble.codes, tol, 1, objects=others)
     return Y, (loss, gap)
 
 
-def _own(part: Part, own: Any) -> NDArray[np.float64]:
-    return np.array(own)
+def _own(part: Part, stored: Any) -> NDArray[np.float64]:
+    return np.array(stored)

@@ -37,14 +37,14 @@ __all__ = ["linked"]
 # Steps between two clusters in one visit of a group, and passes over the groups for other open clusters.
 _STEPS = 200
 _PASSES = 10
-# What a change of the open clusters must lower F by, as a share of the evidence of the group.
+# Minimum decrease of F by a change of the open clusters, as a share of the evidence of the group.
 _WORTH = 1e-9
 
 
 def linked(
     problem: Problem, solution: Solution, constraints: Constraints, stopping: Stopping, run: Run
 ) -> Solution:
-    """Return a solution that keeps the constraints, from one that need not.
+    """Return a solution that satisfies the constraints, starting from one that may not.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class _Linked:
         columns = np.flatnonzero(X)
         weights = ensemble.partition_weights
         observed = ensemble.present[objects].sum(axis=0).astype(np.float64)
-        seen = ensemble.present.sum(axis=0).astype(np.float64)
+        n_observed = ensemble.present.sum(axis=0).astype(np.float64)
         of, n_groups = self.model.group_of, self.model.n_groups
         return _Group(
             objects,
@@ -187,7 +187,7 @@ class _Linked:
             np.bincount(of, weights * observed**2, n_groups).astype(np.float64),
             float(weights @ (observed * (observed - 1.0))) / 2.0,
             float(self.weights @ (X**2 - squares)) / 2.0,
-            float(weights @ (observed * (seen - 1.0))),
+            float(weights @ (observed * (n_observed - 1.0))),
             self.Y[objects, : self.k].mean(axis=0),
         )
 
@@ -210,16 +210,16 @@ class _Linked:
                 f"PCC found no assignment to n_clusters={self.k} clusters that keeps all pairs of 'cannot_link' apart. "
                 "Increase n_clusters or remove constraints."
             )
-        own = np.array([int(group.y.argmax()) for group in self.groups])
-        return np.where(colours >= 0, colours, own)
+        clusters = np.array([int(group.y.argmax()) for group in self.groups])
+        return np.where(colours >= 0, colours, clusters)
 
-    def _opened(self, taken: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which clusters are open to each group: of two that are kept apart, to the one with more in it."""
+    def _opened(self, clusters: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which clusters are open to each group: of two groups kept apart, a cluster is open to the one with more mass in it."""
         opened = np.ones((len(self.groups), self.k), dtype=np.bool_)
         places = np.arange(self.k)
         for a, b in self.apart.tolist():
             mine = self.groups[a].y >= self.groups[b].y
-            mine[taken[a]], mine[taken[b]] = True, False
+            mine[clusters[a]], mine[clusters[b]] = True, False
             opened[a, places[~mine]] = False
             opened[b, places[mine]] = False
         return opened
@@ -252,7 +252,7 @@ class _Linked:
         return residual
 
     def residual(self) -> float:
-        """Return the largest gap of an object per unit of its evidence, nothing moved."""
+        """Return the largest gap of an object per unit of its evidence, without moving any."""
         largest = max(
             self._gap(group, mine) for group, mine in zip(self.groups, self.open, strict=True)
         )
@@ -295,7 +295,7 @@ class _Linked:
         return change
 
     def _move(self, group: _Group, y: NDArray[np.float64]) -> None:
-        """Give a group a membership, in the sums too."""
+        """Set the membership of a group, and update the sums."""
         self.S[group.columns] += group.sums[:, np.newaxis] * (y - group.y)
         outer = np.outer(y, y) - np.outer(group.y, group.y)
         self.G += self._held(group)[:, np.newaxis, np.newaxis] * outer
@@ -312,7 +312,7 @@ class _Linked:
     # -- other open clusters
 
     def reopened(self) -> bool:
-        """Open clusters to groups that they are closed to, where F falls; return whether any was."""
+        """Open closed clusters to groups if that lowers F; return whether any was opened."""
         self.passes += 1
         any_opened = False
         for g, group in enumerate(self.groups):
@@ -330,7 +330,7 @@ class _Linked:
         return any_opened
 
     def _given(self, g: int, cluster: int) -> bool:
-        """Open a cluster to a group and close it to those that it is kept apart from, if F falls; return whether."""
+        """Open a cluster to a group, and close it to groups kept apart from it, if that lowers F; return whether it did."""
         owners = [other for other in self.others[g] if self.open[other, cluster]]
         if any(self.open[other].sum() == 1 for other in owners):
             return False
@@ -351,7 +351,7 @@ def _sums(solver: FactoredSolver, k: int) -> NDArray[np.float64]:
 
 
 def _closed(y: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return a membership in open clusters only: the rest of it, or evenly where nothing is left."""
+    """Restrict a membership to open clusters; uniform over these if nothing remains."""
     in_open = np.where(mine, y, 0.0)
     total = in_open.sum()
     result: NDArray[np.float64] = in_open / total if total > 0 else mine / mine.sum()
@@ -380,7 +380,7 @@ def _step(
     gradient: NDArray[np.float64],
     ends: tuple[int, int],
 ) -> float:
-    """Return how much goes to the first of two clusters from the second, to the least value on the way: a quartic."""
+    """Return the mass to move from the second of two clusters to the first that minimises F, a quartic."""
     to, away = ends
     s, t = float(y @ y), float(y[to] - y[away])
     # |y|^2 along the step is s + 2 t d + 2 d^2.
