@@ -184,6 +184,7 @@ $(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
 	    --config-settings=cmake.define.CONCLUST_STRICT=$(STRICT) --config-settings=cmake.define.CONCLUST_NATIVE=ON \
 	    --editable .
+	@$(BIN)/python -m compileall -q src
 	touch $@
 
 clean:
