@@ -159,13 +159,17 @@ conda: check-tools
 
 # Its own environment, as for the sanitizers; the C++ code is compiled with few optimisations, so that lines stay lines.
 # Tests that read sources, or that start processes, in which nothing is counted, are left out, and of what is a law of
-# all methods one form of each class is tried: 90 % is asked of what remains.
-UNCOUNTED := $(addprefix tests/,cli/test_demo.py consensus/test_scale.py ensemble/test_processes.py \
+# all methods one form of each class is tried: 90 % is required of what remains.
+UNCOUNTED := $(addprefix tests/,consensus/test_scale.py ensemble/test_processes.py \
 	selection/test_selection_interrupts.py test_architecture.py test_benchmarks.py test_coverage.py test_docstrings.py \
 	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_mutants.py test_paper_experiments.py \
 	test_readme.py test_release.py test_reproducibility.py test_security.py test_site.py test_stubs.py test_words.py)
+# Of the tests that take long, those that alone run some of the code.
+COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py \
+	evidence/test_spanning_tree.py plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
+	topics/test_topics.py)
 coverage: check-tools
-	sh tools/coverage.sh "$(PYTHON)" $(addprefix --ignore=,$(LONG) $(UNCOUNTED) tests/browser tests/blocks/cluster tests/sc) $(PYTEST_ARGS)
+	sh tools/coverage.sh "$(PYTHON)" $(addprefix --ignore=,$(filter-out $(COUNTED),$(LONG)) $(UNCOUNTED) tests/browser tests/blocks/cluster tests/sc) $(PYTEST_ARGS)
 
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
