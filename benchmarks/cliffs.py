@@ -2,8 +2,8 @@
 
 python -m benchmarks.cliffs [method ...] [--smallest N] [--largest N] [--limit SECONDS]
 
-Planted labels of ten clusters, 20 % of them at random, so that most rows differ; the first n objects of the same
-ensemble each time; default parameters, one thread, the faster of two fits. A method ends where it refuses, or after a
+Planted labels of ten clusters, 20 % of them at random, so that most rows differ; for ConsensusClustering points of ten
+clusters in 16 dimensions, members and choice of the number included. The first n objects of the same ones each time; default parameters, one thread, the faster of two fits. A method ends where it refuses, or after a
 fit of more than `--limit` CPU seconds. The power of n is read from ``Method.cost``: doubling n may cost
 2 ** power times as much, times a slack for iterations and noise. The exit status is 1 if a method exceeds that, or is
 several times faster on twice as many objects (a cliff). Fits of less than a tenth of a second are not judged.
@@ -17,6 +17,10 @@ import re
 import sys
 import warnings
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import make_blobs
+
 import conclust
 from benchmarks.every import K, planted
 from benchmarks.timing import timed
@@ -25,6 +29,7 @@ from conclust.exceptions import ConclustError
 SLACK = 1.8  # beside the documented growth
 FALL = 2.0  # times faster on twice as many objects
 JUDGED = 0.1  # seconds
+FROM_POINTS = "ConsensusClustering"
 # Products such as "n^2 N", "n N K_ref"; of these the objects, and numbers that may be as large: distinct rows, a sample,
 # connected objects.
 _PRODUCT = re.compile(r"\b(?:[A-Za-z](?:_\w+)?(?:\^\d)?(?: |\b(?!\w)))+")
@@ -54,17 +59,25 @@ def faults(seconds: dict[int, float], power: int) -> list[str]:
     return found
 
 
+def points(n: int) -> NDArray[np.float64]:
+    """Return points of ten clusters that touch."""
+    X, _ = make_blobs(n, 16, centers=K, cluster_std=3.0, random_state=0)
+    return np.asarray(X)
+
+
 def walk(name: str, sizes: list[int], limit: float) -> dict[int, float]:
     """Return the CPU seconds of a method at each size it does."""
-    labels, _ = planted(sizes[-1], 20)
+    objects = points(sizes[-1]) if name == FROM_POINTS else planted(sizes[-1], 20)[0]
     kind = getattr(conclust, name)
     has = inspect.signature(kind).parameters
-    given = {"n_clusters": K, "random_state": 0, "n_jobs": 1}
+    given = {"random_state": 0, "n_jobs": 1}
+    if name != FROM_POINTS:
+        given["n_clusters"] = K
     chosen = {key: value for key, value in given.items() if key in has}
     seconds: dict[int, float] = {}
     for n in sizes:
         try:
-            runs = [timed(lambda: kind(**chosen).fit(labels[:n])).cpu for _ in range(2)]  # noqa: B023
+            runs = [timed(lambda: kind(**chosen).fit(objects[:n])).cpu for _ in range(2)]  # noqa: B023
         except ConclustError:
             break
         seconds[n] = min(runs)
@@ -78,6 +91,7 @@ def main(
 ) -> int:
     sizes = [1 << k for k in range(smallest.bit_length() - 1, largest.bit_length())]
     costs = {method.estimator: method.cost for method in conclust.methods()}
+    costs[FROM_POINTS] = "n d"
     print(f"{'':<30}{'power':>6}" + "".join(f"{n:>9,}" for n in sizes))
     status = 0
     for name in methods or list(costs):

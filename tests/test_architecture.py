@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -80,16 +81,23 @@ def name_of(module):
     return module.removesuffix(".__init__")
 
 
+@cache
 def source_of(module):
     return (PACKAGE.parent / (module.replace(".", "/") + ".py")).read_text("utf-8")
 
 
+@cache
 def tree_of(module):
     return ast.parse(source_of(module))
 
 
+@cache
 def imported(module):
     """List what a module imports, at the top or inside a function."""
+    return list(imports_in(module))
+
+
+def imports_in(module):
     for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name != "conclust")
@@ -108,22 +116,24 @@ def room(module):
     return module.split(".")[1]
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m != "conclust.__init__"])
-def test_imports_go_down_only(module):
-    own = room(module)
-    assert own in FLOORS, f"{own} has no floor: give it one in this file and in ARCHITECTURE.md"
-    for target in imported(module):
-        # The version and the list of public names are data, readable from anywhere.
-        if not target.startswith("conclust.") or target in (
-            "conclust.__version__",
-            "conclust._HOMES",
-        ):
-            continue
-        other = room(target)
-        assert other in FLOORS, f"{module} imports {target}: import from the module that defines it"
-        assert FLOORS[other] <= FLOORS[own], (
-            f"{module} on {FLOORS[own]} imports {target} from above"
-        )
+def test_imports_go_down_only():
+    for module in (m for m in MODULES if m != "conclust.__init__"):
+        own = room(module)
+        assert own in FLOORS, f"{own} has no floor: give it one in this file and in ARCHITECTURE.md"
+        for target in imported(module):
+            # The version and the list of public names are data, readable from anywhere.
+            if not target.startswith("conclust.") or target in (
+                "conclust.__version__",
+                "conclust._HOMES",
+            ):
+                continue
+            other = room(target)
+            assert other in FLOORS, (
+                f"{module} imports {target}: import from the module that defines it"
+            )
+            assert FLOORS[other] <= FLOORS[own], (
+                f"{module} on {FLOORS[own]} imports {target} from above"
+            )
 
 
 def test_the_top_module_imports_lazily():
@@ -182,10 +192,10 @@ def test_the_stub_lists_the_public_names():
     assert homes == conclust._HOMES
 
 
-@pytest.mark.parametrize("name", stub_names())
-def test_public_names_resolve(name):
-    assert getattr(conclust, name) is not None
-    assert name in dir(conclust)
+def test_public_names_resolve():
+    for name in stub_names():
+        assert getattr(conclust, name) is not None
+        assert name in dir(conclust), name
 
 
 def test_an_unknown_name_is_an_attribute_error():
@@ -197,11 +207,11 @@ def loaded(module):
     return importlib.import_module(name_of(module))
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if not m.endswith("__main__")])
-def test_all_lists_existing_names(module):
-    found = loaded(module)
-    for name in getattr(found, "__all__", ()):
-        assert hasattr(found, name), f"{module} lists {name!r} and does not have it"
+def test_all_lists_existing_names():
+    for module in (m for m in MODULES if not m.endswith("__main__")):
+        found = loaded(module)
+        for name in getattr(found, "__all__", ()):
+            assert hasattr(found, name), f"{module} lists {name!r} and does not have it"
 
 
 def public_objects():
@@ -274,37 +284,37 @@ def fields_of(record):
     return list(getattr(record, "_fields", None) or (field.name for field in fields(record)))
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC))
-def test_docstrings_name_the_parameters(name):
-    value = PUBLIC[name]
-    doc = value.__doc__
-    assert doc, f"{name} has no docstring"
-    if is_record(value):
-        told, there = documented(doc, "Attributes"), fields_of(value)
-        # Most are made by conclust, and describe their content; some are made by the user.
-        assert told == there or documented(doc) == there
-    else:
-        assert documented(doc) == parameters(inspect.signature(value))
-    if inspect.isclass(value):
-        for method_name, method in methods_of(value):
-            if section(method.__doc__, "Parameters") is not None:
-                told = documented(method.__doc__)
-                assert told == parameters(inspect.signature(method)), f"{name}.{method_name}"
+def test_docstrings_name_the_parameters():
+    for name in PUBLIC:
+        value = PUBLIC[name]
+        doc = value.__doc__
+        assert doc, f"{name} has no docstring"
+        if is_record(value):
+            told, there = documented(doc, "Attributes"), fields_of(value)
+            # Most are made by conclust, and describe their content; some are made by the user.
+            assert told == there or documented(doc) == there, name
+        else:
+            assert documented(doc) == parameters(inspect.signature(value)), name
+        if inspect.isclass(value):
+            for method_name, method in methods_of(value):
+                if section(method.__doc__, "Parameters") is not None:
+                    told = documented(method.__doc__)
+                    assert told == parameters(inspect.signature(method)), f"{name}.{method_name}"
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if not m.endswith("__main__")])
-def test_a_list_of_parameters_is_a_whole_list(module):
-    for name, value in vars(loaded(module)).items():
-        if getattr(value, "__module__", "") != name_of(module) or not inspect.isfunction(value):
-            continue
-        if section(value.__doc__ or "", "Parameters") is not None:
-            told = documented(value.__doc__)
-            assert told == parameters(inspect.signature(value)), f"{module}.{name}"
+def test_a_list_of_parameters_is_a_whole_list():
+    for module in (m for m in MODULES if not m.endswith("__main__")):
+        for name, value in vars(loaded(module)).items():
+            if getattr(value, "__module__", "") != name_of(module) or not inspect.isfunction(value):
+                continue
+            if section(value.__doc__ or "", "Parameters") is not None:
+                told = documented(value.__doc__)
+                assert told == parameters(inspect.signature(value)), f"{module}.{name}"
 
 
-@pytest.mark.parametrize("name", sorted(n for n in PUBLIC if not is_record(PUBLIC[n])))
-def test_docstrings_have_an_example(name):
-    assert section(PUBLIC[name].__doc__, "Examples"), f"{name} has no example"
+def test_docstrings_have_an_example():
+    for name in (n for n in PUBLIC if not is_record(PUBLIC[n])):
+        assert section(PUBLIC[name].__doc__, "Examples"), f"{name} has no example"
 
 
 # Their examples need anndata: tests/sc/test_examples.py.
@@ -312,10 +322,16 @@ ELSEWHERE = "conclust.sc."
 
 
 @pytest.mark.parametrize(
-    "module", [m for m in MODULES if not m.endswith("__main__") and not m.startswith(ELSEWHERE)]
+    "module",
+    [
+        m
+        for m in MODULES
+        if not m.endswith("__main__") and not m.startswith(ELSEWHERE) and ">>>" in source_of(m)
+    ],
 )
 def test_examples_run(module):
     found = doctest.testmod(loaded(module), report=True)
+    assert found.attempted
     assert found.failed == 0
 
 

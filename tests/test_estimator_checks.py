@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
+import pytest
 import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.registry import public_estimators
@@ -18,6 +20,7 @@ from conclust import (
     EnsembleGenerator,
     Voting,
 )
+from conclust.exceptions import InputError
 
 # check -> why a consensus of label matrices cannot pass it.
 OF_LABELS = {
@@ -70,6 +73,12 @@ def test_every_public_estimator_is_checked():
     assert set(public_estimators().values()) <= {type(estimator) for estimator in CHECKED}
 
 
-@parametrize_with_checks(CHECKED, expected_failed_checks=expected)
+# Not scikit-learn's own marks: for each of these failures pytest reads scikit-learn's longest file again.
+@parametrize_with_checks(CHECKED)
 def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
+    name = (check.func if isinstance(check, partial) else check).__name__
+    if name in expected(estimator):
+        with pytest.raises((InputError, AssertionError), match="whole numbers"):
+            check(estimator)
+    else:
+        check(estimator)

@@ -17,6 +17,7 @@ from tools.check_dist import (
     sdist_files,
     tracked,
     wheel_files,
+    wrong_of_package,
     wrong_of_sdist,
     wrong_of_wheel,
 )
@@ -119,6 +120,55 @@ def test_faults_of_a_wheel_are_detected(name, content, said):
     if content is None:
         del files[name]
     (found,) = wrong_of_wheel(files, SOURCE)
+    assert said in found
+
+
+SITE = "lib/python3.11/site-packages"
+PACKAGE = {
+    "info/index.json": b'{"name": "conclust", "version": "1.2.3", "depends": ["numpy >=2.0", "python >=3.11"]}',
+    "info/licenses/LICENSE": b"l",
+    "info/licenses/LICENSES_bundled.txt": b"b",
+    "bin/conclust": b"#!",
+    "share/man/man1/conclust.1": b".TH",
+    f"{SITE}/conclust/__pycache__/__init__.cpython-311.pyc": b"",
+    **{
+        f"{SITE}/{name}": content
+        for name, content in WHEEL.items()
+        if not name.endswith(".1") and ".libs/" not in name
+    },
+}
+
+
+def test_a_whole_conda_package_is_passed():
+    assert list(wrong_of_package(PACKAGE, SOURCE)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (f"{SITE}/conclust/py.typed", None, "lacks conclust/py.typed"),
+        (f"{SITE}/conclust/__init__.py", b"other", "another conclust/__init__.py"),
+        (f"{SITE}/numpy/__init__.py", b"", "numpy/__init__.py, which nothing requires"),
+        ("bin/conclust", None, "lacks bin/conclust"),
+        ("share/man/man1/conclust.1", None, "lacks .data/data/share/man"),
+        ("info/licenses/LICENSE", None, "lacks info/licenses/LICENSE"),
+        (
+            "info/index.json",
+            PACKAGE["info/index.json"].replace(b"1.2.3", b"1.2.4"),
+            "the package is conclust 1.2.4",
+        ),
+        (
+            "info/index.json",
+            PACKAGE["info/index.json"].replace(b"numpy >=2.0", b"numpy"),
+            "does not depend on numpy>=2.0",
+        ),
+    ],
+)
+def test_faults_of_a_conda_package_are_detected(name, content, said):
+    files = {**PACKAGE, name: content}
+    if content is None:
+        del files[name]
+    (found,) = wrong_of_package(files, SOURCE)
     assert said in found
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -14,7 +16,15 @@ from collections.abc import Iterator, Mapping
 from email.parser import BytesParser
 from pathlib import Path, PurePosixPath
 
-__all__ = ["sdist_files", "tracked", "wheel_files", "wrong_of_sdist", "wrong_of_wheel"]
+__all__ = [
+    "package_files",
+    "sdist_files",
+    "tracked",
+    "wheel_files",
+    "wrong_of_package",
+    "wrong_of_sdist",
+    "wrong_of_wheel",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = ("CMakeLists.txt", "LICENSE", "LICENSES_bundled.txt", "README.md", "pyproject.toml")
@@ -52,6 +62,17 @@ def wheel_files(path: Path) -> dict[str, bytes]:
     """Return the files of a wheel."""
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+
+
+def package_files(path: Path) -> dict[str, bytes]:
+    """Return the files of a package of conda, a .tar.bz2."""
+    found = {}
+    with tarfile.open(path) as archive:
+        for entry in archive:
+            content = archive.extractfile(entry)
+            if content is not None:
+                found[entry.name] = content.read()
+    return found
 
 
 def _top(path: Path) -> str:
@@ -98,6 +119,40 @@ def wrong_of_wheel(files: Mapping[str, bytes], source: Mapping[str, bytes]) -> I
         if str(ROOT).encode() in files[name]:
             yield f"{name} names the folder it was built in"
     yield from _wrong_metadata(f"{info}/METADATA", files, source)
+
+
+def _as_wheel(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a package, but for its description, by the names that they have in a wheel."""
+    found = {}
+    for name, content in files.items():
+        if name.startswith("info/"):
+            continue
+        if name == "share/man/man1/conclust.1":
+            name = f"conclust{MANUAL}"
+        found[re.sub(r"^lib/python[\d.]+/site-packages/", "", name)] = content
+    return found
+
+
+def wrong_of_package(files: Mapping[str, bytes], source: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield what is wrong with the files of a package, given those of the repository."""
+    installed = {
+        name: content
+        for name, content in _as_wheel(files).items()
+        if name != "bin/conclust" and "__pycache__" not in name
+    }
+    yield from wrong_of_wheel(installed, source)
+    if "bin/conclust" not in files:
+        yield "the package lacks bin/conclust"
+    for name in ("LICENSE", "LICENSES_bundled.txt"):
+        if files.get(f"info/licenses/{name}") != source[name]:
+            yield f"the package lacks info/licenses/{name}"
+    index = json.loads(files["info/index.json"])
+    project = tomllib.loads(source["pyproject.toml"].decode())["project"]
+    if (index["name"], index["version"]) != (project["name"], project["version"]):
+        yield f"the package is {index['name']} {index['version']}"
+    needed = {text.replace(" ", "") for text in index["depends"]}
+    missing = {f"python{project['requires-python']}", *project["dependencies"]} - needed
+    yield from (f"the package does not depend on {text}" for text in sorted(missing))
 
 
 def _wrong_metadata(

@@ -18,8 +18,11 @@ find build/coverage -name '*.gcda' -delete 2>/dev/null || true
     --force-reinstall --config-settings=build-dir=build/coverage \
     --config-settings=cmake.define.CONCLUST_COVERAGE=ON .
 
-# The report is written if a test fails, too; the target fails then all the same.
+# The report is written if a test fails, too; the target fails then all the same. One thread: threads wait for
+# each other's counters.
 failed=0
+CONCLUST_FORMS=first OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+export CONCLUST_FORMS OMP_NUM_THREADS
 "$venv/bin/python" -m pytest -p no:cacheprovider --numprocesses=2 \
     --cov=conclust --cov-branch --cov-report= --timeout=1200 "$@" || failed=$?
 "$venv/bin/python" -m tools.coverage build/coverage

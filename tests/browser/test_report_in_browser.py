@@ -343,3 +343,18 @@ def test_the_decision_is_shown_without_scripts(browser, pages):
     tree = page.ask("Accessibility.getFullAXTree")["nodes"]
     visible = {node["name"]["value"] for node in tree if "name" in node}
     assert decision(pages["several"])["sentence"] in visible
+
+
+def test_on_a_phone_the_groups_are_read_without_scrolling_sideways(opened):
+    page = opened("several", **LOOKS["phone"])
+    widths = page.run(
+        "[...document.querySelectorAll('.scroll')].filter((box) => box.querySelector('td.wide'))"
+        ".map((box) => [box.scrollWidth, box.clientWidth])"
+    )
+    assert widths
+    assert all(needed <= there for needed, there in widths)
+    titles = page.run(
+        "[...document.querySelectorAll('tr:has(td.wide)')].map((row) => "
+        "[...row.children].map((cell) => cell.dataset.title).join())"
+    )
+    assert "Cluster,What distinguishes it,Objects,Share,Confidence,Separation" in titles

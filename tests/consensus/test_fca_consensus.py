@@ -122,7 +122,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_kernel_matches_its_twin_for_many_words_of_bits(case, threshold):
     rng = np.random.default_rng(threshold)
-    labels = correlated(rng, 230, 12, **CASES[case])
+    labels = correlated(rng, 140, 12, **CASES[case])
     check_against_the_twin(labels, threshold)
     check_against_the_twin(labels, threshold, rng.integers(1, 3, 12).tolist())
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -310,6 +311,17 @@ def test_invalid_memberships_are_refused(memberships, message):
 
 
 # -- parts and wholes
+
+
+def test_a_part_of_many_objects_takes_memory_of_the_part():
+    labels = np.tile(np.arange(8, dtype=np.int8), 25_000)[:, None] * np.ones(20, dtype=np.int8)
+    ensemble = Ensemble(labels)
+    tracemalloc.start()
+    part = ensemble.subset(np.arange(0, 200_000, 100))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert part.shape == (2000, 20)
+    assert peak < 8e6  # the labels of all objects as int64 are 32 MB
 
 
 def test_a_subset_equals_the_ensemble_of_its_labels():

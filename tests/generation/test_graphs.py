@@ -201,6 +201,21 @@ def test_all_points_are_labelled_after_fitting_a_sample():
     )
 
 
+def shared_graphs(**kwargs):
+    generator = EnsembleGenerator("spectral", n_partitions=7, random_state=0, **kwargs).fit(IRIS)
+    points = [member.model.search.points.tobytes() for member in generator.members_]
+    return [points.count(own) for own in points]
+
+
+def test_five_members_share_a_graph_where_members_are_fitted_on_some_objects():
+    assert shared_graphs() == [1] * 7
+    assert sorted(shared_graphs(fit_on=100)) == [3, 3, 3, 4, 4, 4, 4]
+    assert shared_graphs(fit_on=100, n_graphs=7) == [1] * 7
+    assert shared_graphs(fit_on=100, sample_fraction=0.9) == [1] * 7
+    assert shared_graphs(fit_on=100, feature_fraction=0.5) == [1] * 7
+    assert shared_graphs(fit_on=len(IRIS)) == [1] * 7
+
+
 def test_each_member_is_cached_and_reused(tmp_path):
     # Several members of one graph have the same number of clusters, but differ.
     given = {"n_clusters": 4, "n_graphs": 1, "cache_dir": tmp_path}

@@ -191,9 +191,9 @@ def test_a_member_without_an_embedding_names_other_methods(monkeypatch):
         n = operator.shape[0]
         raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((n, 0)))
 
-    monkeypatch.setattr("conclust.spectra.transfer_cut._WHOLE", 10)
-    monkeypatch.setattr("conclust.spectra.transfer_cut._WHOLE_AT_LAST", 10)
-    monkeypatch.setattr("conclust.spectra.transfer_cut.eigsh", not_converged)
+    monkeypatch.setattr("conclust.spectra.eigenpairs._WHOLE", 10)
+    monkeypatch.setattr("conclust.spectra.eigenpairs._WHOLE_AT_LAST", 10)
+    monkeypatch.setattr("conclust.spectra.eigenpairs.eigsh", not_converged)
     generator = EnsembleGenerator("multimetric", 2, n_clusters=3, random_state=0)
     with (
         pytest.warns(EnsembleWarning, match="drawn again"),

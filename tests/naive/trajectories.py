@@ -35,11 +35,12 @@ def elite(S, k):
     n = len(S)
     kept = np.zeros_like(S)
     for i in range(n):
-        others = sorted((S[i, j] for j in range(n) if j != i), reverse=True)
+        row = S[i].tolist()
+        others = sorted(row[:i] + row[i + 1 :], reverse=True)
         least = others[min(k, n - 1) - 1] if n > 1 else 0.0
         for j in range(n):
-            if j != i and S[i, j] > 0 and S[i, j] >= least - 1e-12:
-                kept[i, j] = S[i, j]
+            if j != i and row[j] > 0 and row[j] >= least - 1e-12:
+                kept[i, j] = row[j]
     return np.maximum(kept, kept.T)
 
 

@@ -166,6 +166,26 @@ def test_every_missing_file_is_an_error(name, copied):
     report.account(whole, pictures=False)
 
 
+def test_objects_are_numbers_only_where_they_are_written_as_such(copied):
+    folder = copied("cluster")
+    path = folder / "labels.csv"
+    lines = path.read_text().splitlines()
+    header, rows = lines[0].split(","), [line.split(",") for line in lines[1:]]
+    labels = [int(row[1]) for row in rows]
+    for names in (
+        [str(i) for i in range(len(rows))],
+        [f"{i:04d}" for i in range(len(rows))],
+        [f"+{i}" for i in range(len(rows))],
+        [str(i + 1) for i in range(len(rows))],
+        [f"{i}.0" for i in range(len(rows))],
+    ):
+        told = [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
+        path.write_text("\n".join(",".join(row) for row in [["object", *header[1:]], *told]) + "\n")
+        read = read_result(folder)
+        assert read.labels.tolist() == labels
+        assert read.names == (None if names[10] == "10" and names[0] == "0" else names)
+
+
 def respelled(folder, change):
     path = folder / "result.json"
     content = json.loads(path.read_text())
@@ -225,6 +245,10 @@ def test_an_invalid_record_is_read_or_refused_in_one_sentence(name, copied):
         ("cluster", "labels.csv", lambda t: t.replace("label", "lable", 1)),
         ("cluster", "labels.csv", lambda t: ""),
         ("cluster", "labels.csv", lambda t: t + '"'),
+        ("cluster", "labels.csv", lambda t: t.replace(",0,", ",0.0,", 1)),
+        ("cluster", "labels.csv", lambda t: t.replace(",0,", f",{2**70},", 1)),
+        ("cluster", "labels.csv", lambda t: t.replace("\n", "\n\n", 3)),
+        ("cluster", "labels.csv", lambda t: t.replace(",0,", ",0,0,", 1)),
         ("cluster", "memberships.csv", lambda t: FIRST_SHARE.sub(r"\1-0.5", t, count=1)),
         ("cluster", "memberships.csv", lambda t: FIRST_SHARE.sub(r"\1nan", t, count=1)),
         (

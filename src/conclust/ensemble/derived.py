@@ -46,7 +46,7 @@ from conclust.ensemble.labels import (
 from conclust.ensemble.products import DENSE, check_gram, counted_gram, gram_entries
 from conclust.exceptions import InputError
 
-__all__ = ["Derived", "PresenceGroups", "labels_as_array", "once"]
+__all__ = ["Derived", "PresenceGroups", "labels_as_array", "labels_of", "once"]
 
 T = TypeVar("T")
 
@@ -80,6 +80,14 @@ def once(method: Callable[[Any], T]) -> property:
         return self._derived[name]  # type: ignore[no-any-return]
 
     return property(get)
+
+
+def labels_of(codes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return codes as labels: 0, 1, ..., -1 missing, -2 noise."""
+    labels = codes.astype(np.int64)
+    labels[codes == missing_code(codes.dtype)] = MISSING
+    labels[codes == noise_code(codes.dtype)] = NOISE
+    return labels
 
 
 class Derived:
@@ -138,10 +146,7 @@ class Derived:
     @once
     def labels(self) -> NDArray[np.int64]:
         """Labels (n_samples, n_partitions) as int64: 0 .. K_u - 1, -1 missing, -2 noise."""
-        labels = self.codes.astype(np.int64)
-        labels[self.codes == missing_code(self.codes.dtype)] = MISSING
-        labels[self.codes == noise_code(self.codes.dtype)] = NOISE
-        return labels
+        return labels_of(self.codes)
 
     @once
     def present(self) -> NDArray[np.bool_]:

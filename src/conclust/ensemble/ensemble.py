@@ -16,7 +16,7 @@ from conclust._validation import check_option, refuse
 from conclust._warnings import warn
 from conclust.ensemble import file as _ensemble_file
 from conclust.ensemble.communities import CommunitiesReader
-from conclust.ensemble.derived import Derived, labels_as_array, once
+from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
 from conclust.ensemble.draws import DrawsReader
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import (
@@ -319,7 +319,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
                 tuple(self.names[u] for u in columns),
             )
             return Ensemble._make(coded_part, weights, None)
-        coded = code_labels(self.labels[np.ix_(rows, columns)])
+        coded = code_labels(labels_of(self.codes[np.ix_(rows, columns)]))
         names = tuple(
             tuple(self.names[u][k] for k in coded_part)
             for u, coded_part in zip(columns, coded.names, strict=True)

@@ -108,7 +108,8 @@ class EnsembleGenerator(StoredGenerator):
     n_graphs : int, default=None
         Number of graphs of landmarks that the "spectral" members share; they take them in turn. Each graph is embedded
         once, and a member of K clusters is k-means on the K leading columns (FSEC [5]_): a fraction of the time,
-        for members that differ less. None: each has its own graph. Needs ``sample_fraction=1``.
+        for members that differ less. None: each has its own graph, or five share one if members are fitted on some of
+        the objects (`fit_on`). Needs ``sample_fraction=1``.
     n_neighbors : int, default=None
         Number of nearest neighbours of a point in the graph of the "graph" members. None: drawn for each
         member from 8 numbers, from 5 to min(40, max(5, 1.5 square root of n_samples)).

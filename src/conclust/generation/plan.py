@@ -47,6 +47,8 @@ _INIT = "k-means++"
 # Up to that number nothing is drawn, so that the time grows without a jump.
 _FIT_ON = 10_000
 _FOR_EACH = 10
+# Number of spectral members that share a graph of landmarks where members are fitted on some of the objects.
+_SHARED_BY = 5
 
 
 def fitted_on(generator: Any, n: int) -> int | None:
@@ -410,6 +412,11 @@ def _plan_in_turn(
         refuse("n_clusters", OWNER, f"None with {names}, which has no such parameter", choices)
     named = all(isinstance(method, str) for method in methods)
     total = n_partitions or _default_partitions(methods, named, several)
+    n_graphs = generator.n_graphs
+    if n_graphs is None and sizes.n_fitted is not None:
+        n_graphs = _default_graphs(entries, total, sizes)
+    if n_graphs is not None:
+        entries = [_sharing(entry) for entry in entries]
     whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
     for entry in entries:
         if total > len(entries) and whole and not entry.random:
@@ -462,6 +469,15 @@ def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int | None) -
         graphs[turn % n_graphs].append(u)
         turn += 1
     return runs
+
+
+def _default_graphs(entries: Sequence[_Entry], total: int, sizes: Sizes) -> int | None:
+    """Return the number of graphs where members are fitted on some objects only; None: members share none."""
+    if sizes.n_fitted == sizes.n or sizes.n_objects < sizes.n or sizes.n_features < sizes.d:
+        return None
+    members = [entries[u % len(entries)].recipe for u in range(total)]
+    count = sum(isinstance(recipe, LandmarkSpectralRecipe) for recipe in members)
+    return -(-count // _SHARED_BY) or None
 
 
 def _default_partitions(methods: list[Any], named: bool, several: bool) -> int:

@@ -49,9 +49,13 @@
     return el("span", { class: "chip" }, dot, el("bdi", { dir: "auto" }, names[cluster]));
   }
 
+  // A long name breaks after an underscore or a slash rather than within a word.
+  const nameOf = (value) => el("bdi", { dir: "auto" },
+    ...String(value).split(/(?<=[_/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
+
   function cell(value, column) {
     if (column.kind === "cluster") return el("td", { class: "cluster" }, chip(value));
-    if (column.kind === "name") return el("td", { class: "name" }, el("bdi", { dir: "auto" }, String(value)));
+    if (column.kind === "name") return el("td", { class: "name" }, nameOf(value));
     if (column.kind === "text") {
       const text = String(value);
       return el("td", { class: text.length > 40 ? "wide" : "" }, el("bdi", {}, text));
@@ -123,7 +127,11 @@
       const found = rows();
       const shown = found.slice(0, state.shown);
       body.replaceChildren(...shown.map((row) => {
-        const line = el("tr", {}, row.map((value, at) => cell(value, columns[at])));
+        const line = el("tr", {}, row.map((value, at) => {
+          const one = cell(value, columns[at]);
+          one.dataset.title = columns[at].title;  // shown on a phone, where a long row is a block
+          return one;
+        }));
         if (block.stressed !== undefined && row[0] === block.stressed) line.className = "stressed";
         return line;
       }));
@@ -229,7 +237,7 @@
         const bar = el("span", { class: row.sign < 0 ? "low" : "high", "aria-hidden": "true" });
         bar.style.width = `${(50 * size).toFixed(1)}%`;
         const value = row.difference === null ? (row.sign < 0 ? "\u2212∞" : "∞") : told(row.difference, 2);
-        return el("tr", {}, el("th", { scope: "row", class: "name" }, el("bdi", { dir: "auto" }, row.feature)),
+        return el("tr", {}, el("th", { scope: "row", class: "name" }, nameOf(row.feature)),
           el("td", { class: "bars" }, el("span", { class: "axis" }, bar)),
           el("td", { class: "number" }, value),
           el("td", { class: "number" }, minus(row.inside)), el("td", { class: "number" }, minus(row.outside)));

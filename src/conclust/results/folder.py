@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -185,6 +186,9 @@ class Folder:
 
     def labels(self) -> tuple[list[str] | None, NDArray[np.int64]]:
         """Return the names of the objects (None if they are numbered from 0) and the labels."""
+        numbered = self._numbered()
+        if numbered is not None:
+            return None, numbered
         with self._rows("labels.csv") as (header, rows):
             if header[1:2] != ["label"]:
                 self.damaged("labels.csv")
@@ -197,11 +201,41 @@ class Folder:
             labels = np.fromiter(map(int, cells), np.int64, len(cells))
         except (ValueError, OverflowError):
             self.damaged("labels.csv")
-        if not len(labels) or labels.max() < 0 or not _canonical(labels):
+        if not _are_labels(labels):
             self.damaged("labels.csv")
         if header[0] == "object" and all(map(str.__eq__, ids, map(str, range(len(ids))))):
             return None, labels
         return [unguarded(name) for name in ids], labels
+
+    def _numbered(self) -> NDArray[np.int64] | None:
+        """Return the labels of objects that are numbers from 0, or None: then the rows are read one by one."""
+        with open_regular(self.file("labels.csv")) as file:
+            content = file.read()
+        header = content[: content.find(b"\n")].rstrip(b"\r").split(b",")
+        # What the reader of rows refuses, a quote that is not closed or an empty line, is left to it.
+        n_rows = content.count(b"\n") - 1
+        if header[:2] != [b"object", b"label"] or b'"' in content or n_rows < 1:
+            return None
+        others = [(str(at), "S1") for at in range(2, len(header))]
+        row = np.dtype([("object", "S10"), ("label", np.int64), *others])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", DeprecationWarning)  # of 1.0, which is not an int
+                rows = np.loadtxt(
+                    io.BytesIO(content),
+                    row,
+                    delimiter=",",
+                    skiprows=1,
+                    comments=None,
+                    ndmin=1,
+                    encoding="utf-8",
+                )
+        except (ValueError, OverflowError, DeprecationWarning):
+            return None
+        labels = np.ascontiguousarray(rows["label"])
+        if len(rows) != n_rows or not np.array_equal(rows["object"], _numerals(n_rows)):
+            return None
+        return labels if _are_labels(labels) else None
 
     def memberships(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the memberships, with rows rescaled to sum to 1, because they are written with nine decimals."""
@@ -321,6 +355,19 @@ class Folder:
             self.damaged(name)
 
 
-def _canonical(labels: NDArray[np.int64]) -> bool:
+def _numerals(n: int) -> NDArray[np.bytes_]:
+    """Return the numbers from 0 to n - 1 as text of at most ten digits."""
+    text = np.zeros((n, 10), dtype=np.uint8)
+    for digits in range(1, len(str(n)) + 1):
+        part = slice(0 if digits == 1 else 10 ** (digits - 1), 10**digits)
+        values = np.arange(n)[part]
+        for at in range(digits - 1, -1, -1):
+            values, last = np.divmod(values, 10)
+            text[part, at] = last + ord("0")
+    return text.view("S10").ravel()
+
+
+def _are_labels(labels: NDArray[np.int64]) -> bool:
+    """Return whether these are labels of a consensus: clusters are numbered by first appearance."""
     in_cluster = labels[labels >= 0]
-    return bool(np.array_equal(canonical_labels(in_cluster), in_cluster))
+    return bool(in_cluster.size) and bool(np.array_equal(canonical_labels(in_cluster), in_cluster))

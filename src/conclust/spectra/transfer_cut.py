@@ -21,11 +21,11 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
 from conclust._progress import rounds
-from conclust.exceptions import InputError
 from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
+from conclust.spectra.eigenpairs import is_small, lanczos, leading, leading_of_sparse
 
 __all__ = [
     "BipartiteSpectrum",
@@ -42,12 +42,6 @@ __all__ = [
     "unit_rows",
 ]
 
-# Matrices up to this size are solved densely; Lanczos finds a few eigenvectors of larger ones.
-_WHOLE = 1_500
-# The same for sparse matrices.
-_SMALL = 200
-# Maximum size of matrices solved densely if Lanczos does not converge: 72 MB.
-_WHOLE_AT_LAST = 3_000
 # Maximum number of clusters for which S'S is made for it.
 _HELD = 4_096
 # Directions with a smaller singular value are rounding errors.
@@ -167,8 +161,8 @@ def transfer_cut(
     y = _inverse_root(mixed(edges.sums()))
     graph = _Normalized(edges, mixing, _inverse_root(object_degrees), y)
     E = graph.inner() if edges.shape[1] <= _HELD else None
-    leading = _leading_of_products(graph, k) if E is None else _leading(E, k)
-    return _side(leading, graph, E, k, lambda: components_of(edges, mixing))
+    pairs = _leading_of_products(graph, k) if E is None else leading(E, k)
+    return _side(pairs, graph, E, k, lambda: components_of(edges, mixing))
 
 
 def transfer_cut_of_products(
@@ -176,6 +170,8 @@ def transfer_cut_of_products(
     degrees: NDArray[np.float64],
     k: int,
     components: Callable[[], NDArray[np.int64]],
+    *,
+    bridged: bool = False,
 ) -> ClusterSide:
     """Find the same from sums over objects that are read in blocks.
 
@@ -191,6 +187,8 @@ def transfer_cut_of_products(
     components : callable
         Finds the component that each cluster is in, as `components_of` numbers them; called only where
         the graph may fall into several.
+    bridged : bool, default=False
+        Whether weak ties alone connect parts of the graph: eigenvalues of parts that look alike may be equal.
 
     Returns
     -------
@@ -201,42 +199,26 @@ def transfer_cut_of_products(
     graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
     if isinstance(inner, sp.csr_array):
         scaled = sp.csr_array(sp.diags_array(y) @ inner @ sp.diags_array(y))
-        leading = _leading_sparse(scaled, k)
-        if leading is not None:
-            return _side(leading, graph, None, k, lambda: np.where(y > 0, 0, -1))
+        pairs = leading_of_sparse(scaled, k, repeated=bridged)
+        if pairs is not None:
+            return _side(pairs, graph, None, k, lambda: np.where(y > 0, 0, -1))
         dense: NDArray[np.float64] = inner.toarray()
     else:
         dense = inner
     E = dense * y[:, None] * y
     E = 0.5 * (E + E.T)
-    return _side(_leading(E, k), graph, E, k, components)
-
-
-def _leading_sparse(
-    E: sp.csr_array, k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the k largest eigenvalues and their vectors; None if a dense solver is as fast or more reliable."""
-    n = E.shape[0]
-    if n < _SMALL or 4 * k > n:
-        return None
-    start = np.random.default_rng(n).standard_normal(n)
-    try:
-        values, vectors = eigsh(E, k, which="LA", v0=start, ncv=2 * k + 30, maxiter=50, tol=1e-6)
-    except ArpackNoConvergence:
-        return None
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
+    return _side(leading(E, k), graph, E, k, components)
 
 
 def _side(
-    leading: tuple[NDArray[np.float64], NDArray[np.float64]],
+    pairs: tuple[NDArray[np.float64], NDArray[np.float64]],
     graph: _Normalized,
     E: NDArray[np.float64] | None,
     k: int,
     find_components: Callable[[], NDArray[np.int64]],
 ) -> ClusterSide:
     """Return the clusters' side from the leading eigenvectors, or from those of each component."""
-    eigenvalues, V = leading
+    eigenvalues, V = pairs
     y = graph.y
     components = np.where(y > 0, 0, -1)
     component_of = np.zeros(len(eigenvalues), dtype=np.int64)
@@ -322,11 +304,11 @@ def leading_eigenvectors(
     k : int
         Number of vectors, at most n.
     """
-    if n <= _WHOLE:
+    if is_small(n):
         E = np.column_stack([product(unit) for unit in np.eye(n)])
-        return _leading(0.5 * (E + E.T), k)
+        return leading(0.5 * (E + E.T), k)
     operator = LinearOperator((n, n), matvec=lambda v: product(v.ravel()), dtype=float)
-    return _lanczos(operator, n, k, np.random.default_rng(n).standard_normal(n))
+    return lanczos(operator, n, k, np.random.default_rng(n).standard_normal(n))
 
 
 def spectrum_of_products(
@@ -373,7 +355,7 @@ def spectrum_of_products(
         images.append(back(S_block * x[:, None]) * y[:, None])
         Q, EQ = np.hstack(bases), np.hstack(images)
         H = Q.T @ EQ
-        values, combined = _leading(0.5 * (H + H.T), k)
+        values, combined = leading(0.5 * (H + H.T), k)
         errors = EQ @ combined - (Q @ combined) * values
         worst = float(np.sqrt((errors**2).sum(axis=0)).max())
         if worst <= _CLOSE or len(bases) == _BLOCKS:
@@ -425,42 +407,22 @@ def graph_embedding(
     added = np.zeros(n) if loops is None else loops
     root = _inverse_root(degrees + 2.0 * added)
     diagonal = root * added * root
-    if n <= _WHOLE:
+    if is_small(n):
         dense = W.toarray() if is_sparse(W) else W
         E = dense * root[:, None] * root + np.diag(diagonal)
-        return unit_rows(_leading(0.5 * (E + E.T), k)[1])
+        return unit_rows(leading(0.5 * (E + E.T), k)[1])
 
     def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
         v = v.ravel()
         return np.asarray(root * (W @ (root * v)) + diagonal * v)
 
     operator = LinearOperator((n, n), matvec=product, dtype=float)
-    return unit_rows(_lanczos(operator, n, k, rng.standard_normal(n))[1])
+    return unit_rows(lanczos(operator, n, k, rng.standard_normal(n))[1])
 
 
 def is_sparse(W: Any) -> bool:
     """Whether a graph is sparse: a plain bool, so that types are not narrowed to less than it is."""
     return bool(sp.issparse(W))
-
-
-def _leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the k largest eigenvalues in decreasing order, and their vectors."""
-    n = len(E)
-    k = min(k, n)
-    if n <= _WHOLE or 4 * k > n:
-        return _dense(E, k)
-    return _lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
-
-
-def _dense(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the same by LAPACK."""
-    n = len(E)
-    values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
-    if len(values) < k:
-        # LAPACK's partial spectrum can be empty if many eigenvalues are equal: a complete graph, or
-        # nearly disconnected blocks.
-        values, vectors = (part[..., n - k :] for part in scipy.linalg.eigh(E))
-    return values[::-1], vectors[:, ::-1]
 
 
 @dataclass(frozen=True)
@@ -504,7 +466,7 @@ def _leading_of_products(
     n, T = graph.edges.shape
     if n <= _HELD:
         S = graph.matrix()
-        values, U = _leading((S @ S.T).toarray(), k)
+        values, U = leading((S @ S.T).toarray(), k)
         some = values > 0
         root = np.sqrt(values[some])
         return values[some], np.asarray(S.T @ (U[:, some] / root))
@@ -515,7 +477,7 @@ def _leading_of_products(
         return np.asarray(y * mixed(edges.sums(squares * edges.times(mixed(y * v.ravel())))))
 
     operator = LinearOperator((T, T), matvec=product, dtype=float)
-    return _lanczos(operator, T, min(k, T - 1), np.random.default_rng(T).standard_normal(T))
+    return lanczos(operator, T, min(k, T - 1), np.random.default_rng(T).standard_normal(T))
 
 
 def _leading_of_components(
@@ -532,11 +494,11 @@ def _leading_of_components(
     for c in range(count):
         inside = np.flatnonzero(components == c)
         if E is not None:
-            values, V = _leading(E[np.ix_(inside, inside)], most)
+            values, V = leading(E[np.ix_(inside, inside)], most)
         else:
             part = graph.part(inside)
             large = len(inside) > _HELD
-            values, V = _leading_of_products(part, most) if large else _leading(part.inner(), most)
+            values, V = _leading_of_products(part, most) if large else leading(part.inner(), most)
         values = np.minimum(values, 1.0)
         values[0] = 1.0
         part_values.append(values)
@@ -564,37 +526,6 @@ def _mixing(
     if mixing is None:
         return lambda values: values
     return lambda values: np.asarray(mixing @ values)
-
-
-def _lanczos(
-    operator: Any, n: int, k: int, start: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    inner, products = aslinearoperator(operator), 0
-
-    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
-        nonlocal products
-        products += 1
-        rounds("products with the graph", products)
-        return np.asarray(inner.matvec(v))
-
-    counting: Any = LinearOperator((n, n), matvec=product, dtype=float)
-    try:
-        values, vectors = eigsh(
-            counting, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=1e-6
-        )
-    except ArpackNoConvergence as error:
-        if n <= _WHOLE_AT_LAST:
-            E = np.column_stack([product(unit) for unit in np.eye(n)])
-            return _dense(0.5 * (E + E.T), k)
-        # The converged eigenvectors are an embedding of fewer dimensions.
-        values, vectors = error.eigenvalues, error.eigenvectors
-        if len(values) == 0:
-            raise InputError(
-                f"No eigenvector of a graph with {n:,} vertices converged, as its leading eigenvalues are too "
-                "close to each other. Use a method without a spectral embedding."
-            ) from error
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
 
 
 def _inverse_root(degrees: NDArray[Any]) -> NDArray[np.float64]:

@@ -65,12 +65,11 @@ def test_starts_of_other_solvers_are_near_the_solution(n):
     assert losses[0] - losses[1] <= 1e-3 * (losses[2] - losses[1])
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_slow_convergence_is_detected_before_sweeping_all_objects(seed):
+def test_slow_convergence_is_detected_before_sweeping_all_objects():
     # Planted clusters, three of ten labels random: nearly all memberships lie inside the simplex, and a
     # turn of all of them together lowers the loss slowly.
     n, m, k = 70_000, 100, 8
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     truth = rng.integers(0, k, n)
     labels = np.empty((n, m), dtype=np.uint8)
     for u in range(m):

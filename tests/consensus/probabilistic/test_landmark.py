@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from tests.naive import greedy as naive
@@ -112,13 +114,19 @@ def gaps(c, N, Y, placed, divergence):
     return (held - slopes.min(axis=1)) / N.sum(axis=1)
 
 
+@cache
+def objects_to_place(k):
+    case = CASES[["complete", "missing", "weights"][k % 3]]
+    labels, weights, ensemble = ensemble_of(k, 190, 15, 5, **case)
+    return ensemble, counts(labels, weights)
+
+
 @pytest.mark.parametrize("kind", ["soft", "crisp", "untouched", "hardly touched", "one"])
 @pytest.mark.parametrize("k", [2, 5, 19, 130])
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
 def test_placements_are_optimal_for_any_landmarks(kind, k, name):
     """The conditions of optimality hold with few or many clusters, some with no or few landmarks."""
-    case = CASES[["complete", "missing", "weights"][k % 3]]
-    labels, weights, ensemble = ensemble_of(k, 190, 15, 5, **case)
+    ensemble, counted = objects_to_place(k)
     few = 120
     Y = memberships(kind, few, k, np.random.default_rng(k))
     model = LandmarkModel.of(ensemble.part(np.arange(few)), Y, DIVERGENCES[name])
@@ -127,7 +135,7 @@ def test_placements_are_optimal_for_any_landmarks(kind, k, name):
     assert (placed >= 0).all()
     assert residual <= 1e-7
     if kind != "crisp":  # slopes are unbounded if y'y_j is 0 or 1 and contradicts the labels
-        c, N = (part[few:, :few] for part in counts(labels, weights))
+        c, N = (part[few:, :few] for part in counted)
         assert gaps(c, N, Y, placed, DIVERGENCES[name]).max() <= 1.1e-7
 
 

@@ -34,19 +34,17 @@ def solved(known, Y, divergence, max_iter=500, tol=0.0, tol_kkt=1e-9):
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("k", [1, 2, 5, 9, 17])
+@pytest.mark.parametrize("k", [2, 5, 9, 17])
 def test_the_objective_and_the_gaps_match_their_definition(name, weighted, k):
     divergence, d = DEFINITIONS[name]
     labels = random_labels(k, 20, 6, 3, 0.2)
     weights = np.random.default_rng(0).random(6) + 0.1 if weighted else None
     c, N = least_squares.counts(labels, weights)
     Y = starts.inside(np.random.default_rng(1).dirichlet(np.ones(k), 20))
-    if k == 1:
-        return  # y_i'y_j = 1: the divergence is infinite or 0
     work = descent._Work(evidence(Ensemble(labels, weights=weights)), Y, divergence)
     assert work.objective() == pytest.approx(naive.objective(c, N, Y, d), rel=1e-9)
     work.measure()
-    for i in range(20):
+    for i in (0, 1, 7, 18, 19):
         gradient = np.empty(k)
         for cluster in range(k):
             step = np.zeros_like(Y)

@@ -20,8 +20,8 @@ def of_objects(labels, k, gamma):
 @pytest.mark.parametrize(("k", "gamma"), [(2, 0.5), (3, 0.5), (4, 0.1), (3, 2.0)])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_rows_with_counts_follow_the_published_iteration(k, gamma, seed):
-    labels, _ = planted(seed=seed, n=36, m=6, k=4, flip=0.25)
-    labels = np.repeat(labels, np.random.default_rng(seed).integers(1, 4, 36), axis=0)
+    labels, _ = planted(seed=seed, n=24, m=6, k=4, flip=0.25)
+    labels = np.repeat(labels, np.random.default_rng(seed).integers(1, 4, 24), axis=0)
     twin = self_paced(labels, k, gamma, _LEAST_SHARE / 6)
     np.testing.assert_allclose(of_objects(labels, k, gamma), twin, atol=1e-6)
 

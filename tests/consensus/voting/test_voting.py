@@ -149,7 +149,7 @@ def test_voting_descends_to_a_fixed_point(kind, k, hard):
 @pytest.mark.parametrize("hard", [False, True])
 def test_voting_finds_the_best_of_all_matchings(hard):
     found = 0
-    for seed in range(100):
+    for seed in range(50):
         rng = np.random.default_rng(seed)
         k = int(rng.integers(2, 4))
         m = 5 if k == 3 else int(rng.integers(5, 9))
@@ -159,7 +159,7 @@ def test_voting_finds_the_best_of_all_matchings(hard):
         least = naive.best_of_all(labels, k, hard)
         assert model.objective_ >= least - 1e-9
         found += model.objective_ <= least + 1e-9
-    assert found >= 95
+    assert found >= 48
 
 
 def test_voting_by_one_pass_matches_the_textbook():

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clones.h"
-#include "base/pack.h"
+#include "base/wide.h"
 
 namespace conclust {
 namespace {
@@ -19,15 +19,15 @@ constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::max();
 constexpr double slack = 1e-12;
 constexpr double least_gap = 1e-150;
 
-constexpr std::size_t packs_of(std::size_t count) { return (count + pack_lanes - 1) / pack_lanes; }
+constexpr std::size_t packs_of(std::size_t count) { return (count + wide - 1) / wide; }
 
-// Feature j of the four points of pack b is at (b d + j) pack_lanes. The last pack is filled up with points
+// Feature j of the eight points of pack b is at (b d + j) wide. The last pack is filled up with points
 // that are infinitely far from all.
 void add_columns(const double* points, std::span<const std::int32_t> which, std::size_t d,
                  std::vector<double>& columns) {
     for (std::size_t b = 0; b < packs_of(which.size()); ++b) {
         for (std::size_t j = 0; j < d; ++j) {
-            for (std::size_t i = b * pack_lanes; i < (b + 1) * pack_lanes; ++i) {
+            for (std::size_t i = b * wide; i < (b + 1) * wide; ++i) {
                 columns.push_back(i < which.size() ? points[static_cast<std::size_t>(which[i]) * d + j]
                                                    : infinity);
             }
@@ -35,103 +35,136 @@ void add_columns(const double* points, std::span<const std::int32_t> which, std:
     }
 }
 
-// Landmarks as columns: heads, then group by group, then around each.
-struct Columns {
-    std::size_t d;
-    std::size_t head_packs;
-    std::size_t around_packs;  // of each landmark
-    std::vector<double> heads;
-    std::vector<double> grouped;
-    std::vector<std::size_t> starts;  // g + 1, in packs
-    std::vector<double> around;
-    std::vector<std::int32_t> numbers;  // of those around, `nobody` where a pack is filled up
-    std::vector<double> reach;  // how far the nearest of each pack around is from its landmark, at least
+// Points as columns, set by set.
+struct Sets {
+    std::vector<double> columns;
+    std::vector<std::size_t> starts = {0};  // in packs
 
-    Columns(const Landmarks& in)
-        : d(in.d), head_packs(packs_of(in.starts.size() - 1)), around_packs(packs_of(in.c)) {
-        const std::size_t groups = in.starts.size() - 1;
-        std::vector<std::int32_t> all(groups);
-        std::iota(all.begin(), all.end(), 0);
-        add_columns(in.heads.data(), all, d, heads);
-        starts.push_back(0);
-        for (std::size_t g = 0; g < groups; ++g) {
-            const auto begin = static_cast<std::size_t>(in.starts[g]);
-            const std::size_t count = static_cast<std::size_t>(in.starts[g + 1]) - begin;
-            add_columns(in.points.data(), in.grouped.subspan(begin, count), d, grouped);
-            starts.push_back(starts.back() + packs_of(count));
-        }
-        for (std::size_t a = 0; a < in.points.size() / d; ++a) {
-            add_around(in, a);
-        }
-    }
-
-  private:
-    void add_around(const Landmarks& in, std::size_t landmark) {
-        const double* own = in.points.data() + landmark * d;
-        std::vector<std::pair<double, std::int32_t>> near;
-        for (const std::int32_t number : in.around.subspan(landmark * in.c, in.c)) {
-            const double* other = in.points.data() + static_cast<std::size_t>(number) * d;
-            double square = 0.0;
-            for (std::size_t j = 0; j < d; ++j) {
-                square += (own[j] - other[j]) * (own[j] - other[j]);
-            }
-            near.emplace_back(square, number);
-        }
-        std::sort(near.begin(), near.end());
-        std::vector<std::int32_t> which;
-        for (std::size_t i = 0; i < near.size(); ++i) {
-            if (i % pack_lanes == 0) {
-                // An infinite square carries no information.
-                const double square = near[i].first < infinity ? near[i].first : 0.0;
-                reach.push_back(std::sqrt(square) * (1.0 - slack));
-            }
-            which.push_back(near[i].second);
-        }
-        add_columns(in.points.data(), which, d, around);
-        which.resize(around_packs * pack_lanes, nobody);
-        numbers.insert(numbers.end(), which.begin(), which.end());
+    void add(const double* points, std::span<const std::int32_t> which, std::size_t d) {
+        add_columns(points, which, d, columns);
+        starts.push_back(starts.back() + packs_of(which.size()));
     }
 };
 
-// Squared distances to four points. A `known` number of features is known to the compiler.
-template <std::size_t known>
-CONCLUST_INLINE Pack squares_to(const double* x, const double* columns, std::size_t features) {
-    const std::size_t d = known > 0 ? known : features;
-    Pack away = spread(x[0]);
-    away -= load(columns);
-    Pack sums = away * away;
-    for (std::size_t j = 1; j < d; ++j) {
-        away = spread(x[j]);
-        away -= load(columns + j * pack_lanes);
-        sums += away * away;
+// The landmarks around one, as columns, the nearest to it first.
+struct Around {
+    std::vector<double> columns;
+    std::vector<std::int32_t> numbers;  // `nobody` where a pack is filled up
+    std::vector<double> reach;  // how far the nearest of each pack is from the landmark, at least
+
+    void set(const Landmarks& in, std::size_t landmark) {
+        columns.clear();
+        numbers.clear();
+        reach.clear();
+        const double* own = in.points.data() + landmark * in.d;
+        near_.clear();
+        for (const std::int32_t number : in.around.subspan(landmark * in.c, in.c)) {
+            const double* other = in.points.data() + static_cast<std::size_t>(number) * in.d;
+            double square = 0.0;
+            for (std::size_t j = 0; j < in.d; ++j) {
+                square += (own[j] - other[j]) * (own[j] - other[j]);
+            }
+            near_.emplace_back(square, number);
+        }
+        std::sort(near_.begin(), near_.end());
+        for (std::size_t i = 0; i < near_.size(); ++i) {
+            if (i % wide == 0) {
+                // An infinite square carries no information.
+                const double square = near_[i].first < infinity ? near_[i].first : 0.0;
+                reach.push_back(std::sqrt(square) * (1.0 - slack));
+            }
+            numbers.push_back(near_[i].second);
+        }
+        add_columns(in.points.data(), numbers, in.d, columns);
+        numbers.resize(reach.size() * wide, nobody);
     }
-    return sums;
+
+  private:
+    std::vector<std::pair<double, std::int32_t>> near_;
+};
+
+// The points in order of a number that each has, and where those of each number begin.
+struct Order {
+    std::vector<std::uint32_t> points;
+    std::vector<std::size_t> starts;
+
+    Order(const std::vector<std::uint32_t>& numbers, std::size_t count)
+        : points(numbers.size()), starts(count + 1, 0) {
+        for (const std::uint32_t number : numbers) {
+            ++starts[number + 1];
+        }
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            points[next[numbers[i]]++] = static_cast<std::uint32_t>(i);
+        }
+    }
+};
+
+// Adds the squares of x - column, element by element.
+CONCLUST_INLINE void add_squares(double x, const double* column, Wide& sums) {
+    Wide away;
+    Wide other;
+    spread(x, away);
+    load(column, other);
+    away -= other;
+    away *= away;
+    sums += away;
+}
+
+// Squared distances to eight points, summed in the order of `squared_distance` (landmarks.cpp). A `known` number
+// of features is known to the compiler.
+template <std::size_t known>
+CONCLUST_INLINE void squares_to(const double* x, const double* columns, std::size_t features,
+                                Wide& sums) {
+    const std::size_t d = known > 0 ? known : features;
+    const std::size_t whole = d / summed_lanes * summed_lanes;
+    spread(0.0, sums);
+    if (whole > 0) {
+        for (std::size_t l = 0; l < summed_lanes; ++l) {
+            Wide lane;
+            spread(0.0, lane);
+            for (std::size_t j = l; j < whole; j += summed_lanes) {
+                add_squares(x[j], columns + j * wide, lane);
+            }
+            sums += lane;
+        }
+    }
+    for (std::size_t j = whole; j < d; ++j) {
+        add_squares(x[j], columns + j * wide, sums);
+    }
 }
 
 // The index of the nearest point of some packs, the first one if tied, and its squared distance.
 template <std::size_t known>
 CONCLUST_INLINE std::size_t nearest_of(const double* x, const double* columns, std::size_t packs,
                                        std::size_t d, double* square) {
-    Pack least = spread(infinity);
-    Pack pack_of = spread(0.0);
-    Pack number = spread(0.0);
+    Wide least;
+    Wide pack_of;
+    Wide number;
+    Wide one;
+    spread(infinity, least);
+    spread(0.0, pack_of);
+    spread(0.0, number);
+    spread(1.0, one);
     for (std::size_t b = 0; b < packs; ++b) {
-        const Pack squares = squares_to<known>(x, columns + b * d * pack_lanes, d);
-        pack_of = where_less(squares, least, number, pack_of);
-        least = where_less(squares, least, squares, least);
-        number += spread(1.0);
+        Wide squares;
+        squares_to<known>(x, columns + b * d * wide, d, squares);
+        where_less(squares, least, number, pack_of, pack_of);
+        where_less(squares, least, squares, least, least);
+        number += one;
     }
-    double values[pack_lanes];
-    double packs_of_values[pack_lanes];
+    double values[wide];
+    double packs_of_values[wide];
     store(values, least);
     store(packs_of_values, pack_of);
     std::size_t best = 0;
-    for (std::size_t l = 1; l < pack_lanes; ++l) {
+    for (std::size_t l = 1; l < wide; ++l) {
         const bool first = values[l] == values[best] && packs_of_values[l] < packs_of_values[best];
         best = values[l] < values[best] || first ? l : best;
     }
     *square = values[best];
-    return static_cast<std::size_t>(packs_of_values[best]) * pack_lanes + best;
+    return static_cast<std::size_t>(packs_of_values[best]) * wide + best;
 }
 
 // Puts a landmark among the k nearest so far, which are kept in order.
@@ -151,58 +184,117 @@ CONCLUST_INLINE void insert(double s, std::int32_t which, std::size_t k, double*
     }
 }
 
+// Of each of some points the place of the nearest point of a set, and its squared distance.
 template <std::size_t known>
-CONCLUST_INLINE void search(const double* x, std::size_t n, const Columns& in,
-                            const std::int32_t* grouped, const std::int64_t* starts, std::size_t k,
-                            std::int32_t* found, double* squares) {
-    const std::size_t d = known > 0 ? known : in.d;
-    const std::size_t step = d * pack_lanes;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double* point = x + i * d;
-        double own = 0.0;
-        const std::size_t g = nearest_of<known>(point, in.heads.data(), in.head_packs, d, &own);
-        const std::size_t place = nearest_of<known>(point, in.grouped.data() + in.starts[g] * step,
-                                                    in.starts[g + 1] - in.starts[g], d, &own);
-        const auto landmark =
-            static_cast<std::size_t>(grouped[static_cast<std::size_t>(starts[g]) + place]);
-        own = std::sqrt(own) * (1.0 + slack);
+CONCLUST_INLINE void nearest_of_all(const double* x, const std::uint32_t* which, std::size_t count,
+                                    std::size_t d, const double* columns, std::size_t packs,
+                                    std::uint32_t* place, double* square) {
+    for (std::size_t q = 0; q < count; ++q) {
+        const std::size_t i = which[q];
+        place[i] =
+            static_cast<std::uint32_t>(nearest_of<known>(x + i * d, columns, packs, d, square + i));
+    }
+}
+
+template <std::size_t known>
+CONCLUST_INLINE void search_around(const double* x, const std::uint32_t* which, std::size_t count,
+                                   std::size_t d, const Around& in, const double* nearest, std::size_t k,
+                                   std::int32_t* found, double* squares) {
+    const std::size_t step = d * wide;
+    for (std::size_t q = 0; q < count; ++q) {
+        const std::size_t i = which[q];
+        const double own = std::sqrt(nearest[i]) * (1.0 + slack);
         double* square = squares + i * k;
         std::int32_t* best = found + i * k;
         std::fill(square, square + k, infinity);
         std::fill(best, best + k, nobody);
-        for (std::size_t b = landmark * in.around_packs; b < (landmark + 1) * in.around_packs; ++b) {
+        for (std::size_t b = 0; b < in.reach.size(); ++b) {
             const double gap = in.reach[b] - own;
             if (gap > least_gap && gap * gap * (1.0 - slack) > square[k - 1]) {
                 break;
             }
-            double near[pack_lanes];
-            store(near, squares_to<known>(point, in.around.data() + b * step, d));
-            for (std::size_t l = 0; l < pack_lanes; ++l) {
+            double near[wide];
+            Wide sums;
+            squares_to<known>(x + i * d, in.columns.data() + b * step, d, sums);
+            store(near, sums);
+            for (std::size_t l = 0; l < wide; ++l) {
                 if (near[l] <= square[k - 1]) {
-                    insert(near[l], in.numbers[b * pack_lanes + l], k, square, best);
+                    insert(near[l], in.numbers[b * wide + l], k, square, best);
                 }
             }
         }
     }
 }
 
-CONCLUST_CLONES void search_all(const double* x, std::size_t n, const Columns& in,
-                                const std::int32_t* grouped, const std::int64_t* starts, std::size_t k,
-                                std::int32_t* found, double* squares) {
-    if (in.d == 2) {
-        search<2>(x, n, in, grouped, starts, k, found, squares);
+CONCLUST_CLONES void nearest_in_set(const double* x, const std::uint32_t* which, std::size_t count,
+                                    std::size_t d, const double* columns, std::size_t packs,
+                                    std::uint32_t* place, double* square) {
+    if (d == 2) {
+        nearest_of_all<2>(x, which, count, d, columns, packs, place, square);
+    } else if (d == 16) {
+        nearest_of_all<16>(x, which, count, d, columns, packs, place, square);
     } else {
-        search<0>(x, n, in, grouped, starts, k, found, squares);
+        nearest_of_all<0>(x, which, count, d, columns, packs, place, square);
+    }
+}
+
+CONCLUST_CLONES void nearest_around(const double* x, const std::uint32_t* which, std::size_t count,
+                                    std::size_t d, const Around& in, const double* nearest,
+                                    std::size_t k, std::int32_t* found, double* squares) {
+    if (d == 2) {
+        search_around<2>(x, which, count, d, in, nearest, k, found, squares);
+    } else if (d == 16) {
+        search_around<16>(x, which, count, d, in, nearest, k, found, squares);
+    } else {
+        search_around<0>(x, which, count, d, in, nearest, k, found, squares);
     }
 }
 
 }  // namespace
 
-void nearest_in_columns(std::span<const double> x, const Landmarks& landmarks, std::size_t k,
+void nearest_in_columns(std::span<const double> x, const Landmarks& in, std::size_t k,
                         std::span<std::int32_t> found, std::span<double> squares) {
-    const Columns columns(landmarks);
-    search_all(x.data(), found.size() / k, columns, landmarks.grouped.data(), landmarks.starts.data(), k,
-               found.data(), squares.data());
+    const std::size_t d = in.d;
+    const std::size_t n = found.size() / k;
+    const std::size_t groups = in.starts.size() - 1;
+    std::vector<std::int32_t> all(groups);
+    std::iota(all.begin(), all.end(), 0);
+    Sets heads;
+    heads.add(in.heads.data(), all, d);
+    Sets grouped;
+    for (std::size_t g = 0; g < groups; ++g) {
+        const auto begin = static_cast<std::size_t>(in.starts[g]);
+        grouped.add(in.points.data(),
+                    in.grouped.subspan(begin, static_cast<std::size_t>(in.starts[g + 1]) - begin), d);
+    }
+    // Each step takes the points group by group: what they are compared with stays in the cache.
+    std::vector<std::uint32_t> place(n);
+    std::vector<double> nearest(n);
+    const Order every(place, 1);
+    nearest_in_set(x.data(), every.points.data(), n, d, heads.columns.data(), heads.starts[1],
+                   place.data(), nearest.data());
+    const Order by_group(place, groups);
+    for (std::size_t g = 0; g < groups; ++g) {
+        const std::uint32_t* which = by_group.points.data() + by_group.starts[g];
+        const std::size_t count = by_group.starts[g + 1] - by_group.starts[g];
+        nearest_in_set(x.data(), which, count, d, grouped.columns.data() + grouped.starts[g] * d * wide,
+                       grouped.starts[g + 1] - grouped.starts[g], place.data(), nearest.data());
+        for (std::size_t q = 0; q < count; ++q) {
+            const auto at = static_cast<std::size_t>(in.starts[g]) + place[which[q]];
+            place[which[q]] = static_cast<std::uint32_t>(in.grouped[at]);
+        }
+    }
+    const std::size_t landmarks = in.points.size() / d;
+    const Order by_landmark(place, landmarks);
+    Around around;
+    for (std::size_t a = 0; a < landmarks; ++a) {
+        const std::size_t count = by_landmark.starts[a + 1] - by_landmark.starts[a];
+        if (count > 0) {
+            around.set(in, a);
+            nearest_around(x.data(), by_landmark.points.data() + by_landmark.starts[a], count, d, around,
+                           nearest.data(), k, found.data(), squares.data());
+        }
+    }
 }
 
 }  // namespace conclust

@@ -1,9 +1,9 @@
-// The search of landmarks.h for many points of few features.
+// The search of landmarks.h for many points, unless they have many features.
 //
-// The landmarks compared with a point are stored in columns of four, and those around a landmark
-// are sorted by their distance from it. A point that is `own` away from that landmark is at least r - own away from
-// one at a distance of r:
-// so only the first few are compared. The result is the same to the bit.
+// The landmarks compared with a point are stored in columns of eight, and those around a landmark are sorted by
+// their distance from it. A point that is `own` away from that landmark is at least r - own away from one at a
+// distance of r, so only the first few are compared. Points are processed group by group, so that these columns
+// stay in the cache. The result is the same to the bit.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,12 @@
 
 namespace conclust {
 
-// Number of features below which this search sums squares like the other one: one after the other.
-inline constexpr std::size_t few_features = 8;
+// Number of features below which this search is the faster one.
+inline constexpr std::size_t many_features = 64;
+// Squares are summed in so many lanes, feature by feature, then the lanes in order, then the rest.
+inline constexpr std::size_t summed_lanes = 8;
 
-// `nearest_landmarks`, for d < few_features.
+// `nearest_landmarks`, for any d.
 void nearest_in_columns(std::span<const double> x, const Landmarks& landmarks, std::size_t k,
                         std::span<std::int32_t> found, std::span<double> squares);
 

@@ -12,7 +12,7 @@
 namespace conclust {
 namespace {
 
-constexpr std::size_t lanes = few_features;
+constexpr std::size_t lanes = summed_lanes;
 
 // Summed lane by lane, then the lanes in order, then the rest.
 CONCLUST_INLINE double squared_distance(const double* a, const double* b, std::size_t d) {
@@ -202,7 +202,7 @@ void nearest_landmarks(std::span<const double> x, const Landmarks& in, std::size
                        std::span<std::int32_t> found, std::span<double> squares) {
     const std::size_t d = in.d;
     const std::size_t n = found.size() / k;
-    if (d < few_features && n >= in.grouped.size()) {  // otherwise columns cost more than they save
+    if (d < many_features && n >= in.grouped.size()) {  // else columns cost more than they save
         nearest_in_columns(x, in, k, found, squares);
         return;
     }

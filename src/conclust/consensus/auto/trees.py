@@ -65,6 +65,7 @@ class GrownTrees:
     choose: Callable[[dict[str, NDArray[np.int64]]], CutOfTree] = field(repr=False)
     smallest: int = 1
     largest: int | None = None
+    _cuts: dict[int, CutOfTree] = field(default_factory=dict, repr=False, compare=False)
 
     def possible(self, n_clusters: int) -> int:
         """Return the nearest number of clusters that keeps the constraints."""
@@ -83,7 +84,11 @@ class GrownTrees:
     def cut_at(self, n_clusters: int) -> CutOfTree:
         """Cut both trees into a number of clusters, and take the one whose borders are straddled less."""
         K = min(n_clusters, self.n_objects)
-        return self.choose({name: cut(tree, K) for name, tree in self.matrices.items()})
+        if K not in self._cuts:
+            self._cuts[K] = self.choose(
+                {name: cut(tree, K) for name, tree in self.matrices.items()}
+            )
+        return self._cuts[K]
 
     def cut_along(self, labels: NDArray[np.int64]) -> CutOfTree:
         """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""

@@ -23,12 +23,17 @@ from conclust.generation.labelling.models import LandmarkCut, Search, tie_weight
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.runs import some_objects
-from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products, unit_rows
+from conclust.neighbours.search import PointIndex
+from conclust.spectra.transfer_cut import (
+    ClusterSide,
+    transfer_cut_of_products,
+    unit_rows,
+)
 
 __all__ = ["SPECTRAL", "LandmarkSpectralRecipe", "search_of"]
 
 # Number of objects on which centres of an embedding are computed.
-_ENOUGH = 10_000
+_ENOUGH = 5_000
 _FEW_LANDMARKS = 20
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
@@ -49,14 +54,9 @@ def search_of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> 
 
 
 def _around(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
-    """Return the 10 k landmarks nearest to each, and itself."""
-    p = len(points)
-    count = min(p, 10 * k + 1)
-    squares = np.einsum("ij,ij->i", points, points)
-    distances = squares - 2.0 * (points @ points.T)
-    np.fill_diagonal(distances, -np.inf)
-    near = np.argpartition(distances, count - 1, axis=1)[:, :count]
-    return np.ascontiguousarray(near, dtype=np.int32)
+    """Return each landmark with the 10 k nearest others, or all others."""
+    near = PointIndex(points).neighbours(10 * k)[0]
+    return np.ascontiguousarray(np.column_stack([np.arange(len(points), dtype=np.int32), near]))
 
 
 @dataclass(frozen=True)
@@ -189,15 +189,16 @@ class _Graph:
         used = np.flatnonzero(degrees > 0)
         ends, squares = bridges(self.search.points[used], parts[used])
         if len(ends):
-            # Each bridge is an object tied to both. Without these the eigenvalues are equal, so a dense solver is used.
+            # Each as an object that is tied to both.
             near = self.sigma**2
             weights = np.maximum(near / (near + squares), _LEAST_TIE)
-            bound = np.zeros((len(ends), p))
-            np.put_along_axis(bound, used[ends], np.sqrt(0.5 * weights)[:, None], axis=1)
-            inner = inner.toarray() + bound.T @ bound
+            rows = np.repeat(np.arange(len(ends)), 2)
+            halves = np.repeat(np.sqrt(0.5 * weights), 2)
+            bound = sp.csr_array((halves, (rows, used[ends].ravel())), shape=(len(ends), p))
+            inner = sp.csr_array(inner + bound.T @ bound)
             degrees += bound.T @ np.sqrt(2.0 * weights)
         one = np.where(degrees > 0, 0, -1).astype(np.int64)
-        return transfer_cut_of_products(inner, degrees, k, lambda: one)
+        return transfer_cut_of_products(inner, degrees, k, lambda: one, bridged=len(ends) > 0)
 
 
 SPECTRAL = Kind(

@@ -30,7 +30,7 @@ __all__ = [
 
 # Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 _BLOCK = 1 << 17
-_COORDINATES = 1 << 18
+_COORDINATES = 1 << 20
 
 Layout = dict[str, tuple[str, int]]  # for each array the kind of dtype and the number of dimensions
 

@@ -1,0 +1,87 @@
+"""Leading eigenpairs of sparse matrices, beside LAPACK: of parts that weak ties connect, alike or not."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from conclust.spectra import eigenpairs
+from conclust.spectra.eigenpairs import leading_of_sparse
+from conclust.spectra.transfer_cut import transfer_cut_of_products
+
+
+def block(size, seed):
+    """Return the weights of a connected graph of points in the plane."""
+    points = np.random.default_rng(seed).random((size, 2))
+    squares = ((points[:, None] - points) ** 2).sum(axis=2)
+    return np.where(squares < 0.15, np.exp(-squares / 0.02), 0.0)
+
+
+def bridged(blocks, tie):
+    """Return inner products and degrees of a graph whose blocks are tied in a chain."""
+    sizes = [len(one) for one in blocks]
+    inner = sp.block_diag(blocks).toarray()
+    degrees = inner.sum(axis=1)
+    firsts = np.cumsum([0, *sizes[:-1]])
+    for one, other in pairwise(firsts):
+        ends = [one, other]
+        inner[np.ix_(ends, ends)] += 0.5 * tie
+        degrees[ends] += tie
+    return inner, degrees
+
+
+@pytest.mark.parametrize("tie", [1e-7, 1e-3, 0.5])
+@pytest.mark.parametrize("k", [1, 4, 6, 15])
+@pytest.mark.parametrize("alike", [False, True], ids=["different", "alike"])
+def test_the_leading_eigenpairs_match_the_full_matrix(alike, k, tie):
+    inner, degrees = bridged([block(60, 0 if alike else seed) for seed in range(6)], tie)
+    y = 1 / np.sqrt(degrees)
+    E = inner * y[:, None] * y
+    expected_values, expected = np.linalg.eigh(E)
+    pairs = leading_of_sparse(sp.csr_array(E), k, repeated=True)
+    if pairs is None:  # missed, or too close to the next ones: the caller solves the whole
+        assert alike or k < 6
+        return
+    values, vectors = pairs
+    np.testing.assert_allclose(values, expected_values[: -k - 1 : -1], atol=1e-8)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-8)
+    # Even the vectors that only weak ties distinguish.
+    gaps = np.abs(np.subtract.outer(expected_values, values))
+    for column in range(k):
+        near = gaps[:, column] < 1e-8
+        assert np.linalg.norm(expected[:, near].T @ vectors[:, column]) == pytest.approx(
+            1, abs=1e-4
+        )
+
+
+def test_a_missed_copy_of_an_eigenvalue_is_noticed(monkeypatch):
+    inner, degrees = bridged([block(150, 0)] * 2, 1e-3)
+    y = 1 / np.sqrt(degrees)
+    E = sp.csr_array(inner * y[:, None] * y)
+    solve = eigenpairs.eigsh
+
+    def without_the_third(matrix, k, **options):
+        if k == 1:  # the search for it
+            return solve(matrix, k, **options)
+        values, vectors = solve(matrix, k + 1, **options)
+        left = np.delete(np.arange(k + 1), k - 2)
+        return values[left], vectors[:, left]
+
+    assert leading_of_sparse(E, 12, repeated=True) is not None
+    monkeypatch.setattr(eigenpairs, "eigsh", without_the_third)
+    assert leading_of_sparse(E, 12) is not None
+    assert leading_of_sparse(E, 12, repeated=True) is None
+
+
+@pytest.mark.parametrize("alike", [False, True], ids=["different", "alike"])
+def test_the_transfer_cut_of_a_bridged_graph_is_the_same_sparse_and_dense(alike, monkeypatch):
+    inner, degrees = bridged([block(80, 0 if alike else seed) for seed in range(4)], 1e-2)
+    one = np.zeros(len(degrees), dtype=np.int64)
+    sparse = transfer_cut_of_products(sp.csr_array(inner), degrees, 6, lambda: one, bridged=True)
+    monkeypatch.setattr(eigenpairs, "_SMALL", len(degrees) + 1)
+    dense = transfer_cut_of_products(sp.csr_array(inner), degrees, 6, lambda: one, bridged=True)
+    np.testing.assert_allclose(sparse.values, dense.values, atol=1e-9)
+    np.testing.assert_allclose(
+        np.abs(np.einsum("ij,ij->j", sparse.clusters, dense.clusters)), 1, atol=1e-6
+    )
