@@ -27,7 +27,7 @@ def shared_clusterings(
     Parameters
     ----------
     ensemble : Ensemble
-        The partitions that the consensus was found of; their weights count.
+        The partitions of the consensus; their weights are used.
     labels : array-like of int of shape (n_samples,)
         The consensus: 0, 1, ...; objects with a negative label are in no cluster.
     new : array-like of shape (n_new, n_partitions)

@@ -117,7 +117,7 @@ class LabelBlocks(Derived):
     @once
     def gram(self) -> sp.csr_array:
         """B'B (T, T), counted block by block."""
-        # Every block counts into a matrix of its own.
+        # Every block counts into a separate matrix.
         what = "The Gram matrix B'B of these labels"
         check_gram(int(self.offsets[-1]) ** 2, what, "Use fewer or coarser partitions.")
         counts = self.total("contingency tables", _gram)[0]

@@ -235,7 +235,7 @@ def _measure(
         for method, (allowed, fit) in _models(arguments, n_classes).items():
             begin = time.perf_counter()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EnsembleWarning)  # the output says the same
+                warnings.simplefilter("ignore", EnsembleWarning)  # the same as in the output
                 model = fitted[method] = fit(ensemble)
             seconds = time.perf_counter() - begin
             counts = (allowed, _clusters_used(model), int(model.n_clusters_))

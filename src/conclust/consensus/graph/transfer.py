@@ -227,7 +227,7 @@ class _Embedding:
 
 def _embedded(edges: Edges, side: ClusterSide, some: NDArray[np.int64], joint: bool) -> Points:
     """Return the points of k-means: objects by some of the triplets, and clusters if `joint`."""
-    # Rows of a length about 1, whatever the scale of the weights: shorter ones are taken for rounding errors.
+    # Rows of length about 1 for any scale of the weights: shorter ones are treated as rounding errors.
     scale = np.sqrt(edges.shape[0] / edges.sums().sum())
     loads, values = side.loads[:, some] * scale, side.values[some]
     clusters = side.clusters[:, some]
