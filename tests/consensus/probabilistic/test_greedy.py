@@ -179,7 +179,7 @@ def test_worked_example_has_optimum_zero(name):
     assert Y[2] @ Y[3] == pytest.approx(2 / 3, abs=1e-3)
 
 
-def test_three_unrelated_objects_in_two_clusters():
+def test_three_unrelated_objects_reach_the_known_optimum():
     c, N = evidence(np.tile([[0], [1], [2]], 8))
     start = start_of(1, 3, 2)
     assert greedy.steps(DenseEvidence(c, N), start, l2, tol=1e-9).objective == pytest.approx(

@@ -237,7 +237,7 @@ def test_worked_example_has_optimum_zero(divergence, init):
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
 
 
-def test_three_unrelated_objects_in_two_clusters():
+def test_three_unrelated_objects_reach_the_known_optimum():
     model = PCC(2, random_state=0, tol=0).fit(np.tile([[0], [1], [2]], 8))
     assert model.objective_ == pytest.approx(2 * 8 * log(2), rel=1e-9)
 
