@@ -17,8 +17,8 @@ def naive_join(tables, on, objects):
     for table in tables.values():
         for name in table:
             if name != on:
-                known = dict(zip(table[on], table[name], strict=True))
-                columns.append([known.get(one) for one in objects])
+                label_of = dict(zip(table[on], table[name], strict=True))
+                columns.append([label_of.get(one) for one in objects])
     return [list(row) for row in zip(*columns, strict=True)]
 
 
