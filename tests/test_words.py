@@ -48,7 +48,7 @@ ALLOWED = {
         "is no": 2,
         "so many": 2,
         "tell": 11,
-        "ask": 11,
+        "ask": 10,
         "but for rounding": 1,
         "plays no part": 4,
         "as of": 5,

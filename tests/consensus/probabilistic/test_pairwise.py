@@ -204,7 +204,7 @@ def test_objects_move_one_by_one_if_moving_together_raises_f(slots, form, diverg
     found = descent.descend(
         pair_evidence, Y, divergence, stopping, report=lambda line, *of: said.append(line)
     )
-    assert any("move in turn" in message for message in said)
+    assert any("move one by one" in message for message in said)
     assert (np.diff(found.trace[:, 0]) <= 1e-9).all()
     there = descent._Work(pair_evidence, found.membership, divergence)
     assert found.objective == pytest.approx(there.objective(), rel=1e-9)

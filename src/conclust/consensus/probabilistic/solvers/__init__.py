@@ -76,7 +76,7 @@ def choose(
             f"divergence {divergence.name!r} use solver='pairwise' or 'greedy'."
         )
     if solver != "auto":
-        return solver, f"{solver}: as asked"
+        return solver, f"{solver}: as requested"
     if pairs is not None:
         return "pairwise", "pairwise: only some pairs are requested"
     if is_squared(divergence):
