@@ -6,14 +6,14 @@ import numpy as np
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])
-# Three partitions that agree, by other names.
+# Three equal partitions with different cluster names.
 E3 = np.column_stack([np.repeat(names, [3, 4, 2]) for names in ([0, 1, 2], [2, 0, 1], [5, 6, 3])])
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1, missing=0.0, noise=0.0):
     """Labels of k planted clusters of equal size, some random, missing or noise, and the clusters.
 
-    Everybody is observed by some partition.
+    Every object is observed by some partition.
     """
     rng = np.random.default_rng(seed)
     truth = np.arange(n) % k
@@ -28,7 +28,7 @@ def planted(seed=0, n=90, m=15, k=3, flip=0.1, missing=0.0, noise=0.0):
 
 
 def random_labels(seed, n, m, k, missing=0.0, noise=0.0):
-    """Labels drawn one by one; everybody is observed by the first partition."""
+    """Labels drawn independently; every object is observed by the first partition."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, k, (n, m))
     labels[rng.random((n, m)) < missing] = -1
@@ -38,7 +38,7 @@ def random_labels(seed, n, m, k, missing=0.0, noise=0.0):
 
 
 def random_codes(rng, n, clusters, dtype, missing=0.0, noise=0.0):
-    """Codes as kernels read them; column u has about clusters[u] clusters."""
+    """Codes in the form of the kernels; column u has about clusters[u] clusters."""
     codes = np.column_stack([rng.integers(0, k, n) for k in clusters]).astype(dtype)
     codes[rng.random(codes.shape) < noise] = np.iinfo(dtype).max - 1
     codes[rng.random(codes.shape) < missing] = np.iinfo(dtype).max
@@ -54,12 +54,12 @@ def labels_of_codes(codes):
 
 
 def random_graph(rng, n, density=0.6):
-    """A symmetric matrix of whole weights without a diagonal."""
+    """A symmetric matrix of integer weights with a zero diagonal."""
     W = np.triu(rng.integers(1, 9, (n, n)) * (rng.random((n, n)) < density), 1).astype(float)
     return W + W.T
 
 
-# Partitions that say little or nothing of who belongs together.
+# Partitions with little or no information about which objects belong together.
 DEGENERATE = ("noise only", "one object", "one noise object", "one cluster", "one pair")
 
 

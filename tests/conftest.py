@@ -1,10 +1,10 @@
-"""What every test runs under."""
+"""Settings for all tests."""
 
 import gc
 import os
 
-# Before the kernels load: workers side by side have fewer cores than threads, and threads that spin while
-# they wait take a quarter of the time from the others.
+# Set before the kernels load: parallel workers have fewer cores than threads, and spinning threads
+# take a quarter of the time from the others.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from conclust import _threads

@@ -1,6 +1,6 @@
-"""Damaged and forged files of every format through every command: refused in a sentence, or read.
+"""Damaged and forged files of every format through every command: refused with a clear error, or read.
 
-``python -m tests.damage 10000 --seed 1`` runs many cases and prints what is at fault; `test_damage.py` runs a few.
+``python -m tests.damage 10000 --seed 1`` runs many cases and prints faults; `test_damage.py` runs a few.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FORGED = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one case."""
+    """The outcome of one case."""
 
     what: str
     code: int
@@ -60,7 +60,7 @@ class Outcome:
 
     @property
     def fault(self) -> str:
-        """Return what is wrong with it; empty if nothing is."""
+        """Return the fault of a case; empty if there is none."""
         if self.code not in (0, 1, 2):
             return f"exit code {self.code}"
         if self.code and not self.text.strip().endswith(("--help", ".", "?")):
@@ -73,7 +73,7 @@ class Outcome:
 
 
 class Workshop:
-    """Sound files of every format, results of every command, and cases made of them by damage."""
+    """Valid files of every format, results of every command, and damaged cases made from them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -291,7 +291,7 @@ class Workshop:
 
 
 def _places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield where values stand in JSON; of long lists the first two."""
+    """Yield the positions of values in JSON; for long lists the first two."""
     if here:
         yield here
     items: Any = ()
@@ -346,7 +346,7 @@ def damaged(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def called(words: list[Any]) -> tuple[int, str]:
-    """Run the command line in this process; return the exit code and what it said."""
+    """Run the command line in this process; return the exit code and the output."""
     printed = io.StringIO()
 
     def late(*_: object) -> None:

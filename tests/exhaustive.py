@@ -16,11 +16,11 @@ K = 3
 
 @dataclass(frozen=True)
 class Case:
-    """An estimator with default settings and, of all partitions of seven objects, what each reaches.
+    """An estimator with default settings and the objective of each partition of seven objects.
 
-    ``values`` takes the label matrix and the fitted model; ``allowed`` says which partitions are
-    sought among; ``least`` whether the objective is to be lowered; ``share`` how many of the ensembles must end
-    at an optimum.
+    ``values`` takes the label matrix and the fitted model; ``allowed`` selects the candidate
+    partitions; ``least`` is whether the objective is minimised; ``share`` is the required share of
+    ensembles that end at an optimum.
     """
 
     estimator: str
@@ -35,7 +35,7 @@ class Case:
         return getattr(conclust, self.estimator)(random_state=seed, **parameters).fit(labels)
 
     def reached(self, labels: Any, model: Any) -> tuple[float, bool]:
-        """The recomputed objective of the partition that was found, and whether it is an optimum."""
+        """Return the recomputed objective of the resulting partition, and whether it is an optimum."""
         sign = -1.0 if self.least else 1.0
         values = self.values(labels, model)
         best = (sign * (values if self.allowed is None else values[self.allowed])).max()

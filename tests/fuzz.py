@@ -1,4 +1,4 @@
-"""Ensembles as they come, and worse: what `test_fuzz.py` runs every method on.
+"""Random and hostile ensembles, on which `test_fuzz.py` runs every method.
 
 Hypothesis draws the shape of a case (so that it can be made smaller when something fails); NumPy
 fills it in from the seed that is part of the case.
@@ -75,7 +75,7 @@ class Case:
     seed: int
 
     def data(self) -> tuple[Any, np.ndarray | None, np.ndarray, np.ndarray | None]:
-        """Return what to fit and to predict, which partition observed which object, the weights."""
+        """Return the input of fit and predict, the mask of observed objects, and the weights."""
         rng = np.random.default_rng(self.seed)
         weights = _weights(self.weights, len(self.columns), rng)
         if self.soft:
@@ -114,7 +114,7 @@ def cases(soft: bool, most: int = 12) -> st.SearchStrategy[Case]:
 
 
 def contained(labels: np.ndarray, container: str) -> Any:
-    """Return labels as users hold them."""
+    """Return labels in a container of users."""
     if container == "uint8" and (labels >= 0).all() and labels.max() < 250:
         return labels.astype(np.uint8)
     if container == "float":

@@ -41,14 +41,14 @@ from conclust.exceptions import ConclustError
 
 mpl.use("Agg")
 SECONDS = 2.0
-# What is called elsewhere, writes, takes minutes by design, or only holds results.
+# Functions that are called elsewhere, write files, take minutes by design, or only hold results.
 _LEFT_OUT = {"write", "demo", "register", "load", "available", "checkpoint", "BlockedArray", "look"}
 _FOLDERS = ("sc", "exceptions", "consensus")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One case that went wrong."""
+    """One failed case."""
 
     case: int
     what: str
@@ -75,7 +75,7 @@ def callables() -> dict[str, Any]:
 
 
 class Drawer:
-    """Draws arguments; `n` objects, so that they often fit each other."""
+    """Draws arguments, all with `n` objects so that they often fit each other."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -90,7 +90,7 @@ class Drawer:
         return value() if callable(value) and not hasattr(value, "fit") else value
 
     def odd(self) -> Any:
-        """Return a value that hardly any parameter takes."""
+        """Return a value that almost no parameter accepts."""
         rng = self.rng
         return self.pick(
             [
@@ -364,7 +364,7 @@ def drawn(thing: Any, drawer: Drawer, odds: float) -> tuple[list[Any], dict[str,
 
 
 def run_case(number: int, seed: int, known: dict[str, Any]) -> tuple[str, Fault | None]:
-    """Run one case; return what became of it, and the fault if it is one."""
+    """Run one case; return its outcome, and the fault if there is one."""
     rng = np.random.default_rng([seed, number])
     name = list(known)[int(rng.integers(len(known)))]
     thing, drawer = known[name], Drawer(rng)
@@ -409,13 +409,13 @@ def _quietly(draw: Callable[[], Any]) -> Any:
         for _ in range(50):
             try:
                 return draw()
-            except ConclustError:  # an input that is none, as an ensemble of an empty partition
+            except ConclustError:  # an invalid input, such as an ensemble of an empty partition
                 continue
     raise AssertionError("no arguments could be drawn")
 
 
 def _fitted(made: Any, drawer: Drawer, odds: float) -> str:
-    """Fit an estimator, and read what it has; return what it was fitted to."""
+    """Fit an estimator, and read its attributes; return its input."""
     of_points = isinstance(made, cc.EnsembleGenerator | cc.ConsensusClustering)
     if "n_jobs" in made.get_params() and drawer.rng.random() < 0.8:
         made.set_params(n_jobs=1)
@@ -446,7 +446,7 @@ def _fitted(made: Any, drawer: Drawer, odds: float) -> str:
 
 
 def _said(error: Exception) -> bool:
-    """Tell whether an error was raised on purpose, by conclust or by scikit-learn's checks of input."""
+    """Return whether an error was raised on purpose, by conclust or by scikit-learn's checks of input."""
     if isinstance(error, ConclustError | NotFittedError):
         return True
     if not isinstance(
@@ -481,7 +481,7 @@ def _short(value: Any) -> str:
 
 
 def run(count: int, seed: int, only: str = "", first: int = 0) -> tuple[Counter[str], list[Fault]]:
-    """Run cases; return what became of them, and the faults."""
+    """Run cases; return their outcomes, and the faults."""
     known = {name: thing for name, thing in callables().items() if only in name}
     seen, faults = Counter[str](), []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

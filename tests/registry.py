@@ -1,6 +1,5 @@
-"""Every public consensus estimator, in every form the common battery runs.
-
-A new estimator in conclust's public names that is not here fails `test_battery.py`.
+"""Every public consensus estimator, in every form that the common battery runs. A public estimator
+that is missing here fails `test_battery.py`.
 """
 
 from __future__ import annotations
@@ -142,7 +141,7 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
 
 
 def asked_for(*, of_each_class: bool = False) -> list[str]:
-    """Return the forms that a law is tried on: all, or one of each class, as with CONCLUST_FORMS=first."""
+    """Return the forms on which a law is tested: all, or one of each class with CONCLUST_FORMS=first."""
     if not of_each_class and os.environ.get("CONCLUST_FORMS") != "first":
         return sorted(FORMS)
     first: dict[str, str] = {}
@@ -151,8 +150,8 @@ def asked_for(*, of_each_class: bool = False) -> list[str]:
     return sorted(first.values())
 
 
-# (form, test of the battery) -> why the form is exempt from it. What follows from what an estimator
-# says of itself (its Method, its parameters) is added by `exemptions`.
+# (form, test of the battery) -> why the form is exempt from it. Exemptions that follow from an
+# estimator's declarations (its Method, its parameters) are added by `exemptions`.
 PARTICULAR: dict[tuple[str, str], str] = {
     **{
         (form, "one_partition_is_its_own_consensus"): (
@@ -209,12 +208,12 @@ PARTICULAR: dict[tuple[str, str], str] = {
                 "BayesianEnsemble",
                 "BayesianEnsemble Gibbs",
                 "NonparametricBayesianEnsemble",
-            ): ("the probability of a label that no other object has tells no clusters apart"),
+            ): ("the probability of a label that no other object has does not separate clusters"),
             ("MCLA", "MCLA spectral"): "it groups clusters, and noise has none",
             ("Voting", "Voting hard", "Voting one pass"): ("clusters vote, and noise has none"),
             ("FuzzyRows cmeans",): "singletons are coordinates, and noise has none",
             ("WeightedNMF", "NMF", "LeftStochastic"): (
-                "noise is with nobody, not even itself: the diagonal differs"
+                "noise is with no object, not even itself: the diagonal differs"
             ),
         }.items()
         for form in forms

@@ -1,4 +1,4 @@
-"""The shape of the house: floors, doors, public names, what a repository must not hold."""
+"""The architecture: layers, imports, public names, and files that a repository must not hold."""
 
 import ast
 import doctest
@@ -19,8 +19,8 @@ import conclust
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "conclust"
 
-# Imports go down only: a module may import what stands on a lower floor, on a lower step of its own
-# floor, or on its own step. A module that is not here fails the test: give it a floor.
+# Imports go down only: a module may import modules of a lower floor, of a lower step of its own
+# floor, or of its own step. A module that is missing here fails the test: add it to a floor.
 FLOORS = {
     # 1 the thing
     "exceptions": (1, 0),
@@ -222,7 +222,7 @@ def public_objects():
             continue
         try:
             value = getattr(conclust, name)
-        except ImportError:  # told by test_public_names_resolve, name by name
+        except ImportError:  # reported by test_public_names_resolve, name by name
             continue
         if inspect.ismodule(value):
             found |= {f"{name}.{inner}": getattr(value, inner) for inner in value.__all__}
@@ -252,7 +252,7 @@ def methods_of(value):
 
 
 def section(doc, title):
-    """Return the lines of one section of a numpydoc docstring, None where it is absent."""
+    """Return the lines of one section of a numpydoc docstring, None if it is absent."""
     lines = inspect.cleandoc(doc).splitlines()
     for i in range(len(lines) - 1):
         if lines[i] == title and set(lines[i + 1]) == {"-"}:
@@ -276,7 +276,7 @@ def parameters(signature):
 
 
 def is_record(value):
-    """Tell whether a value is a dataclass or a named tuple."""
+    """Return whether a value is a dataclass or a named tuple."""
     return is_dataclass(value) or hasattr(value, "_fields")
 
 
@@ -291,7 +291,7 @@ def test_docstrings_name_the_parameters():
         assert doc, f"{name} has no docstring"
         if is_record(value):
             told, there = documented(doc, "Attributes"), fields_of(value)
-            # Most are made by conclust, and describe what they hold; some are made by the user.
+            # Most are made by conclust, and describe their content; some are made by the user.
             assert told == there or documented(doc) == there, name
         else:
             assert documented(doc) == parameters(inspect.signature(value)), name
@@ -317,7 +317,7 @@ def test_docstrings_have_an_example():
         assert section(PUBLIC[name].__doc__, "Examples"), f"{name} has no example"
 
 
-# Their examples run where anndata is: tests/sc/test_examples.py.
+# Their examples need anndata: tests/sc/test_examples.py.
 ELSEWHERE = "conclust.sc."
 
 
@@ -399,7 +399,7 @@ def test_constraints_are_names_and_versions(path):
     assert names == sorted(set(names))
 
 
-LONGEST = 640  # lines: "about 600" is the rule of the house
+LONGEST = 640  # lines: the rule is "about 600"
 
 
 def test_files_are_of_a_readable_length():
@@ -447,7 +447,7 @@ def test_no_todo_is_left():
 
 
 def folder_of(module):
-    """Return the folder that a module lies in, or that it is."""
+    """Return the folder of a module, or the module itself if it is a folder."""
     parts = module.split(".")
     return module if (PACKAGE.parent / "/".join(parts)).is_dir() else ".".join(parts[:-1])
 
@@ -475,13 +475,13 @@ def test_no_folders_import_each_other_in_a_circle():
 
 
 def test_no_files_import_each_other_in_a_circle():
-    """Neither at the top, nor inside a function, nor for types alone."""
+    """Neither at the top, nor inside a function, nor for type checking only."""
     names = {name_of(module) for module in MODULES}
     edges = {
         name_of(module): {other for other in imported(module) if other in names} - {name_of(module)}
         for module in MODULES
     }
-    # A name from a package is from its door; a submodule is itself.
+    # A name from a package is resolved to its __init__; a submodule to itself.
     for module in MODULES:
         doors = {
             ".".join(other.split(".")[:-1])
@@ -514,7 +514,7 @@ def test_no_folder_has_more_than_sixteen_files():
 
 
 def functions(module):
-    """The functions and methods of a module but constructors, each with how many parameters it takes."""
+    """The functions and methods of a module except constructors, each with its number of parameters."""
     for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.FunctionDef) and node.name != "__init__":
             names = [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
@@ -532,7 +532,7 @@ def test_functions_of_the_consensus_take_seven_parameters_at_most():
     assert {name: count for name, count in most.items() if count > 7} == {}
 
 
-def test_functions_of_more_than_five_parameters_say_what_each_is():
+def test_functions_of_more_than_five_parameters_document_each():
     many = [
         (f"{module}.{node.name}", ast.get_docstring(node) or "")
         for module in MODULES

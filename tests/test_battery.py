@@ -1,4 +1,4 @@
-"""The common battery: what must hold for every consensus estimator, in every form."""
+"""The common battery: laws of every consensus estimator, in every form."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def same(a, b):
 
 def fit(form, labels, k):
     with warnings.catch_warnings():
-        # Pairs without evidence are what some of these inputs are about.
+        # Some of these inputs are meant to have pairs without evidence.
         warnings.simplefilter("ignore", EvidenceWarning)
         return make(form, k).fit(labels)
 
@@ -96,7 +96,7 @@ def test_every_exemption_names_a_form_and_a_test():
         assert any(hasattr(module, f"test_{test}") for module in modules), test
 
 
-# -- the same evidence, told otherwise
+# -- equivalent evidence
 
 
 def test_cluster_names_change_no_bit(form):
@@ -122,8 +122,7 @@ def test_the_order_of_partitions_does_not_matter(form):
 
 
 def test_doubling_the_ensemble_changes_nothing(form):
-    labels, _ = planted()
-    assert same(usual(form).labels_, fit(form, np.hstack([labels, labels]), 3).labels_)
+    assert same(usual(form).labels_, fit(form, np.hstack([planted()[0]] * 2), 3).labels_)
 
 
 def test_integer_weights_act_as_repetitions(form):
@@ -134,7 +133,7 @@ def test_integer_weights_act_as_repetitions(form):
     assert same(fit(form, weighted, 3).labels_, fit(form, repeated, 3).labels_)
 
 
-# -- what the answer must be
+# -- required results
 
 
 def test_planted_clusters_are_found(form):
@@ -233,7 +232,7 @@ def test_a_constant_partition_separates_no_objects(form):
 
 
 def test_unobserved_pairs_leave_all_numbers_finite(form):
-    # Two halves of objects, each seen by other partitions.
+    # Two halves of objects, each observed by different partitions.
     truth = np.repeat(np.arange(2), 10)
     labels = np.column_stack([truth] * 8)
     labels[::2, :4] = labels[1::2, 4:] = -1
@@ -252,7 +251,7 @@ def test_duplicated_objects_stay_together(form):
     np.testing.assert_array_equal(found[::2], found[1::2])
 
 
-# 300 clusters where 3 are asked for.
+# 300 clusters where 3 are requested.
 @of_each_class
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.EnsembleWarning")
 def test_more_than_255_clusters_and_partitions(form):
@@ -503,7 +502,7 @@ def test_ground_truth_is_ignored(form):
     np.testing.assert_array_equal(found, usual(form).labels_)
 
 
-# -- input that cannot be meant
+# -- invalid input
 
 
 BAD = {
@@ -541,20 +540,16 @@ def test_sparse_labels_are_refused(form):
 
 @of_each_class
 def test_invalid_numbers_of_clusters_are_refused(form):
-    labels, _ = planted()
-    name = FORMS[form][0]
+    message = rf"The 'n_clusters' parameter of {FORMS[form][0]} must be an int"
     for k in (0, -1, 2.5, "two", True):
-        with pytest.raises(
-            ParameterError, match=rf"The 'n_clusters' parameter of {name} must be an int"
-        ):
-            make(form, k).fit(labels)
+        with pytest.raises(ParameterError, match=message):
+            make(form, k).fit(planted()[0])
 
 
 @of_each_class
 def test_unknown_values_of_missing_are_refused(form):
-    labels, _ = planted()
     with pytest.raises(ParameterError, match="'missing'"):
-        make(form, 2).set_params(missing="huh").fit(labels)
+        make(form, 2).set_params(missing="huh").fit(planted()[0])
 
 
 @of_each_class
@@ -589,7 +584,7 @@ def test_the_dense_limit_error_names_alternatives(form):
     parameters = FORMS[form][1]
     name = FORMS[form][0]
     without = name in WITHOUT_MATRIX and "complete" not in parameters.values()
-    # PTA's similarities are of all pairs, whatever the linkage.
+    # PTA's similarities cover all pairs for any linkage.
     tree = parameters.get("linkage") == "single" and name != "PTA"
     # Average linkage, its default, of complete labels.
     tree |= name in ("EAC", "WeightedEAC") and parameters.get("linkage", "average") == "average"

@@ -1,4 +1,4 @@
-"""What the benchmarks say of growth: powers read from costs, and seconds judged by them."""
+"""Growth in the benchmarks: exponents read from costs, and seconds compared with them."""
 
 import pytest
 from benchmarks.cliffs import documented_power, faults
@@ -16,7 +16,7 @@ from benchmarks.cliffs import documented_power, faults
         ("n^3", 3),
     ],
 )
-def test_the_exponent_of_a_cost_is_that_of_its_highest_product(cost, power):
+def test_the_exponent_of_a_cost_comes_from_its_highest_product(cost, power):
     assert documented_power(cost) == power
 
 

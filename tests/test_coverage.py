@@ -1,4 +1,4 @@
-"""The report of `make coverage`: what it counts, and its floor."""
+"""The report of `make coverage`: its counts and its minimum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damaged and forged files through every command: refused in a sentence, or read; never an internal error.
+"""Damaged and forged files through every command: refused with a clear error, or read; never an internal error.
 
 CONCLUST_DAMAGE=10000 sets the number of cases, CONCLUST_DAMAGE_SEED=1 their seed.
 """
@@ -26,7 +26,7 @@ def workshop(tmp_path_factory):
 def test_damaged_files_are_refused_or_read(workshop):
     outcomes = [workshop.case(np.random.default_rng([SEED, i])) for i in range(CASES)]
     assert [outcome for outcome in outcomes if outcome.fault] == []
-    # Most damage shows; what does not show gives an answer.
+    # Most damage is detected; otherwise the file gives a result.
     refused = sum(outcome.code > 0 for outcome in outcomes)
     assert 0 < refused < CASES
 
@@ -65,7 +65,7 @@ def test_forged_values_of_a_result_are_refused_or_read(workshop, name, place):
 
 @pytest.mark.parametrize("name", ["combine", "cluster", "select"])
 def test_forged_entries_give_no_internal_error(workshop, name):
-    """Every entry, with values of other types: `report` of select, else `predict`."""
+    """Tests every entry with values of other types: `report` for select, else `predict`."""
     faults = []
     for place in workshop.entries[name]:
         for value in (None, "x", [], {}, 10**400):
@@ -79,7 +79,7 @@ def test_forged_entries_give_no_internal_error(workshop, name):
 
 @pytest.mark.parametrize("name", ["combine", "cluster", "select"])
 def test_missing_entries_give_no_internal_error(workshop, name):
-    """Every entry by another name, as one damaged byte makes it: `report` and `predict`."""
+    """Tests every entry under another name, as by one damaged byte: `report` and `predict`."""
     faults = []
     for place in workshop.entries[name]:
         if isinstance(place[-1], str):

@@ -1,4 +1,4 @@
-"""The pages of docs/: their examples do what they say, and what they name is there."""
+"""The pages of docs/: their examples run, and the names in them exist."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from conclust.cli.parser import build_parser
 from conclust.selection import choose
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-# Pages that run where anndata is: tests/sc/test_examples.py.
+# Pages that need anndata: tests/sc/test_examples.py.
 ELSEWHERE = ("how-to/combine_cells.md", "how-to/combine_domains.md")
 PAGES = sorted(
     path.relative_to(DOCS).as_posix()
@@ -40,11 +40,11 @@ PAGES = sorted(
 
 @functools.cache
 def run(page: str) -> tuple[doctest.TestResults, dict[str, Any]]:
-    """Run the examples of a page; return what came of it, and the names that they leave."""
+    """Run the examples of a page; return the outcome, and the names that they define."""
     text = (DOCS / page).read_text("utf-8")
     test = doctest.DocTestParser().get_doctest(text, {}, page, str(DOCS / page), 0)
     with warnings.catch_warnings():
-        # Told by the clock, of a machine that is busy too.
+        # Depends on the clock, also on a busy machine.
         warnings.filterwarnings("ignore", message=".* references will take about")
         actual = doctest.DocTestRunner().run(test, clear_globs=False)
     return actual, test.globs
@@ -73,7 +73,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Of:
-    """Something of a class, that was not made."""
+    """An instance of a class that was not created."""
 
     cls: type
 
@@ -109,17 +109,17 @@ def spans_of(text: str) -> list[str]:
 
 
 class Unknown(Exception):
-    """A name that nothing has."""
+    """A name that does not exist."""
 
 
 class Names:
-    """The names of a page, and what hangs on them."""
+    """The names of a page, and their attributes."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = {**vars(sklearn.metrics), **dict(all_estimators()), **given}
 
     def resolve(self, node: ast.AST, words: frozenset[str]) -> Any:
-        """Return what an expression is: a value, `Of` what a call returns, or ANY. Calls are not made."""
+        """Evaluate an expression without calls: a value, `Of` the type that a call returns, or ANY."""
         match node:
             case ast.Constant():
                 return node.value
@@ -157,7 +157,7 @@ class Names:
 
 
 def member(base: Any, name: str) -> Any:
-    """Return an attribute, of a value or of what a class says that its instances have."""
+    """Return an attribute of a value, or of the documented attributes of a class."""
     if base is ANY:
         return ANY
     if not isinstance(base, Of):
@@ -190,14 +190,14 @@ def hints_of(thing: Any) -> dict[str, Any]:
 
 
 def outcome(called: Any, n_arguments: int, keywords: list[str | None]) -> Any:
-    """Return what a call gives; Unknown where it has no place for an argument."""
+    """Return the result of a call; Unknown if it does not accept an argument."""
     if called is ANY:
         return ANY
     if not callable(called):
         raise Unknown(f"{called!r:.60} cannot be called")
     try:
         signature = inspect.signature(called)
-    except ValueError:  # of some built-in functions there is none
+    except ValueError:  # some built-in functions have none
         return ANY
     unbound = inspect.isfunction(called) and "self" in signature.parameters
     try:

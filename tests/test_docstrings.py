@@ -1,4 +1,4 @@
-"""Docstrings are sound reStructuredText: what Sphinx would stumble over is found without it."""
+"""Docstrings are valid reStructuredText, checked without Sphinx."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "conclust"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# What is not read as prose: literals, roles, text in quotes of code, doctests.
+# Parts that are not prose: literals, roles, quoted code, doctests.
 LITERAL = re.compile(r"``.+?``|:\w+:`[^`]+`|`[^`]+`_?", re.DOTALL)
 REFERENCE = re.compile(r"(?<![\w`])[A-Za-z]\w*_(?![\w`])")
 SUBSTITUTION = re.compile(r"(?<![\w|])\|(?=[^\s|])")

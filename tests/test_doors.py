@@ -1,4 +1,4 @@
-"""The same question gets the same answer through every door: Python, shell, report."""
+"""Python, shell and report give the same results."""
 
 import csv
 import json

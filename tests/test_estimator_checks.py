@@ -33,7 +33,7 @@ def expected(estimator):
     if isinstance(estimator, ConsensusClustering):
         return {}
     missing = estimator.__sklearn_tags__().input_tags.allow_nan
-    # scikit-learn 1.6 subtracts a mean from whole labels in place before it comes to us.
+    # scikit-learn 1.6 subtracts a mean from integer labels in place before calling the estimator.
     own_fault = sklearn.__version__.startswith("1.6.")
     skipped = () if missing or own_fault else ("check_positive_only_tag_during_fit",)
     return {check: why for check, why in OF_LABELS.items() if check not in skipped}

@@ -1,4 +1,4 @@
-"""The experiments run, in small, and write what they print."""
+"""Small versions of the experiments run, and write what they print."""
 
 import csv
 import json
@@ -87,7 +87,7 @@ def test_members_of_each_kind_are_combined(tmp_path, capsys):
         for row in rows_of(tmp_path / "members.csv")
     }
     assert len(rows) == 2 * len(members.KINDS) * len(members.METHODS)
-    # Rings are no groups for k-means.
+    # k-means cannot find rings.
     assert float(rows["CC", "spectral", "U-SENC"]["NMI"]) > 0.75
     assert float(rows["CC", "kmeans", "KCC"]["NMI"]) < 0.5
     assert float(rows["iris", "both", "PCC"]["ARI"]) > 0.5
@@ -99,7 +99,7 @@ def test_members_of_shared_graphs_are_combined(tmp_path, capsys):
     rows = rows_of(tmp_path / "graphs.csv")
     assert [row["graphs"] for row in rows] == ["20", "4", "2", "1"]
     assert all(float(row["AutoConsensus"]) > 0.5 for row in rows)
-    # Members of one graph resemble each other more.
+    # Members of one graph are more similar to each other.
     assert float(rows[0]["alike"]) < float(rows[-1]["alike"]) <= 1
     assert len(rows_of(tmp_path / "graphs_seconds.csv")) == 4
     assert "1 graphs: AutoConsensus" in capsys.readouterr().out
@@ -277,7 +277,7 @@ def test_a_run_continues_with_a_higher_limit_draw_by_draw(made_up_pool, tmp_path
     kept = json.loads((tmp_path / "scores.json").read_text())["found"]["mfeat/HBGF"]
     assert len(kept["nmi"]) == 2
     board.main([*given, "--limit", "60"])
-    assert len(scored) == 4  # one was kept, one interrupted, two were left
+    assert len(scored) == 4  # one was kept, one interrupted, two were remaining
     with pytest.raises(SystemExit, match="was made with"):
         board.main([*given, "--limit", "30"])
 
@@ -363,7 +363,7 @@ def test_the_default_finds_textbook_blobs_and_no_clusters_in_a_cloud(tmp_path, c
     reference = float(rows["six blobs", "k-means, true K"]["ARI told"])
     assert float(actual["ARI"]) >= 0.99 * reference
     assert rows["clouds", "AutoConsensus"]["right"] == "1.0"
-    assert rows["six blobs", "LWEA"]["right"] == ""  # is told the number
+    assert rows["six blobs", "LWEA"]["right"] == ""  # receives the number
     assert len(rows_of(tmp_path / "sets.csv")) == 3
     assert "Number found" in capsys.readouterr().out
 
@@ -484,7 +484,7 @@ def test_confidence_is_ranked_and_calibrated(tmp_path, capsys, monkeypatch):
     assert {row["members"] for row in rows} == {"both", "default", "resampled"}
     actual = {row["measure"]: float(row["AUC"]) for row in rows if row["members"] == "both"}
     assert len(actual) == 9
-    # Overlapping Gaussians: the objects between two of them are unsure, and some of them wrong.
+    # Overlapping Gaussians: the objects between two of them are uncertain, and some are misassigned.
     assert min(actual.values()) > 0.6
     assert all(0 <= float(row["ECE"]) <= 1 for row in rows)
     assert "Ranking of wrong objects" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""What a first use imports: neither scipy.stats nor pandas, and for the list of methods not even NumPy."""
+"""Imports of a first use: neither scipy.stats nor pandas, and not even NumPy for the list of methods."""
 
 import json
 import subprocess
@@ -40,13 +40,13 @@ def imported(program):
 
 
 @pytest.mark.parametrize("name", ["HBGF", "PCC", "EAC", "KCC"])
-def test_a_first_consensus_imports_what_it_needs(name):
+def test_a_first_consensus_imports_only_needed_modules(name):
     actual = imported(FIT.format(name=name))
     assert "sklearn.base" in actual
     assert not actual & (HEAVY | {"scipy.optimize"})
 
 
-def test_a_first_fit_of_points_imports_what_it_needs():
+def test_a_first_fit_of_points_imports_only_needed_modules():
     assert not imported(POINTS) & HEAVY
 
 
@@ -105,7 +105,7 @@ def test_imported_modules_are_not_replaced():
 
 
 def test_a_missing_pandas_stays_missing():
-    """None in sys.modules refuses the import, as where pandas is not installed."""
+    """None in sys.modules makes the import fail, as if pandas were not installed."""
     imported(
         "import sys\nsys.modules['pandas'] = None\n"
         + FIT.format(name="HBGF")

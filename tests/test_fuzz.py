@@ -1,4 +1,4 @@
-"""Whatever comes in, what comes out is an answer within the contract or a refusal with its sentence.
+"""Any input gives a result within the contract, or a clear error.
 
 CONCLUST_FUZZ=10000 sets the number of cases (by default a few for each form of each estimator),
 CONCLUST_FUZZ_SEED=1 their seeds. Each case may take a second of processor time.
@@ -49,7 +49,7 @@ def test_random_input_gives_a_result_or_an_error(form):
 
 
 def check(form: str, case: Case) -> None:
-    """Fit, and look at all that a user can read of it."""
+    """Fit, and read all attributes that a user can read."""
     X, new, present, weights = case.data()
     model = make(form, case.k)
     if "n_jobs" in model.get_params():
@@ -80,11 +80,11 @@ def check(form: str, case: Case) -> None:
 
 
 def expected_refusal(model, case, present, weights):
-    """Return the errors that a case may bring; none if it is to be answered."""
+    """Return the errors that a case may raise; none if it must succeed."""
     method = model.method
     if not present.any(axis=0).all():
         return {InputError}
-    # Objects missing everywhere are left out first.
+    # Objects missing everywhere are removed first.
     observed = present[present.any(axis=1)]
     if (
         (not observed.all() and not model._takes_missing())
@@ -100,7 +100,7 @@ def expected_refusal(model, case, present, weights):
 
 
 def contract(model, new, case, present):
-    """Check labels, memberships, the objective and the answers for new objects."""
+    """Check labels, memberships, the objective and the predictions for new objects."""
     seen = present.any(axis=1)
     check_labels(model.labels_, seen)
     actual = model.labels_[seen]

@@ -1,4 +1,4 @@
-"""Every public function with drawn arguments: an answer, or an error in conclust's own words.
+"""Every public function with random arguments: a result, or an error of conclust.
 
 CONCLUST_CALLS=20000 sets the number of cases, CONCLUST_CALLS_SEED=1 their seed.
 """
@@ -14,7 +14,7 @@ SEED = int(os.environ.get("CONCLUST_CALLS_SEED", "2"))
 def test_random_calls_give_a_result_or_an_error():
     seen, faults = run(CASES, SEED)
     assert faults == []
-    # Both happen: the arguments are neither all good nor all bad.
+    # Both happen: the arguments are neither all valid nor all invalid.
     assert min(seen["answered"], seen["refused"]) > CASES // 10
 
 

@@ -1,4 +1,4 @@
-"""What drawn arguments found (`tests/fuzz_calls.py`): each ends in an answer or a sentence."""
+"""Faults found by random arguments (`tests/fuzz_calls.py`): each now gives a result or a clear error."""
 
 from __future__ import annotations
 

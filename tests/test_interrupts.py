@@ -1,4 +1,4 @@
-"""Ctrl-C inside of long fits: heard within a second, and the estimator is left as it was."""
+"""Ctrl-C inside of long fits takes effect within a second, and leaves the estimator unchanged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def seeded(estimator):
 
 
 def interrupted(run):
-    """Press Ctrl-C after 0.7 CPU seconds of `run`; return how many more it took, and the traceback."""
+    """Send Ctrl-C after 0.7 CPU seconds of `run`; return the additional seconds, and the traceback."""
     begun, pressed, ended = time.process_time(), [], threading.Event()
 
     def press():
@@ -79,9 +79,8 @@ def interrupted(run):
 
 
 def heard(run, within=1.0):
-    """Return the traceback of a Ctrl-C that was heard in time: at the first, second or third try.
-
-    What does not listen is late every time; a machine at other work may be late once.
+    """Return the traceback of a Ctrl-C that took effect in time, at the first, second or third try.
+    Code that does not check is late every time; a busy machine may be late once.
     """
     for _ in range(3):
         late, trace = interrupted(run)
@@ -207,9 +206,9 @@ def test_a_kernel_ends_in_a_thread_that_is_cancelled():
     assert done == ["unwanted"]
 
 
-# ---- the command, while Python reads its modules
+# ---- the command during imports
 
-# As the script begins that pip writes. The first import after the handlers are set is said to the test.
+# The start of the script written by pip. The first import after the handlers are set is reported to the test.
 SCRIPT = """
 import re, sys
 class Listed:
@@ -224,7 +223,7 @@ process()
 
 @pytest.fixture(scope="module")
 def long_command(tmp_path_factory):
-    """Return a command that takes seconds, most of all of which are not imports."""
+    """Return a command that takes seconds, most of them outside of imports."""
     folder = tmp_path_factory.mktemp("early")
     np.save(folder / "points.npy", np.random.default_rng(0).normal(size=(20_000, 12)))
     return ["cluster", str(folder / "points.npy"), "--out", str(folder / "out"), "-q"]
@@ -265,7 +264,7 @@ def test_nothing_is_imported_before_signals_are_handled():
     "module", ["conclust.cli.parser", "conclust.exceptions", "argparse", "numpy"]
 )
 def test_ctrl_c_in_the_middle_of_an_import(module, tmp_path):
-    """Each module that takes time, and those of the command that imports them."""
+    """Tests each slow module, and those of the command that imports them."""
     np.save(tmp_path / "labels.npy", np.tile([[0], [1]], (5, 3)))
     script = SCRIPT.replace('"conclust.cli"', repr(module)).replace(
         'print("handled", flush=True)', "import os, signal; os.kill(os.getpid(), signal.SIGINT)"

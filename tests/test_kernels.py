@@ -1,4 +1,4 @@
-"""The shape of the C++ sources: folders a stage each, includes that go down, paths that exist."""
+"""The structure of the C++ sources: a folder per stage, includes that go down, paths that exist."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "src" / "conclust" / "_kernels"
 
-# A file may include what lies in its own folder or in one of a lower number.
+# A file may include files of its own folder or of one with a lower number.
 FOLDERS = {
     "base": 0,
     "labels": 1,
@@ -45,7 +45,7 @@ def folder_of(source):
 
 
 def included(source):
-    """List what a file of ours includes of ours."""
+    """List the files of this project that a file includes."""
     return re.findall(r'^#include "([^"]+)"', (KERNELS / source).read_text("utf-8"), re.MULTILINE)
 
 
@@ -67,7 +67,7 @@ def test_folders_hold_few_files(folder):
 
 
 def test_named_headers_exist():
-    """In documentation, and in the docstrings and comments of Python."""
+    """Checks the documentation, and the docstrings and comments of Python."""
     texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("src/**/*.py")]
     named = {
         (path.name, name)

@@ -1,4 +1,4 @@
-"""The driver of mutation testing: what it changes, and that tests are run on the changed copy."""
+"""The driver of mutation testing: its changes, and that tests run on the changed copy."""
 
 import ast
 

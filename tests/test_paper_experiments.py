@@ -1,4 +1,4 @@
-"""The papers' experiments run, in small, count what they say they count, and go on where they were stopped."""
+"""Small versions of the papers' experiments run, count correctly, and resume after a stop."""
 
 import csv
 import json
@@ -233,7 +233,7 @@ def test_stems_match_the_examples_of_porter():
 
 @pytest.fixture
 def made_up_texts(monkeypatch):
-    """Three groups of documents, of which one has its words as stems of others', and a group to be dropped."""
+    """Three groups of documents, one of which shares word stems with another, and a group to be dropped."""
     rng = np.random.default_rng(0)
     stems = ["connect", "relat", "driver", "church", "window", "planet"]
     words = (*stems, "connected", "relational", "the", "rare")

@@ -1,4 +1,4 @@
-"""What the estimators declare of their parameters: borders are taken, what is beyond is refused, docstrings say the same."""
+"""Declared ranges of parameters: ends are accepted, values beyond are refused, docstrings agree."""
 
 import inspect
 import math
@@ -25,7 +25,7 @@ DECLARED = [
 ]
 OF_LABELS = [(kind, one) for kind, one in DECLARED if hasattr(kind, "method")]
 
-# What the table cannot say, and where it is checked.
+# Conditions that the table cannot express, and where they are checked.
 ELSEWHERE = {
     **dict.fromkeys(("n_clusters", "missing", "random_state", "verbose"), "by the base, for all"),
     "AddRemAdd.starts": "a number or 'all'",
@@ -71,7 +71,7 @@ def borders(one):
             (taken if belongs else refused).append(end)
             if belongs:
                 refused.append(math.nextafter(end, away))
-    # Beside an open end: a number of the size that users give.
+    # Next to an open end: a number of usual size.
     return [*taken, 0.5 * (low + min(high, low + 2.0))], refused
 
 
@@ -103,7 +103,7 @@ def test_values_out_of_range_are_refused_before_reading_labels(declared):
 
 @pytest.mark.parametrize("declared", OF_LABELS, ids=name)
 def test_values_at_the_ends_of_ranges_are_accepted(declared):
-    """A fit ends in labels, or says that the value does not suit the others or these labels."""
+    """A fit gives labels, or an error that the value does not suit the others or these labels."""
     kind, one = declared
     for value in borders(one)[0]:
         one.check(value, kind.__name__)
@@ -144,7 +144,7 @@ def test_the_text_of_a_range_matches_scikit_learn():
     assert sentence([bool], 1) == f"{must} a bool. Got 1 instead."
 
 
-# Words of docstrings for an end of a range: what they say of the lower and the upper one.
+# Phrases of docstrings for the ends of a range: the lower and the upper one.
 NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?)(?!\d|,\d)"
 LOW = r"(\d[\d.e-]*)"
 SAYS = {
@@ -158,7 +158,7 @@ SAYS = {
 
 
 def said(text):
-    """Return what a description says of a range."""
+    """Return the range in a description."""
     actual = {"above": 0.0} if re.search(r"\bpositive\b", text, re.IGNORECASE) else {}
     for pattern, ends in SAYS.items():
         match = re.search(pattern, text, re.IGNORECASE)
@@ -176,7 +176,7 @@ def test_docstrings_state_the_declared_ranges(declared):
         return
     first = takes.split(",")[0].split(" or ")[0]
     assert first == next(kind.__name__ for kind in (bool, int, float) if kind in one.kinds)
-    if one.rule != Range():  # the usual range, 1 or more and 0 or more, goes without saying
+    if one.rule != Range():  # the usual ranges, 1 or more and 0 or more, need no mention
         described = Range(**said(meaning))
         if int in one.kinds:
             assert described.whole(one.name) == one.rule.whole(one.name)

@@ -1,4 +1,4 @@
-"""Progress: every method says what it does where it is asked to, and computes the same."""
+"""Progress: every method reports its steps on request, and computes the same results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_an_inner_estimator_reports_under_the_name_of_the_outer_one(capsys):
 
 
 class Clock:
-    """Time that goes on only when it is told to."""
+    """A clock that advances only on demand."""
 
     def __init__(self, monkeypatch):
         self.now = 100.0
@@ -141,7 +141,7 @@ def test_iterations_that_may_end_early_give_a_bound(clock, capsys):
                 rounds("steps", done, 8)
     printed = lines(capsys)
     assert printed[0] == "starts: 0 of 2, steps: 1 of at most 8, at most 60 s left"
-    # Whole starts are the better guess.
+    # Complete starts give a better estimate.
     assert printed[3] == "starts: 1 of 2, steps: 1 of at most 8, about 16 s left"
 
 

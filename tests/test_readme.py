@@ -1,4 +1,4 @@
-"""The README's example and commands run as they stand, and its numbers are those of the code."""
+"""The README's example and commands run unchanged, and its numbers match the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is published: the sdist is whole, versions agree, the workflows call what is there."""
+"""The release: the sdist is complete, versions agree, the workflows call existing commands."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def test_faults_of_an_sdist_are_detected(name, content, said):
         ("conclust/_kernels/_core.abi3.so", None, "holds 0 extensions"),
         ("conclust/_kernels/_core.cpython-311.so", b"", "holds 2 extensions"),
         ("conclust/_kernels/_core.abi3.so", str(ROOT).encode(), "names the folder"),
-        ("conclust/_kernels/module.cpp", b"m", "which nothing asks for"),
-        ("tests/test_a.py", b"t", "which nothing asks for"),
+        ("conclust/_kernels/module.cpp", b"m", "which nothing requires"),
+        ("tests/test_a.py", b"t", "which nothing requires"),
         (f"{INFO}/licenses/LICENSE", None, "lacks LICENSE"),
         (f"{INFO}/METADATA", METADATA.replace(b">=3.11", b">=3.8"), "Requires-Python is >=3.8"),
     ],
@@ -148,7 +148,7 @@ def test_a_whole_conda_package_is_passed():
     [
         (f"{SITE}/conclust/py.typed", None, "lacks conclust/py.typed"),
         (f"{SITE}/conclust/__init__.py", b"other", "another conclust/__init__.py"),
-        (f"{SITE}/numpy/__init__.py", b"", "numpy/__init__.py, which nothing asks for"),
+        (f"{SITE}/numpy/__init__.py", b"", "numpy/__init__.py, which nothing requires"),
         ("bin/conclust", None, "lacks bin/conclust"),
         ("share/man/man1/conclust.1", None, "lacks .data/data/share/man"),
         ("info/licenses/LICENSE", None, "lacks info/licenses/LICENSE"),
@@ -183,7 +183,7 @@ def test_the_sdist_is_complete(tmp_path, capsys):
     files, source = sdist_files(path), tracked()
     assert list(wrong_of_sdist(files, source)) == []
     assert not [name for name in files if name.startswith((".", "tests/", "docs/"))]
-    # A wheel of nothing, to see that the command says so.
+    # An empty wheel, which the command must report.
     shutil.make_archive(str(tmp_path / "empty"), "zip", root_dir=tmp_path, base_dir=path.name)
     empty = (tmp_path / "empty.zip").rename(tmp_path / "empty.whl")
     assert list(wheel_files(empty)) == [path.name]
@@ -299,7 +299,7 @@ def test_the_citation_file_is_valid():
     assert cited.keys() <= CFF_KNOWN
     assert (cited["cff-version"], cited["type"]) == ("1.2.0", "software")
     assert cited["license"] == PROJECT["license"]
-    # A release has a day, here and in the changelog; what is not released yet has none.
+    # A release has a date, here and in the changelog; an unreleased version has none.
     day = heading()[1]
     assert cited["version"] == heading()[0] == version()
     if day == "unreleased":
@@ -378,7 +378,7 @@ def test_workflows_cover_the_local_ci():
     here = set(re.findall(r"\bmake ([\w-]+)", (ROOT / ".ci" / "run").read_text("utf-8")))
     tests = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))
     there = {*tests["jobs"]["linux"]["strategy"]["matrix"]["target"], "wheel"}
-    assert here - {"demo"} <= there
+    assert here - {"demo", "setup"} <= there  # every target sets up what it needs
 
 
 def test_a_tag_publishes_checked_and_tested_wheels():
@@ -401,7 +401,7 @@ def test_wheels_cover_the_supported_pythons():
 
 
 def test_notices_of_bundled_libraries_are_included():
-    """Nanobind and robin_map are compiled into the extension, libgomp is put beside it."""
+    """Nanobind and robin_map are compiled into the extension; libgomp is bundled."""
     text = (ROOT / "LICENSES_bundled.txt").read_text("utf-8")
     for notice in (
         "Copyright (c) 2022 Wenzel Jakob",

@@ -1,4 +1,4 @@
-"""Numbers of repetitions far above any use are refused at once: their seeds alone would fill the memory."""
+"""Absurd numbers of repetitions are refused at once: their seeds alone would fill the memory."""
 
 from __future__ import annotations
 

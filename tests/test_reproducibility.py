@@ -1,4 +1,4 @@
-"""Same seed, same bits: in fresh processes, whatever the settings of threads."""
+"""The same seed gives the same bits, in fresh processes and with any thread settings."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_bits_of_every_form_do_not_depend_on_threads():
 
 
 def test_bits_do_not_depend_on_the_form_of_the_kernels():
-    """CONCLUST_KERNELS=portable is the switch that users have to check this themselves."""
+    """Users can check this themselves with CONCLUST_KERNELS=portable."""
     setting = {**SETTINGS[0], "CONCLUST_KERNELS": "portable"}
     forms = "from conclust._kernels import bitslice_forms as forms; print(*forms())"
     assert printed(forms, setting) == "portable"

@@ -1,4 +1,4 @@
-"""Committed results: what they were made from, single cells made again, and the numbers in prose."""
+"""Committed results: their sources, reproduced cells, and the numbers in prose."""
 
 import csv
 import json
@@ -86,7 +86,7 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_sources_are_what_an_experiment_imports(project):
+def test_sources_are_the_imports_of_an_experiment(project):
     assert set(here(project).sources("one.run")) == {
         "Method", "m", "x", "kernels: one/a.cpp", "kernels: two/b.cpp", "kernels: two/b.h",
     }  # fmt: skip
@@ -189,7 +189,7 @@ def test_results_record_their_sources_or_are_listed_as_older():
     assert known.isdisjoint(stale.OLDER)
     without_results = {"robust2013.random_partitions", "posterior.pools"}
     assert known | set(stale.OLDER) | without_results == set(everything.NAMES)
-    # The list of older ones may only get shorter.
+    # The list of older ones may only shrink.
     assert len(stale.OLDER) <= 13
 
 
@@ -359,7 +359,7 @@ def test_counts_match_the_tables():
         for name, lead in zip(head[1:], rows["AutoConsensus"] - best, strict=True)
         if lead >= -0.025
     ]
-    # The table has two decimals: it can say more sets than there are, not fewer.
+    # The table has two decimals, so it can count too many sets but not too few.
     assert set(words["default within 0.02 on 1, sets"].split(", ")) <= set(near)
     assert words["default within 0.02 on 1"] == "4 of the 9"
     assert counted.number(0.12) == ".12"

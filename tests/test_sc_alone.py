@@ -1,4 +1,4 @@
-"""conclust.sc needs obs, obsm and uns only: here without anndata, and with the pandas that is here (tests/sc has the rest)."""
+"""conclust.sc needs only obs, obsm and uns: tested without anndata (the rest is in tests/sc)."""
 
 import copy
 import sys

@@ -1,4 +1,4 @@
-"""What SECURITY.md promises and no other test looks at."""
+"""Guarantees of SECURITY.md that no other test checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from conclust.exceptions import ConclustError
 PACKAGE = Path(conclust.__file__).parent
 ROOT = PACKAGE.parent.parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
-# Modules that run what data say, that start programs, or that open connections.
+# Modules that execute data, start programs, or open connections.
 DANGEROUS = {
     *("pickle", "marshal", "shelve", "dill", "cloudpickle", "subprocess", "pty", "code", "runpy"),
     *("socket", "ssl", "http", "urllib", "ftplib", "smtplib", "requests", "ctypes", "xmlrpc"),
@@ -73,7 +73,7 @@ def test_files_named_in_the_policy_exist():
 
 
 class Trap:
-    """A pickle that leaves a file where it is read."""
+    """A pickle that creates a file when it is read."""
 
     def __init__(self, path):
         self.path = path

@@ -1,4 +1,4 @@
-"""The site: every public object has a place in it, and what is wrong with a built site is found."""
+"""The site: every public object has a page, and faults of a built site are detected."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_pages_have_titles_that_fit_their_kind():
 
 
 def test_python_blocks_of_pages_run():
-    """A block of Python is a doctest; what cannot run here has no language."""
+    """Python blocks are doctests; blocks that cannot run here have no language."""
     for path in PAGE.parent.rglob("*.md"):
         # tests/cli/test_customers_page.py runs the scripts of its page.
         if "made" not in path.parts and path.name != "customers.md":
@@ -219,7 +219,7 @@ EXAMPLES = sorted((PAGE.parent / "examples").glob("plot_*.py"))
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_are_short_and_show_two_pictures_with_titles(path):
-    """The gallery takes titles for alternative texts, and shows only what is drawn on pyplot's axes."""
+    """The gallery uses titles as alternative texts, and shows only plots on pyplot's axes."""
     text = path.read_text("utf-8")
     assert len(text.splitlines()) <= 60
     assert text.count("plt.show()") >= 2

@@ -1,4 +1,4 @@
-"""The tool behind `make stubs`: what it explains, what it reports."""
+"""The tool behind `make stubs`: accepted and reported differences."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def wrong_of_wheel(files: Mapping[str, bytes], source: Mapping[str, bytes]) -> I
     info = next((name.partition("/")[0] for name in files if ".dist-info/" in name), "?")
     for name in sorted(files.keys() - package.keys() - {*kernels}):
         if not name.startswith((f"{info}/", "conclust.libs/")) and not name.endswith(MANUAL):
-            yield f"the wheel holds {name}, which nothing asks for"
+            yield f"the wheel holds {name}, which nothing requires"
     if not any(name.endswith(MANUAL) for name in files):
         yield f"the wheel lacks {MANUAL}"
     for name in ("LICENSE", "LICENSES_bundled.txt"):

@@ -1,6 +1,5 @@
-"""The methods that read labels in blocks, in every form their battery runs.
-
-A method that says ``blocks=True`` and is not here fails ``test_blocks_battery.py``.
+"""The methods that read labels in blocks, in every form that their battery runs. A method with
+``blocks=True`` that is missing here fails ``test_blocks_battery.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from tests.cases import planted
 
 import conclust
 
-# name of the form -> (class, parameters, how near it is to the fit in memory).
+# name of the form -> (class, parameters, closeness to the fit in memory).
 # "equal": to rounding. "close": as far as objects are placed to a tolerance. "near": as far as iterations
 # end within one. "batch": equal but for noise, whose own label draws it to where it is in memory only.
 # "anywhere": so, and objects that are noise everywhere are as good in any cluster. "optimum": another path
@@ -51,14 +50,14 @@ TOLERANCE = {"equal": 1e-9, "batch": 1e-9, "anywhere": 1e-9, "close": 1e-6, "nea
 
 
 def made(form, k=3, seed=0):
-    """The estimator of a form."""
+    """Return the estimator of a form."""
     name, parameters, _ = FORMS[form]
     estimator = getattr(conclust, name)(k, **parameters)
     return estimator.set_params(random_state=seed) if draws(estimator) else estimator
 
 
 def draws(estimator):
-    """Whether it has a seed."""
+    """Return whether it has a seed."""
     return "random_state" in estimator.get_params()
 
 
@@ -74,7 +73,7 @@ def cases():
     late[:, 5] = np.where(np.arange(300) > 290, 7 + truth, 0)
     nowhere = missing.copy()
     nowhere[[0, 17, 18, 299]] = -1
-    # A whole block that no partition observed.
+    # A complete block that no partition observed.
     nowhere[100:140] = -1
     apart, _ = planted(seed=6, n=300, m=6, k=4, flip=0.0)
     apart[apart == 3] = 2  # components of the graph

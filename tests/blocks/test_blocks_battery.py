@@ -1,4 +1,4 @@
-"""The laws of every method that reads labels in blocks."""
+"""Laws that every method for labels in blocks must satisfy."""
 
 import itertools
 import pickle
@@ -39,7 +39,7 @@ OWN = Divergence(kl.value, kl.derivative, kl.curvature, name="own kl")
 
 @pytest.fixture(autouse=True)
 def in_blocks(monkeypatch):
-    """Few objects are not read at once: the laws are of what many objects get."""
+    """Turns off reading few objects at once, because the laws are about many objects."""
     monkeypatch.setattr(weighted, "_READ_ALL", 0)
 
 
@@ -78,7 +78,7 @@ def test_blocks_give_the_result_of_labels_in_memory(form, case, k):
     if FORMS[form][2] == "optimum":
         constant = getattr(whole, "objective_constant_", None) or 0.0
         assert parts.objective_ <= whole.objective_ + constant + 1e-3 * abs(whole.objective_)
-        # With fewer clusters than were planted the optimum is flat.
+        # With fewer clusters than planted, the optimum is flat.
         assert k == 2 or adjusted_rand_score(actual, whole.labels_) > 0.97
         return
     if FORMS[form][2] == "close" and case == "nowhere":
@@ -212,7 +212,7 @@ def test_an_interrupted_fit_resumes_from_its_checkpoint(form, case, tmp_path, mo
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_distances_of_partitions_are_those_of_the_memberships(case):
+def test_distances_of_partitions_match_the_memberships(case):
     labels, weights = CASES[case]
     model = fitted("WeightedPCC", labels, weights, block_rows=37)
     Y = np.asarray(model.membership_)
@@ -318,7 +318,7 @@ def test_results_larger_than_memory_are_written_to_files(form, monkeypatch):
 
 
 def test_overshooting_blocks_are_stepped_back(monkeypatch):
-    # All blocks at once on labels without clusters: the rounds that are shortened are counted.
+    # All blocks at once on labels without clusters; shortened rounds are counted.
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 4, (60, 5))
     labels[rng.random(labels.shape) < 0.3] = -1
@@ -337,7 +337,7 @@ def test_overshooting_blocks_are_stepped_back(monkeypatch):
             model = conclust.PCC(k, divergence="l2", tol=1e-12, max_iter=40, random_state=0)
             model.fit(LabelStore(labels, weights=weights, block_rows=2))
             assert (np.diff(model.trace_) <= 1e-9 * abs(model.trace_[0])).all()
-            # What was added up on the way is the loss of the memberships there are.
+            # The accumulated loss equals that of the current memberships.
             loss = naive_loss(labels, np.asarray(model.membership_), weights)
             assert model.objective_ == pytest.approx(loss, rel=1e-9)
     assert taken

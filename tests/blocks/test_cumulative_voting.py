@@ -1,4 +1,4 @@
-"""Cumulative voting in blocks where the reference has many more clusters than are asked for."""
+"""Cumulative voting in blocks with a reference of many more clusters than requested."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 def split(kind):
-    """Planted clusters cut into random parts, up to nine a partition."""
+    """Planted clusters split into random parts, up to nine per partition."""
     rng = np.random.default_rng(8)
     truth = rng.integers(3, size=400)
     counts = rng.integers(1, 4, size=9)
@@ -19,7 +19,7 @@ def split(kind):
     labels[flipped] = rng.integers(0, 3, flipped.sum())
     if kind != "complete":
         labels[rng.random(labels.shape) < 0.3] = -1
-        labels[60:75] = -1  # nobody observed them
+        labels[60:75] = -1  # never observed
     if kind == "noise":
         labels[rng.random(labels.shape) < 0.1] = -2
     weights = rng.uniform(0.5, 2.0, 9)
@@ -50,7 +50,7 @@ def test_many_merges_equal_those_in_memory(scheme, kind):
 
 @pytest.mark.parametrize("done", ["votes", "merges"])
 def test_a_second_run_repeats_the_counts_of_the_first(done, tmp_path):
-    # What blocks keep is not part of the checkpoint: votes and merges are.
+    # The checkpoint holds votes and merges, but not the arrays of blocks.
     labels, weights = split("noise")
     store = LabelStore(labels, weights=weights, block_rows=33)
     plain = CumulativeVoting(3).fit(store)

@@ -1,4 +1,4 @@
-"""PEACE in blocks of more objects than are solved on all their pairs."""
+"""PEACE in blocks, with more objects than are solved on all their pairs."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def test_the_likelihood_is_computed_on_the_solved_objects(weighted):
     assert model.log_likelihood_ == model.log_likelihoods_.max()
     assert model.log_likelihoods_.shape == (2,)
     best = float((xlogy(c, c / N) + xlogy(N - c, 1.0 - c / N)).sum())
-    # The other objects are compared with those solved, on top.
+    # The other objects are additionally compared with the solved ones.
     assert model.objective_ > best - model.log_likelihood_
     assert adjusted_rand_score(truth, np.asarray(model.labels_)) > 0.95
 

@@ -1,4 +1,4 @@
-"""Weights of partitions and the distribution of pairs, of labels in blocks: the bits of those in memory."""
+"""Weights of partitions and the distribution of pairs have the same bits for labels in blocks as in memory."""
 
 import itertools
 

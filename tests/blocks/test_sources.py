@@ -1,4 +1,4 @@
-"""Labels are the same wherever they lie."""
+"""All sources give the same labels."""
 
 import pickle
 

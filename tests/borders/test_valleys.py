@@ -1,4 +1,4 @@
-"""Counts along borders beside their twin, whatever moves or turns the points, and refusals."""
+"""Counts along borders against the naive twin and under shifts and rotations of the points, and refusals."""
 
 import numpy as np
 import pytest

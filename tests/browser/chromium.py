@@ -1,4 +1,4 @@
-"""Headless Chromium, driven over a pipe: the protocol of its own developer tools, and no package for it."""
+"""Headless Chromium, driven over a pipe by the protocol of its developer tools, without any package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     "--headless=new",
-    "--no-sandbox",  # of the browser, as root in a container; it opens our own pages only
+    "--no-sandbox",  # required as root in a container; the browser opens only pages of these tests
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--disable-background-networking",
@@ -49,7 +49,7 @@ class Browser:
         to_read, self._write = os.pipe()
         self._read, to_write = os.pipe()
         command = [path, *FLAGS, f"--user-data-dir={self._home}", "about:blank"]
-        # Both ends far from 3 and 4 first, so that neither is closed by the other's move.
+        # Both ends are moved away from 3 and 4 first, so that neither is closed when the other moves.
         script = 'exec 3<&"$0" 4>&"$1"; shift; exec "$@"'
         self._process = subprocess.Popen(
             ["bash", "-c", script, str(to_read), str(to_write), *command],
@@ -95,7 +95,7 @@ class Browser:
             self._events.append(answer)
 
     def events(self, session):
-        """Return what happened in a page since the last time, after all of it has arrived."""
+        """Return the events of a page since the last call, after all of them have arrived."""
         self.ask("Target.getTargets")
         mine = [event for event in self._events if event.get("sessionId") == session]
         self._events = [event for event in self._events if event.get("sessionId") != session]
@@ -136,7 +136,7 @@ class Page:
         return self.browser.ask(method, self.session, **parameters)
 
     def look(self, *, width=1280, height=900, dark=False, phone=False, still=False):
-        """Choose the width of the window in pixels, light or dark, and whether it is a phone."""
+        """Set the width of the window in pixels, the light or dark scheme, and whether it is a phone."""
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -151,7 +151,7 @@ class Page:
         self.ask("Emulation.setEmulatedMedia", features=features)
 
     def go(self, path):
-        """Load a file, and wait until it is there."""
+        """Load a file, and wait until it is loaded."""
         self.ask("Page.navigate", url=Path(path).resolve().as_uri())
         end = time.monotonic() + self.browser.seconds
         while not any(event["method"] == "Page.loadEventFired" for event in self.all_events()):
@@ -165,7 +165,7 @@ class Page:
         return self.happened
 
     def troubles(self):
-        """Return errors, violations of the policy, dialogs, and what was asked of the network."""
+        """Return errors, violations of the policy, dialogs, and network requests."""
         values = []
         for event in self.all_events():
             name, what = event["method"], event["params"]
@@ -186,11 +186,11 @@ class Page:
             elif name == "Network.requestWillBeSent":
                 address = what["request"]["url"]
                 if not address.startswith(("file:", "data:", "blob:")):
-                    values.append(f"asked for {address}")
+                    values.append(f"requested {address}")
         return values
 
     def run(self, script):
-        """Return what an expression of JavaScript gives."""
+        """Return the value of a JavaScript expression."""
         answer = self.ask(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
@@ -229,7 +229,7 @@ class Page:
         Path(path).write_bytes(base64.b64decode(content))
 
     def print(self, path):
-        """Write the page as it is printed: PDF."""
+        """Write the printed page as PDF."""
         content = self.ask(
             "Page.printToPDF",
             printBackground=True,

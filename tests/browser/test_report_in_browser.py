@@ -1,7 +1,7 @@
-"""The report in a browser: no error, nothing run but its own script, and all of it usable by keyboard.
+"""The report in a browser: no errors, no scripts except its own, and every control usable by keyboard.
 
-Run by ``make test-browser``, which needs Debian's chromium. What the pages look like is left in
-``build/screenshots`` to be looked at.
+Run by ``make test-browser``, which needs Debian's chromium. Screenshots are left in
+``build/screenshots`` for inspection.
 """
 
 import base64
@@ -73,7 +73,7 @@ def pages(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, pages):
-    """Open a page and see to its end that nothing went wrong in it."""
+    """Open a page, and check at the end that it had no errors."""
     open_ones = []
 
     def open_page(name, **look):

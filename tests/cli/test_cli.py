@@ -1,4 +1,4 @@
-"""The commands, through main([...]) and once through a process of their own."""
+"""The commands, through main([...]) and once in a separate process."""
 
 import csv
 import json
@@ -55,7 +55,7 @@ def iris(tmp_path):
 
 @pytest.fixture
 def matrix(tmp_path):
-    """Three partitions of eight objects, as a file; two clusters are plain."""
+    """Three partitions of eight objects, as a file; two clusters are clear."""
     path = tmp_path / "labels.csv"
     path.write_text("a,b,c\n" + "0,0,1\n" * 2 + "0,,1\n" + "0,0,-1\n" + "1,2,0\n" * 3 + "1,1,0\n")
     return path
@@ -239,7 +239,7 @@ def test_combine_writes_a_consensus_of_labels(matrix, out, capsys):
     repeated = ["combine", str(saved), "--method", "eac", "--clusters", "2"]
     assert main([*repeated, "--out", str(out), "--force"]) == 0
     assert [row["label"] for row in table(out / "labels.csv")] == list("00001111")
-    assert not (out / "memberships.csv").exists()  # of the result that was replaced
+    assert not (out / "memberships.csv").exists()  # belongs to the replaced result
 
 
 def test_combine_with_weights_and_noise(matrix, out, tmp_path):

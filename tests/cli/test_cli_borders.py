@@ -1,4 +1,4 @@
-"""--borders: the shell says of each border what the library says, keeps it, and the report shows it."""
+"""--borders: the shell prints and stores the border tests of the library, and the report shows them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEMBERS = ["--generator", "kmeans", "--partitions", "10", "--jobs", "1", "-q"]
 
 
 def blobs(n=300, apart=8.0):
-    """Three clusters of which two are near, in columns of different units."""
+    """Three clusters, two of them close together, in columns of different units."""
     rng = np.random.default_rng(0)
     centres = np.array([[0, 0], [apart, 0], [4 * apart, 0]])
     return (rng.normal(size=(n, 2)) + centres[np.arange(n) % 3]) * [1, 1000]
@@ -68,7 +68,7 @@ def test_a_model_is_tested_in_the_scale_of_its_members():
     model = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(X)
     assert model.generator_.scale_ == "standard"
     actual = border_tests(X, model, random_state=0)
-    # Another unit changes nothing: the scaled points are the same, but for rounding.
+    # Another unit changes nothing: the scaled points are the same up to rounding.
     refitted = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(
         X * [1, 1024]
     )
@@ -184,7 +184,7 @@ def test_the_report_shows_table_and_tree(clustered):
     assert [row[2] for row in table["rows"]].count("yes") == borders.n_held > 0
     (picture,) = Gallery().of_tree(borders.tree)["pictures"]
     assert f"{borders.tree.holds().sum()} of 9 splits hold (p < .05)" in picture["alt"]
-    # In Python the same tests make the same section.
+    # The same tests in Python give the same section.
     members = cc.EnsembleGenerator("kmeans", n_partitions=10)
     model = cc.ConsensusClustering(cc.AutoConsensus(4), members, random_state=0).fit(X)
     tests = border_tests(X, model, random_state=0)

@@ -1,4 +1,4 @@
-"""Which column is what: names, categories, columns chosen and dropped; empty cells, decimal comma."""
+"""Roles of columns: names, categories, selected and dropped columns; empty cells, decimal commas."""
 
 import bz2
 import csv
@@ -58,7 +58,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def customers(tmp_path):
-    """Four segments: two columns of numbers tell two of them apart, a category each pair."""
+    """Four segments: two numeric columns separate them into pairs, and a category separates each pair."""
     X, y = make_blobs(240, 2, centers=[(0, 0), (9, 9)], random_state=0)
     rng = np.random.default_rng(0)
     region = rng.integers(0, 2, 240)
@@ -116,7 +116,7 @@ def test_a_column_with_repeats_is_not_taken_as_names(tmp_path):
 
 @pytest.mark.parametrize("kinds", [300, 290])
 def test_a_clustering_of_single_objects_is_refused_at_once(tmp_path, kinds, capsys):
-    # An identity left in made 'combine' compute for minutes: 300 clusters of one object.
+    # With a column of identifiers, 'combine' computed for minutes: 300 singletons.
     rows = [[i % 3, f"x{i % kinds}", i % 3] for i in range(300)]
     path = write(tmp_path / "a.csv", rows, ["r1", "who", "r2"])
     assert run("combine", path, "--out", tmp_path / "o") == 1
@@ -125,7 +125,7 @@ def test_a_clustering_of_single_objects_is_refused_at_once(tmp_path, kinds, caps
     assert "--drop" in error_output
     assert run("combine", path, "--out", tmp_path / "o", "--drop", "who", "-q") == 0
     assert run("combine", path, "--out", tmp_path / "p", "--id-column", "who", "-q") == 0
-    # Named as a clustering, it is one.
+    # If it is selected as a clustering, it is used as one.
     read = read_ensemble(path, Reading(columns=("r1", "who")))
     assert read.ensemble.cluster_counts.tolist() == [3, kinds]
 
@@ -165,7 +165,7 @@ def test_the_column_of_names_keeps_its_name(runs, tmp_path):
     assert list(read(out)[0]) == ["customer_id", "label", "confidence"]
     assert next(iter(read(out, "memberships.csv")[0])) == "customer_id"
     rows = [[f"u{i}", i % 2] for i in range(12)]
-    # A name that the tables need for themselves is not taken.
+    # Names reserved for the output tables are not used.
     path = write(tmp_path / "l.csv", rows, ["label", "r1"])
     assert run("combine", path, "--id-column", "label", "--out", tmp_path / "p", "-q") == 0
     assert list(read(tmp_path / "p")[0])[:2] == ["object", "label"]
@@ -200,7 +200,7 @@ def test_guarded_names_are_matched(tmp_path, capsys):
     assert "12 objects compared, matched by name" in capsys.readouterr().out
 
 
-# ---- columns chosen and dropped
+# ---- selected and dropped columns
 
 
 def test_columns_and_drop_select_columns(runs):
@@ -277,7 +277,7 @@ def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     assert ensemble.n_partitions == 31
     assert ensemble.names[30] == ("north", "south") or ensemble.names[30] == ("south", "north")
     np.testing.assert_array_equal(ensemble.weights, [*[1.0] * 30, 15.0])
-    assert ensemble.labels[7, 30] == -1  # the empty cell: not seen
+    assert ensemble.labels[7, 30] == -1  # the empty cell: not observed
     values = [int(row["label"]) for row in read(out)]
     assert adjusted_rand_score(truth, values) > 0.95
     written = json.loads((out / "result.json").read_text())
@@ -392,7 +392,7 @@ def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
     assert read_points(path, AUTO).X.shape == (2000, 2)
     (tmp_path / f"b{suffix}").write_bytes(path.read_bytes())
     assert read_points(tmp_path / f"b{suffix}", AUTO).X.shape == (2000, 2)
-    # More than one stream, as parallel packers write.
+    # Several streams, as written by parallel compressors.
     path.write_bytes(pack(b"x,y\n1,2\n") + pack(b"3,4\n5,6\n"))
     np.testing.assert_array_equal(read_points(path, AUTO).X, [[1, 2], [3, 4], [5, 6]])
     content = pack(b"x,y\n" + b"1,2\n3,4\n" * 1000)
@@ -433,8 +433,8 @@ def test_damaged_compressed_tables_are_refused(tmp_path):
                 content[:at] + bytes([content[at] ^ 1 << int(at) % 8]) + content[at + 1 :]
             )
             actual = read_or_refused(path)
-            # A bit of the header that says nothing of the content may differ. Lines are read as they are
-            # unpacked, so that a damaged one may be refused before the checksum is.
+            # A bit of the header that does not affect the content may differ. Lines are read while
+            # they are unpacked, so a damaged line may be refused before the checksum.
             assert isinstance(actual, str) or np.array_equal(actual, wanted)
 
 

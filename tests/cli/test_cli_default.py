@@ -1,4 +1,4 @@
-"""What the default prints: the number of clusters with its reason, and how sure it is."""
+"""The output of the default: the number of clusters, its reason, and the confidence."""
 
 import json
 import re

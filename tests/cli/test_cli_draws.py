@@ -1,4 +1,4 @@
-"""conclust combine --rows draws: a clustering a row, chains, burn and thin."""
+"""conclust combine --rows draws: one clustering per row, chains, burn-in and thinning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that take memory or break readers, inputs that would be replaced, and signals in the first moment."""
+"""Files that exhaust memory or break readers, inputs that would be overwritten, and signals at startup."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_nested_arrays_of_a_mat_file_are_not_unpacked(tmp_path, nested):
 
 
 def test_mat_arrays_longer_than_their_shape_count_towards_the_limit(tmp_path, monkeypatch):
-    """The shape says 2 x 2, the data are of 8 MB."""
+    """The declared shape is 2 x 2, but the data have 8 MB."""
     path = tmp_path / "b.mat"
     savemat(path, {"X": np.zeros((1000, 1000))}, do_compression=True)
     content = path.read_bytes()
@@ -107,7 +107,7 @@ def test_mat_arrays_equal_those_of_scipy(tmp_path, form, packed):
 
 
 def test_invalid_types_in_a_mat_file_are_refused(tmp_path):
-    """A type that is none ended SciPy's reader in a segmentation fault."""
+    """An invalid type caused a segmentation fault in SciPy's reader."""
     path = tmp_path / "b.mat"
     savemat(path, {"X": LABELS.astype("u1")})
     content = path.read_bytes()
@@ -177,7 +177,7 @@ def test_force_never_replaces_an_input_file(table, tmp_path, capsys):
     for name in ("result.json", "labels.csv", "ensemble.npz"):
         assert main(["report", str(out), "--out", str(out / name), "--force"]) == 1
     assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
-    # What is not an input is replaced as before.
+    # Files that are not inputs are still replaced.
     assert combine(table, "--out", out, "--force") == 0
     assert main(["report", str(out), "--no-pictures", "--force", "-q"]) == 0
     assert main(["report", str(out), "--no-pictures", "--force", "-q"]) == 0

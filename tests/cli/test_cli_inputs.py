@@ -283,7 +283,7 @@ def test_labels_may_be_missing_noise_or_names(tmp_path):
     assert read.ensemble.names == ((0, 1), ("x", "y"), (1, 7))
 
 
-@pytest.mark.parametrize("more", ["", ",x"])  # numbers only, and the way by names
+@pytest.mark.parametrize("more", ["", ",x"])  # numbers only, and the slower reader of names
 def test_minus_one_as_noise_leaves_empty_cells_missing(tmp_path, more):
     content = f"0,0{more}\n0,1{more}\n-1,-1{more}\n1,0{more}\n"
     read = labels(

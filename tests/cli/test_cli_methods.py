@@ -15,7 +15,7 @@ METHODS = {method.estimator: method for method in conclust.methods()}
 
 @pytest.fixture
 def matrix(tmp_path):
-    """Twelve partitions of forty objects in three plain clusters, one label in twenty wrong."""
+    """Twelve partitions of forty objects in three clear clusters, with one label in twenty wrong."""
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], [14, 13, 13])
     wrong = rng.random((40, 12)) < 0.05
@@ -27,7 +27,7 @@ def matrix(tmp_path):
 
 @pytest.fixture
 def gaps(tmp_path):
-    """Labels of which one is missing."""
+    """Labels with one missing."""
     path = tmp_path / "gaps.csv"
     path.write_text("a,b,c\n" + "0,0,1\n" * 3 + "0,,1\n" + "1,2,0\n" * 4)
     return path
@@ -56,7 +56,7 @@ def number(method):
 
 
 def usage(capsys, *arguments):
-    """Return what a wrong command line is told."""
+    """Return the error message of an invalid command line."""
     with pytest.raises(SystemExit) as ended:
         main(["combine", "absent.csv", "--out", "absent", *arguments])
     assert ended.value.code == 2
@@ -74,7 +74,7 @@ def test_every_method_runs_by_its_name(name, matrix):
         assert written["settings"]["consensus"]["random_state"] == 0
     actual = clusters_of(matrix)
     assert len(set(actual)) == written["clusters"]
-    # Where one label in twenty is wrong, most methods find the three clusters and all find some.
+    # With one wrong label in twenty, most methods find the three clusters, and all find some.
     assert written["clusters"] > 1
     if method.n_clusters in ("exact", "optional"):
         assert written["clusters"] == 3
@@ -164,7 +164,7 @@ def test_methods_without_missing_labels_refuse_them(gaps, capsys):
 
 def test_all_parameters_but_arrays_can_be_set():
     told_otherwise = {"n_clusters", "max_clusters", "random_state", "n_jobs", "missing", "verbose"}
-    # What no word or number says.
+    # Parameters that are neither words nor numbers.
     told_otherwise |= {"data", "indices"}
     for name, method in METHODS.items():
         there = set(getattr(conclust, name)().get_params()) - told_otherwise
@@ -252,4 +252,4 @@ def test_the_list_shows_which_methods_read_blocks(capsys):
     assert main(["methods", "hbgf"]) == 0
     printed = capsys.readouterr().out
     assert "--blocks        yes" in printed
-    assert "]_" not in printed  # no sign of a reference that is not there
+    assert "]_" not in printed  # no mark of a missing footnote

@@ -1,4 +1,4 @@
-"""The result folder of the command line: whole or not at all, and no formula in it."""
+"""The result folder of the command line is complete or absent, and has no formulas."""
 
 import csv
 import random

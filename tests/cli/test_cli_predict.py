@@ -51,7 +51,7 @@ def points(path, part, names=("id", "a", "b", "c", "kind")):
 
 @pytest.fixture
 def clustered(tmp_path):
-    """A result of the first 180 of 240 points, and a file of the others with its columns shuffled."""
+    """A result of the first 180 of 240 points, and a file of the others with shuffled columns."""
     old = points(tmp_path / "old.csv", OLD)
     more = ["--generator", "kmeans", "--partitions", "20", "--label-column", "kind", "-q"]
     more += ["--out", tmp_path / "r"]
@@ -81,7 +81,7 @@ def test_new_points_get_the_labels_of_the_python_model(clustered, tmp_path, caps
     assert "Computing the consensus again (PCC, which took" in printed.err
     generator = EnsembleGenerator("kmeans", n_partitions=20, n_jobs=1)
     columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
-    # What the files hold: repr() of the numbers, read to the bit.
+    # The files hold repr() of the numbers, which are read exactly.
     consensus = PCC(8, divergence="l2", n_jobs=1)
     model = ConsensusClustering(consensus, generator, random_state=0).fit(columns[OLD])
     np.testing.assert_array_equal(labels_of(tmp_path / "p"), model.predict(columns[NEW]))
@@ -120,7 +120,7 @@ def test_fitted_points_keep_their_labels_if_the_method_cannot_predict(tmp_path):
         assert run("cluster", old, *more, "--scale", scale, "--out", out) == 0
         assert run("predict", out, old, "--out", tmp_path / f"p{scale}", "-q") == 0
         np.testing.assert_array_equal(labels_of(tmp_path / f"p{scale}"), labels_of(out))
-        # So is their confidence, the company of each object: the method has no probabilities.
+        # Likewise their confidence, which is the company because the method has no probabilities.
         assert [row["confidence"] for row in read(tmp_path / f"p{scale}")] == [
             row["confidence"] for row in read(out)
         ]

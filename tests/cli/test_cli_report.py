@@ -1,4 +1,4 @@
-"""``conclust report``: a result folder in, a page out."""
+"""``conclust report``: turns a result folder into a page."""
 
 import json
 

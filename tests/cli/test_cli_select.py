@@ -1,4 +1,4 @@
-"""``conclust select``: files in, a number and its reasons out."""
+"""``conclust select``: estimates the number of clusters of a file, with reasons."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_auto_is_refused_without_points(given, sentence, blobs, capsys):
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """Three groups: the age tells the third from the others, the plan all of them."""
+    """Three groups: the age separates the third from the others, and the plan separates all."""
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, 120)
     path = tmp_path_factory.mktemp("select") / "mixed.csv"

@@ -1,4 +1,4 @@
-"""What a shell knows of the command line: completions, the manual page, examples, the facts of the build."""
+"""Shell support: completions, the manual page, examples, the facts of the build."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def completions(tmp_path_factory):
 
 
 def by_bash(completions, folder, line):
-    """Ask bash for what it would offer at the end of a line."""
+    """Return the completions of bash at the end of a line."""
     words = re.findall(r"=|[^\s=]+", line)  # as bash cuts a line
     if line.endswith(" "):
         words.append("")
@@ -189,7 +189,7 @@ def test_the_manual_page_is_valid_troff(capsys):
     assert lines[0] == f'.TH CONCLUST 1 "" "conclust {conclust.__version__}" "User Commands"'
     heads = [line for line in lines if line.startswith(".SH")]
     assert heads[:4] == [".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION", ".SH COMMANDS"]
-    # Every line is text, or one of these requests with its arguments; what is opened is closed.
+    # Every line is text, or one of these requests with its arguments; every opened block is closed.
     for line in lines:
         if line.startswith((".", "'")):
             assert re.fullmatch(r"\.(TH|SH|SS|TP|PP|B|I|nf|fi)( .*)?", line), line
@@ -251,7 +251,7 @@ def test_every_command_prints_examples(capsys):
 
 
 def words_of(line):
-    """Return the words of the command of ours in a line of a shell."""
+    """Return the words of the conclust command in a line of a shell."""
     actual = re.search(r"\bconclust ([^|>)]*)", line)
     return shlex.split(actual[1])
 

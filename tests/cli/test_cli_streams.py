@@ -1,4 +1,4 @@
-"""Results are never lost to what becomes of the words about them; labels through pipes."""
+"""Results are never lost if messages cannot be printed; labels pass through pipes."""
 
 import bz2
 import csv
@@ -48,7 +48,7 @@ def listing(folder):
     return sorted(path.name for path in Path(folder).iterdir())
 
 
-# ---- results are there before they are summed up
+# ---- results are written before they are summarised
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_classes_of_objects_without_a_label_give_no_score(tmp_path, capsys):
 
 
 class Full:
-    """A stream that takes no text."""
+    """A stream that accepts no text."""
 
     encoding = "utf-8"
 
@@ -256,7 +256,7 @@ def test_labels_may_be_in_a_file_of_any_name(matrix, suffix, capsysbinary, monke
     written = Path(name).read_bytes()
     assert UNPACK[suffix](written) == wanted
     assert listing(".") == sorted([name, "labels.csv"])
-    # Not replaced unasked; the same labels give the same bytes whatever the name and the hour.
+    # Not replaced without --force; the same labels give the same bytes for any name and time.
     assert main([*words, name]) == 1
     assert b"already exists. Give --force" in capsysbinary.readouterr().err
     monkeypatch.setattr(time, "time", lambda: 2e9)

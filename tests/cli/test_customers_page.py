@@ -17,12 +17,12 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "customers.m
 
 
 def blocks(kind):
-    """Return the blocks of the page of a kind."""
+    """Return the blocks of one kind on the page."""
     return re.findall(rf"^```{kind}\n(.*?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def printed(command, capsys):
-    """Return what a command of the page prints."""
+    """Return the output of a command on the page."""
     words = shlex.split(command)
     if words[0] == "conclust":
         assert main(words[1:]) == 0
@@ -38,7 +38,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_commands_print_what_the_page_says(here, capsys):
+def test_the_commands_print_the_output_on_the_page(here, capsys):
     script, in_python = blocks("python")
     exec(compile(script, "tables.py", "exec"), {})
     n_commands = 0

@@ -37,7 +37,7 @@ def test_the_output_fits_the_terminal_and_explains_the_runs(done):
     assert max(map(len, printed.splitlines())) <= 80
     for needed in ("random k-means", "mixed algorithms", "min-max", "EAC Ward", "scoring only"):
         assert needed in printed
-    assert "confidence" not in printed  # confidence says nothing without its null
+    assert "confidence" not in printed  # confidence is meaningless without its null
     lines = [line for line in printed.splitlines() if line.startswith("iris ")]
     assert len(lines) == 3  # accuracy and ARI of both ensembles, clusters found
     for line, columns in zip(lines, demo._COLUMNS.values(), strict=False):
@@ -150,7 +150,7 @@ def test_the_demo_writes_its_pictures(done):
 
 
 def test_only_the_score_reads_the_classes(tmp_path, monkeypatch):
-    """The same number of other classes gives other scores and the very same labels."""
+    """The same number of other classes gives other scores and exactly the same labels."""
     values = []
     score = demo._score
     monkeypatch.setattr(
@@ -193,7 +193,7 @@ def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys, monkeypatch):
     assert "there is no data set 'no_such_set'. Is it" in printed.err
     assert run(tmp_path / "a", "--data", "iris,bresat_cancer") == 1
     assert "Is it breast_cancer or" in capsys.readouterr().err
-    # Known, but not here: said before the introduction too.
+    # Known but unavailable: also refused before the introduction.
     monkeypatch.delenv("CONCLUST_DATA", raising=False)
     assert run(tmp_path / "a", "--data", "zoo") == 1
     printed = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""P-values of borders: of one split beside its twin, of splits by their definition, level, power, merging."""
+"""P-values of borders: one split against its naive twin, several splits by definition, level, power, merging."""
 
 import numpy as np
 import pytest
@@ -172,7 +172,7 @@ def test_any_clusterer_and_any_fitted_model_are_accepted():
     np.testing.assert_array_equal(by_model.labels, model.labels_)
     assert by_model.separated().all() == bare.separated().all()
     assert by_model.separated().sum() == 6
-    # A consensus of labels clusters no points: k-means does.
+    # A consensus of labels does not cluster points; k-means does.
     consensus = cc.EAC(3).fit(np.column_stack([y, y]))
     same = border_tests(X, consensus, n_splits=5, random_state=0)
     np.testing.assert_array_equal(

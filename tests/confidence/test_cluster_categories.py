@@ -1,4 +1,4 @@
-"""Shares of categories, beside the features of their indicators written out."""
+"""Shares of categories, against the features of their indicators."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What tells clusters apart, beside Cohen's d written out feature by feature."""
+"""Distinguishing features, against Cohen's d computed feature by feature."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_constant_values_differ_by_zero_or_infinity():
     X = np.array([[1.0, 0.1, 3.0], [1.0, 0.1, 3.0], [2.0, 0.1, np.nan], [2.0, 0.1, np.nan]])
     features = cluster_features(X, [0, 0, 1, 1])
     np.testing.assert_array_equal(features.difference, [[-np.inf, 0, np.nan], [np.inf, 0, np.nan]])
-    assert features.largest(0).tolist() == [0, 1]  # of the third nothing is known
+    assert features.largest(0).tolist() == [0, 1]  # nothing is known about the third
     assert features.largest(0, 1).tolist() == [0]
 
 

@@ -1,4 +1,4 @@
-"""Confidence beside that in partitions drawn at random."""
+"""Confidence compared with that of random partitions."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_agreed_clusters_have_confidence_above_chance(model, blobs):
 
 
 @pytest.mark.parametrize("model", [PCC(4, divergence="l2"), Voting(4), AutoConsensus(4)])
-def test_confidence_of_random_partitions_is_that_of_chance(model):
+def test_random_partitions_have_chance_confidence(model):
     labels = np.random.default_rng(1).integers(0, 4, size=(200, 20))
     model.set_params(random_state=0).fit(labels)
     sure = chance_confidence(model, labels, n_draws=5, random_state=0)

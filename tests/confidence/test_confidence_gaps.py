@@ -1,4 +1,4 @@
-"""The dip beside linear programs, gaps between clusters, and stability under other members."""
+"""The dip against linear programs, gaps between clusters, and stability under other members."""
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ def test_gaps_form_a_symmetric_table():
     repeated = cluster_gaps(X, labels, random_state=0, n_jobs=3)
     np.testing.assert_array_equal(gaps.dip, repeated.dip)
     np.testing.assert_array_equal(gaps.p_value, repeated.p_value)
-    # Clusters that are left out change nothing for the others but their numbers.
+    # Excluded clusters change only the numbers of the others.
     assert cluster_gaps(X, np.where(labels == 9, -1, labels)).dip.shape == (3, 3)
     np.testing.assert_array_equal(
         cluster_gaps(np.zeros((8, 2)), np.repeat([0, 1], 4), random_state=0).dip, 0

@@ -1,4 +1,4 @@
-"""Confidence of objects, clusters and partitions, beside the definitions and scikit-learn."""
+"""Confidence of objects, clusters and partitions, against the definitions and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_measures_match_their_definitions(kind, seed):
     np.testing.assert_allclose(item_consensus(labels, ensemble), items, atol=1e-12)
     kept = naive.company(labels, ensemble)
     np.testing.assert_allclose(company(labels, ensemble), kept, atol=1e-12)
-    # New objects with the labels of old ones keep the same company.
+    # New objects with the labels of old ones have the same company.
     given = ensemble.labels[::-1].copy()
     for u, names in enumerate(ensemble.names):
         there = given[:, u] >= 0
@@ -96,7 +96,7 @@ def test_pairs_are_weighted_by_copresence_with_many_objects():
     Z = np.eye(3)[labels]
     actual = item_consensus(labels, ensemble, max_dense=10)
     np.testing.assert_allclose(actual, (same @ Z) / (seen @ Z), atol=1e-12)
-    # Nothing missing: the two ways are one.
+    # Without missing labels both computations agree.
     labels, ensemble = case(3, n=30)
     np.testing.assert_allclose(
         item_consensus(labels, ensemble, max_dense=10), item_consensus(labels, ensemble)
@@ -112,7 +112,7 @@ def test_soft_members_are_compared_by_products_of_memberships():
     Z = np.eye(2)[labels]
     np.testing.assert_allclose(item_consensus(labels, soft), M @ Z / (Z.sum(axis=0) - Z))
     assert company(labels, soft).sum(axis=1) == pytest.approx(1.0)
-    # Jaccard coefficients are of the clusters that members hold most probable.
+    # Jaccard coefficients use the most probable clusters of the members.
     np.testing.assert_array_equal(
         cluster_confidence(labels, soft).jaccard,
         cluster_confidence(labels, Ensemble(soft.labels)).jaccard,

@@ -1,4 +1,4 @@
-"""The consensus tree with its support: cuts, heights beside all pairs, p-values of splits, its picture."""
+"""The consensus tree with its support: cuts, heights against all pairs, p-values of splits, its plot."""
 
 import numpy as np
 import pytest

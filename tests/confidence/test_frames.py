@@ -1,4 +1,4 @@
-"""A consensus as columns of the frame that the user has."""
+"""A consensus as columns of the user's frame."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ HARD = cc.EAC(3).fit(LABELS)
 
 
 class Places(pd.DataFrame):
-    """A frame with more to it than columns, as GeoDataFrame is."""
+    """A frame with state besides its columns, like GeoDataFrame."""
 
     _metadata = ["crs"]  # noqa: RUF012
 

@@ -1,4 +1,4 @@
-"""Credible balls, core partitions and modes beside their definitions."""
+"""Credible balls, core partitions and modes against their definitions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_ball_of_seven_objects_matches_enumeration(distance):
             Ensemble(EVERYTHING, weights=weights), centre, distance=distance, level=level
         )
         d = np.array([naive.loss(centre, partition, distance) for partition in ALL])
-        # The smallest of all distances whose ball has the probability.
+        # The smallest distance whose ball has the required probability.
         there = weights > 0
         radius = min(
             e for e in d[there] if weights[d <= e + 1e-9].sum() >= level * weights.sum() - 1e-9
@@ -78,7 +78,7 @@ def test_a_ball_refuses_invalid_arguments():
 
 
 def agreement(draws, objects):
-    """The clustering of some objects that most draws have, and their share."""
+    """The modal clustering of some objects in the draws, and its share."""
     patterns: dict[tuple[int, ...], int] = {}
     for draw in draws.T:
         names: dict[int, int] = {}
@@ -140,7 +140,7 @@ def test_the_curve_falls_and_ends_where_all_objects_agree():
 
 
 def test_draws_with_missing_objects_and_noise_have_a_core():
-    # Who did not observe an object says nothing of it: the two halves agree where they can.
+    # Partitions that did not observe an object carry no information about it: the two halves agree otherwise.
     draws = np.array([[0, 0, 1, -1], [0, 0, -1, 1], [0, 0, 1, 1]]).T
     core = core_partition(draws, 1.0)
     assert core.labels.tolist() == [0, 0, 1, 1]

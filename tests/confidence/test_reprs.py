@@ -1,4 +1,4 @@
-"""Every result of conclust.confidence is displayed as a line or a short table, whatever the number of objects."""
+"""Every result of conclust.confidence is displayed as a line or a short table for any number of objects."""
 
 import inspect
 
@@ -9,7 +9,7 @@ from conclust import AutoConsensus, Ensemble, confidence
 from conclust.metrics import names_from
 
 N_SAMPLES, N_PARTITIONS = 240, 60
-# Displayed as a table with a line for each border or split.
+# Displayed as tables with a line for each border or split.
 TABLES = {"BorderTests", "ConsensusTree"}
 
 

@@ -60,7 +60,7 @@ def test_soft_members_are_refused():
 
 
 def halves(splitting, n=40, columns=8):
-    """Return labels in which two clusters are one, but for so many columns."""
+    """Return labels in which two clusters are merged, except in the given number of columns."""
     labels = np.zeros((2 * n + 20, columns), dtype=int)
     labels[n : 2 * n, :splitting] = 1
     labels[2 * n :] = 2

@@ -29,7 +29,7 @@ def ensemble_of(missing, noise, weighted, n=40, m=6):
 
 
 def otsu(values):
-    """The threshold that parts values with the largest variance between the two groups."""
+    """The threshold that separates values with the largest variance between the two groups."""
     at = np.unique(np.round(values, 12))
     if len(at) == 1:
         return at[0]

@@ -1,4 +1,4 @@
-"""Pairs that must, and must not, be together: kept by every method that takes them, refused where they contradict."""
+"""Must-link and cannot-link pairs: satisfied by every method that accepts them, refused if contradictory."""
 
 from itertools import combinations, pairwise
 
@@ -120,7 +120,7 @@ def test_the_tree_matches_brute_force(linkage, seed):
 
 @pytest.mark.parametrize("linkage", ["average", "single", "complete"])
 def test_a_redundant_constraint_changes_nothing(linkage):
-    """A pair that the tree joins first anyway."""
+    """The pair is one that the tree joins first anyway."""
     _, labels = members(1)
     labels[5] = labels[9]
     ensemble = cc.Ensemble(labels, weights=np.random.default_rng(0).random(15) + 0.5)  # no ties
@@ -224,7 +224,7 @@ def test_methods_without_constraints_name_those_with():
 
 
 def kept_by(must, cannot):
-    """Which of all partitions of seven objects keep pairs."""
+    """Return which of all partitions of seven objects satisfy the pairs."""
     good = np.ones(len(optima.ALL), dtype=bool)
     for a, b in must:
         good &= optima.ALL[:, a] == optima.ALL[:, b]
@@ -310,7 +310,7 @@ def pair_objective(ensemble, Y):
 
 @pytest.mark.parametrize("kind", ["hard", "missing", "weighted", "soft"])
 def test_pcc_is_stationary_under_constraints(kind):
-    """Beside SciPy's descent of f by single groups over their open clusters."""
+    """Checked against SciPy's descent of f by single groups over their open clusters."""
     z, ensemble = soft_or_hard(kind, 24)
     must, cannot = answers(3, z, 9)
     model = cc.PCC(5, divergence="l2", tol=1e-13, max_iter=2000, random_state=0)
@@ -343,7 +343,7 @@ def test_pcc_is_stationary_under_constraints(kind):
 
 
 def test_pcc_is_no_worse_than_the_best_labels_under_constraints():
-    """A membership is no worse than the best of all partitions of seven objects."""
+    """A membership is at least as good as the best of all partitions of seven objects."""
     rng = np.random.default_rng(1)
     for labels in optima.random_ensembles(12, seed=5):
         order = rng.permutation(7)
@@ -384,8 +384,8 @@ def test_pcc_with_constraints_gives_the_same_bits_with_any_threads_and_platforms
 # ---- questions
 
 
-def test_the_value_of_a_question_is_that_of_its_merge():
-    """Beside loops over the tree."""
+def test_the_value_of_a_question_equals_that_of_its_merge():
+    """Checked against loops over the tree."""
     _, labels = members(6, n=40)
     model = cc.AutoConsensus().fit(labels)
     tree, cut_into = model.linkage_matrix_, model.n_clusters_cut_
@@ -422,7 +422,7 @@ def test_questions_are_not_repeated():
         assert [one, other] not in known.apart.tolist()
     with pytest.raises(ParameterError, match="'n' parameter of questions"):
         questions(labels, 0)
-    # All there is to know of three objects is two answers.
+    # Two answers determine everything about three objects.
     pairs = questions([[0, 0], [0, 0], [1, 1]], 5)
     assert len(pairs) == 2
     assert questions([[0, 0], [0, 0], [1, 1]], 5, must_link=pairs).shape == (0, 2)

@@ -141,7 +141,7 @@ def test_all_code_types_and_budgets_give_the_same(dtype):
     found = []
     for words in (1, 100, 10**9):
         kernel = ConceptGrowth(label_view(units.astype(dtype)))
-        for _ in range(2):  # a second start forgets the first
+        for _ in range(2):  # a second start resets the first
             kernel.start(3)
             calls = 1
             while not kernel.grow(words):
@@ -156,14 +156,14 @@ def test_all_code_types_and_budgets_give_the_same(dtype):
         np.testing.assert_array_equal(intents, found[0][1])
 
 
-# -- what a consensus must be
+# -- properties of a consensus
 
 
 @pytest.mark.parametrize("threshold", [1, 3, 6, 9])
 def test_every_intent_holds_the_common_labels_of_its_cluster(threshold):
     labels = correlated(np.random.default_rng(1), 200, 9)
     model = FCAConsensus(threshold).fit(labels)
-    assert model.covered_.all()  # complete labels leave nobody over
+    assert model.covered_.all()  # complete labels leave no object unassigned
     for k, votes in enumerate(model.intents_):
         held = labels[model.labels_ == k]
         np.testing.assert_array_equal(votes, (held == held[0]).all(axis=0))
@@ -193,7 +193,9 @@ def test_the_result_depends_on_the_order_of_objects():
     given = FCAConsensus(2).fit_predict(E2)
     turned = np.empty(6, dtype=np.int64)
     turned[order] = FCAConsensus(2).fit_predict(E2[order])
-    assert adjusted_rand_score(given, turned) < 1  # 5 is with 3, 4 or with 1, 2: who comes first
+    assert (
+        adjusted_rand_score(given, turned) < 1
+    )  # 5 is with 3, 4 or with 1, 2, whichever comes first
 
 
 def test_rarely_observed_objects_join_the_cluster_with_most_of_their_labels():

@@ -1,4 +1,4 @@
-"""The registry tells the truth about the estimators, and docs/methods.md and 'conclust methods' agree with it."""
+"""The registry describes the estimators correctly, and docs/methods.md and 'conclust methods' agree with it."""
 
 import inspect
 import re
@@ -56,6 +56,6 @@ def test_titles_costs_and_sources_fit_a_table(method):
         assert text == " ".join(text.split())
         assert "|" not in text
     assert re.search(r"\bn\b", method.cost)
-    # Of every source its year and, after a comma, where it is.
+    # The year of every source and, after a comma, its place of publication.
     for source in method.citation.split("; "):
         assert re.search(r"\b(18|19|20)\d\d, [A-Z]", source), source

@@ -332,7 +332,7 @@ def test_transform_returns_memberships_in_the_requested_container():
 
 
 class AnnData:
-    """What scanpy's users have: points and tables of labels in one."""
+    """The objects of scanpy: points and tables of labels in one."""
 
     def __init__(self, n):
         self.shape, self.X = (n, 3), np.zeros((n, 3))
@@ -375,7 +375,7 @@ def test_text_among_points_is_refused_with_an_alternative():
         fitted.transform(frame[["age", "income"]].astype({"income": str}).replace("1.0", "much"))
     with pytest.raises(ValueError, match="NaN"):
         EnsembleGenerator("kmeans").fit(np.where(numbers == 3, np.nan, numbers))
-    # What the sentence says works.
+    # The advice of the error works.
     made = EnsembleGenerator("kmeans", n_partitions=5, n_clusters=2, random_state=0).fit_transform(
         numbers
     )

@@ -17,7 +17,7 @@ from conclust import PCC, Ensemble, FCAConsensus, NonparametricBayesianEnsemble,
 
 N, M, K = 300_000, 300, 3
 
-# The process may allocate `room` bytes more than it has: private memory, which mapped files are not.
+# The process may allocate `room` more bytes of private memory, which excludes mapped files.
 FIT = """
 import re, resource, sys
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_labels_in_a_file_need_no_memory(tmp_path, missing):
             labels[part][rng.integers(0, 2, (10_000, M), dtype=np.uint8) == 0] = -1
     labels[:K] = truth[:K, np.newaxis]  # numbered by first appearance
     del labels
-    # Three memberships in the kernel's layout, and a part to start on.
+    # Three memberships in the kernel's layout, and a sample for the start.
     room = 3 * N * 4 * 8 + (30 << 20)
     assert room < 0.8 * N * M
     done = subprocess.run(
@@ -82,7 +82,7 @@ def test_labels_in_a_file_need_no_memory(tmp_path, missing):
 
 
 class Interrupting:
-    """Standard error on which Ctrl-C is pressed as a line is written."""
+    """Standard error that simulates Ctrl-C when a line is written."""
 
     def __init__(self, after: int) -> None:
         self.left = after
@@ -99,7 +99,7 @@ class Interrupting:
 
 @pytest.fixture
 def listening():
-    """Hear Ctrl-C as a terminal's process does; one started in the background ignores it."""
+    """Handle Ctrl-C like a foreground process; one started in the background ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -121,7 +121,7 @@ def test_ctrl_c_leaves_the_estimator_consistent(monkeypatch, solver, after):
     fresh = state(model)
     with pytest.raises(KeyboardInterrupt):
         model.fit(ensemble)
-    assert state(model) == fresh  # as if fit had not been called
+    assert state(model) == fresh  # the same as before the call of fit
     assert ensemble == Ensemble(labels)
 
     monkeypatch.setattr(sys, "stderr", Interrupting(0))

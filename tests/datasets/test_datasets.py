@@ -1,4 +1,4 @@
-"""Data sets: by name, from a formula, and only from files that are what they should be."""
+"""Data sets: by name, from a formula, and only from valid files."""
 
 import csv
 import gzip
@@ -139,7 +139,7 @@ def test_the_mixture_matches_the_paper():
     spread = [np.cov(actual.X[actual.y == k].T) for k in range(4)]
     assert np.array(spread) == pytest.approx(np.tile(np.eye(2), (4, 1, 1)), abs=0.1)
     assert actual.membership.sum(axis=1) == pytest.approx(1)
-    # The soft truth is calibrated: of the points with probability p, a share p is of the class.
+    # The soft truth is calibrated: a share p of the points with probability p belongs to the class.
     assert actual.membership.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.01)
 
 
@@ -284,7 +284,7 @@ def test_close_names_are_suggested():
 
 
 class Folder:
-    """A folder of published sets as a user would make it, and ways to spoil it."""
+    """A folder of published sets as users make it, and functions that damage it."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -317,7 +317,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def small(monkeypatch, name, **changes):
-    """Make a set of the catalogue small enough to be made up."""
+    """Replace a set of the catalogue by a small generated one."""
     entry = PUBLISHED[name]
     fields = {field: getattr(entry, field) for field in Published.__dataclass_fields__}
     monkeypatch.setitem(PUBLISHED, name, Published(**{**fields, **changes}))

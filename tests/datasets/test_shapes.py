@@ -1,4 +1,4 @@
-"""Shapes of any number of points: where they lie, by their formulas."""
+"""Shapes of any number of points, against their formulas."""
 
 from __future__ import annotations
 

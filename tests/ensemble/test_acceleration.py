@@ -1,4 +1,4 @@
-"""Leaps: exact where steps shrink by one factor, never uphill, never out of the simplex."""
+"""Leaps: exact if steps shrink by a constant factor, never uphill, never outside of the simplex."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_leaps_save_steps_and_never_raise_the_objective():
 
 
 def test_a_leap_that_raises_the_objective_is_reverted():
-    # Any point but the plain steps' is bad: only plain steps remain.
+    # All points except those of plain steps are bad, so only plain steps remain.
     plain = [END + 0.5**t * AWAY for t in range(30)]
     losses = {point.tobytes(): 1.0 / (t + 1) for t, point in enumerate(plain)}
     after = {a.tobytes(): b for a, b in pairwise(plain)}

@@ -1,4 +1,4 @@
-"""An ensemble as an array of labels, and objects that hold labels and are none."""
+"""An ensemble as an array of labels, and containers of labels that are not label arrays."""
 
 import collections
 
@@ -45,7 +45,7 @@ def test_impossible_conversions_to_arrays_are_refused():
 
 
 class Mine(ClusterMixin, BaseEstimator):
-    """A consensus of one's own, as a user writes it."""
+    """A custom consensus, as written by a user."""
 
     def fit(self, X, y=None):
         self.labels_ = np.unique(np.asarray(X), axis=0, return_inverse=True)[1].ravel()
@@ -66,7 +66,7 @@ def test_every_estimator_of_labels_accepts_an_ensemble():
 
 
 class FakeAnnData:
-    """Has what an AnnData has: items that are it again, without an end."""
+    """Behaves like an AnnData, whose items are AnnData again, endlessly."""
 
     obs = obsm = ()
     shape = (60, 5)
@@ -79,7 +79,7 @@ class FakeAnnData:
 
 
 class Walked:
-    """A class of the user with items of its own kind, and nothing of an AnnData."""
+    """A user's class with items of its own kind, unrelated to AnnData."""
 
     def __len__(self):
         return 3
@@ -89,7 +89,7 @@ class Walked:
 
 
 class Held:
-    """A sequence that is not registered as one: whole numbers, one by one."""
+    """An unregistered sequence of integers."""
 
     def __len__(self):
         return 4

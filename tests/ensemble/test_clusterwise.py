@@ -1,4 +1,4 @@
-"""Dissimilarities by clusters that weigh differently: every form against twins, and on two paths."""
+"""Dissimilarities with weighted clusters: every form against naive twins, and by two code paths."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ FORMS = bitslice_forms()
 
 
 def own_weights(rng, labels):
-    """Weights of the clusters as each object has them; where it has none, what must not matter."""
+    """Weights of the clusters of each object; arbitrary values where it has none."""
     own = np.empty(labels.shape)
     for u, column in enumerate(labels.T):
         weights = rng.random(max(column.max(), 0) + 1)
@@ -26,7 +26,7 @@ def own_weights(rng, labels):
 
 
 def kernel(codes, own, weights, *, sizes=None, form="auto", threads=1, given=None):
-    """D and what was unseen; `given`: the denominators in place of weights."""
+    """Return D and the unobserved pairs; `given`: the denominators instead of weights."""
     n = len(codes)
     D = np.full((n, n), 77.0) if given is None else np.triu(given)
     sizes = np.ones(n, dtype=np.int64) if sizes is None else sizes
@@ -148,7 +148,7 @@ def test_sums_of_ensembles_equal_matrix_products(threads, weighted, missing, noi
     np.testing.assert_allclose(D, expected, atol=1e-14)
     assert unseen == apart
     weights = seen * rng.random(seen.shape) * (rng.random(seen.shape) < 0.5)
-    # The rows of a starting cluster speak with one voice.
+    # All rows of a starting cluster are equal.
     weights = weights[start.first[start.inverse]]
     expected, apart = sparse_formula(ensemble, cluster_weights, weights, start)
     D, unseen = cluster_dissimilarities(ensemble, cluster_weights, weights, start, n_jobs=threads)

@@ -1,4 +1,4 @@
-"""Communities of several runs become labels of nodes."""
+"""Communities of several runs are converted to labels of nodes."""
 
 from types import SimpleNamespace
 

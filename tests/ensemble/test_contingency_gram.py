@@ -50,7 +50,7 @@ def test_kernel_equals_the_naive_twin(missing, noise, n, clusters):
 
 
 def test_both_algorithms_give_the_same_gram():
-    # Above 4096 clusters the sparse product is taken: both must say the same.
+    # Above 4096 clusters the sparse product is used: both must agree.
     rng = np.random.default_rng(0)
     many = Ensemble(np.column_stack([rng.permutation(2500), rng.permutation(2500) // 3]))
     few = Ensemble(many.labels // 100)

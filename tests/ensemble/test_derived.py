@@ -1,4 +1,4 @@
-"""What is read of an ensemble: each quantity against its definition, and a part against the whole."""
+"""Derived quantities of an ensemble: each against its definition, and a part against the whole."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_part_counts_its_own_missing_labels_and_noise():
     assert not known.has_missing
     assert not known.has_noise
     assert repr(known) == "Ensemble(5 objects, 2 partitions of 1 cluster)"
-    # Of these a partition observed none: that is not an error of a part.
+    # A partition that observed none of these is not an error in a part.
     unknown = ensemble.part(np.array([12, 16]))
     assert unknown.missing_counts.tolist() == [2, 0]
     assert unknown.noise_counts.tolist() == [0, 1]
@@ -140,7 +140,7 @@ def test_a_part_keeps_the_rows_of_the_ensemble(soft):
     assert part.is_soft == soft
 
 
-def test_observed_weights_are_those_of_the_partitions_that_observed_an_object():
+def test_observed_weights_sum_over_observing_partitions():
     labels = np.array([[0, -1, 0], [0, 1, -2], [-1, -1, -1]])
     np.testing.assert_array_equal(Ensemble(labels).observed_weights, [2, 3, 0])
     ensemble = Ensemble(labels, weights=[0.5, 2.0, 4.0])

@@ -1,4 +1,4 @@
-"""Equal rows of labels, found once: against numpy.unique and a dictionary of rows."""
+"""Equal rows of labels, against numpy.unique and a dictionary of rows."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_rows_are_computed_once_and_do_not_keep_an_ensemble_alive():
     ensemble = Ensemble(np.random.default_rng(0).integers(0, 3, (100, 4)))
     assert ensemble.distinct_rows().inverse is ensemble.distinct_rows().inverse
     gone = weakref.ref(ensemble)
-    gc.disable()  # a cycle would live until the collector looks for it
+    gc.disable()  # a cycle would live until the garbage collector runs
     try:
         del ensemble
         assert gone() is None
@@ -142,7 +142,7 @@ def test_rows_can_be_reordered_and_reweighted():
     each = DistinctRows.each_object(rows.whole)
     assert each.first.tolist() == each.inverse.tolist() == list(range(6))
     assert each.ensemble is rows.whole
-    # All rows differ and the order is another: the ensemble follows it.
+    # All rows differ and the order is changed: the ensemble follows it.
     turned = Ensemble([[0], [1], [2]]).distinct_rows().reordered(np.array([2, 0, 1]))
     assert turned.ensemble.labels.ravel().tolist() == [2, 0, 1]
 

@@ -1,4 +1,4 @@
-"""Draws of a partition as sampling programs hold them."""
+"""Draws of a partition in the forms of sampling programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conclust.exceptions import InputError, ParameterError
 
 
 class Named:
-    """An array with names of its dimensions, as xarray has them."""
+    """An array with named dimensions, as in xarray."""
 
     def __init__(self, values, dims):
         self.values, self.dims = values, dims

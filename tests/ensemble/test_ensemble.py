@@ -130,7 +130,7 @@ def test_canonical_uint8_is_used_without_a_copy():
     e = Ensemble(labels)
     assert np.shares_memory(e.codes, labels)
     assert not e.codes.flags.writeable
-    assert labels.flags.writeable  # the user's own array stays the user's
+    assert labels.flags.writeable  # the user's array is not modified
     other = labels[:, ::-1]
     assert not np.shares_memory(Ensemble(other).codes, other)
     renamed = (labels + 1).astype(np.uint8)
@@ -396,7 +396,7 @@ def test_encode_matches_new_labels_by_name():
     codes, unseen = numbers.encode(np.array([[7.0, np.nan], [6.0, -2.0]]))
     np.testing.assert_array_equal(codes, [[1, 255], [254, 254]])
     assert unseen == 1
-    codes, unseen = Ensemble([["x"], ["y"]]).encode([[0], [1]])  # numbers are no such names
+    codes, unseen = Ensemble([["x"], ["y"]]).encode([[0], [1]])  # numbers are not valid names
     assert unseen == 2
     with pytest.raises(InputError, match="same 2 partitions"):
         numbers.encode([[1, 2, 3]])

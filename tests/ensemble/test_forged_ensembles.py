@@ -1,4 +1,4 @@
-"""Files of ensembles that claim more than they hold, or that contradict themselves."""
+"""Files of ensembles with false sizes or contradictory content."""
 
 import struct
 import time
@@ -31,7 +31,7 @@ def write(path, codes, counts, *, names=None, **more):
 
 
 def refused(path, match=None):
-    """Refuse to load, in no time and without memory for the sizes that the file claims."""
+    """Check that loading is refused quickly, without memory for the declared sizes."""
     tracemalloc.start()
     begun = time.process_time()
     try:
@@ -77,7 +77,7 @@ def test_invalid_codes_are_refused(tmp_path, codes, counts, match):
 
 
 def test_many_empty_clusters_are_refused(tmp_path):
-    """70,000 empty clusters made nine methods ask for 36 GiB."""
+    """70,000 empty clusters made nine methods request 36 GiB."""
     codes = np.zeros((80_000, 1), np.uint32)
     write(tmp_path / "e.npz", codes, [70_000])
     with pytest.raises(FileFormatError, match="clusters without objects"):
@@ -137,7 +137,7 @@ def test_contradictory_memberships_are_refused(tmp_path, changes, match):
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_every_saved_ensemble_is_read(tmp_path_factory, data):
-    """Whatever an Ensemble can be, its own file is never refused."""
+    """The file of any valid Ensemble is accepted."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n, m = int(rng.integers(2, 9)), int(rng.integers(1, 4))
     if rng.random() < 0.5:
@@ -172,7 +172,7 @@ def test_clusters_without_mass_are_removed():
 
 
 def test_an_archive_with_an_impossible_size_is_refused(tmp_path):
-    """A directory that says an array is 4 GB large, in a file of less than a kilobyte."""
+    """A directory that declares an array of 4 GB, in a file of less than a kilobyte."""
     path = tmp_path / "e.npz"
     Ensemble([[0, 0], [1, 0]]).save(path)
     whole = bytearray(path.read_bytes())
@@ -184,7 +184,7 @@ def test_an_archive_with_an_impossible_size_is_refused(tmp_path):
 
 
 def test_soft_ensembles_take_no_more_memory_than_their_labels(tmp_path):
-    """40 KB made two matrices of float64 of all labels, 18 bytes a label."""
+    """40 KB caused two float64 matrices of all labels, 18 bytes per label."""
     n, m = 40_000, 200
     codes = np.full((n, m), 255, np.uint8)
     codes[0] = 0

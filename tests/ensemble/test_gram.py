@@ -1,4 +1,4 @@
-"""B'B in blocks, and methods that do without it, against what they make of it whole."""
+"""B'B in blocks, and methods that avoid it, against the complete matrix."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ HOLES = np.where(
 def ensembles():
     rng = np.random.default_rng(1)
     soft = [rng.dirichlet(np.ones(k) * 0.3, 40) for k in (3, 4, 2, 5)]
-    for P in soft:  # a member that leans to the truth, so that there is something to find
+    for P in soft:  # a member correlated with the truth, so that there is structure to find
         P[:, :2] += np.eye(3)[TRUTH][:, :2] * 2
         P /= P.sum(axis=1, keepdims=True)
     return {
@@ -46,7 +46,7 @@ def ensemble(request):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Take everything for too large to be held, from here on."""
+    """Treat everything as too large to be stored from here on."""
 
     def hold_nothing():
         monkeypatch.setattr(gram, "_ENTRIES", 100)
@@ -133,7 +133,7 @@ METHODS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore")  # of iterations that end early
+@pytest.mark.filterwarnings("ignore")  # iterations that end early
 @pytest.mark.parametrize(("name", "parameters"), METHODS)
 def test_methods_do_not_need_the_full_gram(name, parameters, ensemble, small):
     cls = getattr(conclust, name)
@@ -156,7 +156,7 @@ def test_methods_do_not_need_the_full_gram(name, parameters, ensemble, small):
 
 
 def test_left_stochastic_takes_few_objects_and_many_clusters(monkeypatch):
-    """As many clusters asked for as there are objects, and far more in the partitions."""
+    """As many clusters requested as objects, and far more in the partitions."""
     labels = Ensemble(np.random.default_rng(0).integers(0, 3, (4, 30)))
     expected = conclust.LeftStochastic(3, random_state=0).fit(labels)
     monkeypatch.setattr(left_stochastic, "_DENSE", 8)

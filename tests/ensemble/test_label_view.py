@@ -1,4 +1,4 @@
-"""The view of labels that the kernels read: made once, by one converter, of what they can read."""
+"""The view of labels for the kernels: made once, by one converter, in supported types only."""
 
 import gc
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables of Arrow, lazy frames, denormal posteriors, long numbers: read, or refused in a sentence."""
+"""Arrow tables, lazy frames, denormal posteriors, long numbers: read, or refused with a clear error."""
 
 import warnings
 

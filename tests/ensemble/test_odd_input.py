@@ -1,4 +1,4 @@
-"""What users pass by mistake, and what they may: one kind of answer, one kind of error."""
+"""Invalid and unusual input: consistent results and consistent errors."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_ragged_indices_are_refused():
 
 
 def test_subsets_of_partitions_keep_clusters_and_names():
-    # Clusters and their names stay, where the codes need a smaller type too.
+    # Clusters and their names are kept even if the codes need a smaller type.
     labels = np.column_stack([np.arange(300), np.arange(300) % 2, np.full(300, -2)])
     labels[0] = [-1, -2, -1]
     whole = Ensemble(labels, weights=[1, 2, 3])

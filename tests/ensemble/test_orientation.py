@@ -1,4 +1,4 @@
-"""The hint where rows of labels look like clusterings, and that it points at the user's line."""
+"""The hint for label rows that look like clusterings, and its pointer to the user's line."""
 
 import subprocess
 import sys
@@ -63,12 +63,12 @@ def test_rows_that_are_clusterings_are_recognised(rows):
     "labels",
     [
         [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 0, 1]],  # few objects, few partitions
-        np.tile([[0], [0], [1]], 50),  # columns are numbered as clusterers number them
+        np.tile([[0], [0], [1]], 50),  # columns are numbered as by clusterers
         cc.EnsembleGenerator("kmeans", n_partitions=60, random_state=0).fit_transform(
             np.random.default_rng(0).normal(size=(12, 2))
         ),
         np.random.default_rng(1).integers(0, 3, (30, 60)),
-        np.arange(400).reshape(4, 100),  # rows that are no clusterings either
+        np.arange(400).reshape(4, 100),  # rows that are not clusterings either
         [[-2] * 6, [-2] * 6],  # no cluster at all
     ],
 )
@@ -108,7 +108,7 @@ def test_a_list_of_clusterings_is_refused_with_the_expected_form():
         assert cc.Ensemble(runs).shape == (3, 12)
     with pytest.warns(OrientationWarning) as caught:
         cc.EAC(2).fit(runs)
-    assert len(caught) == 1  # not once for the list and once for what is in it
+    assert len(caught) == 1  # not separately for the list and for its content
     with warnings.catch_warnings():
         warnings.simplefilter("error", OrientationWarning)
         cc.Ensemble(np.column_stack(runs))

@@ -1,4 +1,4 @@
-"""Placing new objects by the clusterings that they share, against a count pair by pair."""
+"""Placing new objects by shared clusterings, against counts over pairs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a process does with threads: interrupts, forks, absurd numbers of them."""
+"""Threads in processes: interrupts, forks, absurd numbers of threads."""
 
 import os
 import signal
@@ -14,8 +14,8 @@ from conclust.exceptions import ParameterError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals and forks")
 
-# A member is a second or so within C++ that lets go of Python's lock every few milliseconds. The
-# interpreter's end takes a second too, in which threads that are still there would ask for it.
+# A member spends about a second in C++ that releases Python's lock every few milliseconds. Shutting
+# down the interpreter also takes a second, in which remaining threads would request the lock.
 _MEMBERS = """
 import os, signal, sys, time
 import joblib, numpy as np
@@ -61,7 +61,7 @@ def _begin(command):
 
 
 def _ended(process, *, send=(), between=0.0):
-    """Send signals; return the exit code, what was said, and the seconds that it took."""
+    """Send signals; return the exit code, the output, and the elapsed seconds."""
     start = time.monotonic()
     try:
         for number in send:
@@ -87,7 +87,7 @@ def test_repeated_interrupts_do_not_abort_the_process():
     process = _begin([sys.executable, "-c", "FAIL = False" + _MEMBERS])
     assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
     code, printed, _ = _ended(process, send=[signal.SIGINT] * 3, between=0.15)
-    # At the end of the interpreter one more interrupt ends the process as signals do.
+    # During interpreter shutdown another interrupt ends the process by its signal.
     assert code in (130, -signal.SIGINT), printed
 
 

@@ -1,4 +1,4 @@
-"""The rule of restarts: starts on the rows of 5,000 objects, the best finished on all."""
+"""The rule of restarts: starts on the rows of 5,000 objects, the best refined on all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEED = np.random.SeedSequence(0)
 
 @dataclass
 class Recorder:
-    """A method with given losses at the ends of its starts; it records its calls."""
+    """A method with given final losses of its starts, which records its calls."""
 
     losses: list[float]
     begun: list = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The projection on the simplex against every support, SciPy and its own conditions."""
+"""The projection on the simplex against all supports, SciPy and its optimality conditions."""
 
 import numpy as np
 import pytest

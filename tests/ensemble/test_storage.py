@@ -37,7 +37,7 @@ ARRAYS = [
 
 
 class Bomb:
-    """Shows by a file that a pickle ran."""
+    """Creates a file if a pickle is executed."""
 
     def __init__(self, path):
         self.path = str(path)

@@ -1,4 +1,4 @@
-"""Ensembles of tables: joined by identifiers, and in long form, beside loops over dicts."""
+"""Ensembles from tables: joined by identifiers, and in long form, against loops over dicts."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from conclust.exceptions import InputError, ParameterError
 
 
 def naive_join(tables, on, objects):
-    """Look every cell up by itself."""
+    """Look up every cell separately."""
     columns = []
     for table in tables.values():
         for name in table:

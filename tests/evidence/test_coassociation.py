@@ -100,7 +100,7 @@ def test_blocks_and_threads_do_not_change_counts(form, threads):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", [383, 384, 385, 400, 781])
 def test_whole_matrices_are_mirrored_square_by_square(form, n):
-    # Squares of 384 objects; 400 and 781 leave a rest that is and is not a multiple of 16.
+    # Squares of 384 objects; 400 and 781 leave remainders that are and are not multiples of 16.
     codes = random_codes(np.random.default_rng(n), n, [3, 12, 40] * 7, np.uint8, 0.3, 0.1)
     expected_c, expected_present = broadcast_counts(codes)
     for threads in (1, 3):

@@ -1,4 +1,4 @@
-"""Evidence on the edges of a graph is that of all pairs, read at the edges."""
+"""Evidence on the edges of a graph equals that of all pairs at these edges."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,4 @@
-"""The nearest pairs, against the naive twin that looks at all."""
+"""The nearest pairs, against a naive search of all pairs."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from conclust import Ensemble
 from conclust.evidence import SparseEvidence, evidence, nearest_pairs
 from conclust.exceptions import ParameterError, UnsupportedEnsembleError
 
-# The last ones are counted with all objects at once where nothing is missing.
+# The last ones are counted with all objects at once if no label is missing.
 SHAPES = [
     (30, 5, 3),
     (60, 9, 4),
@@ -41,7 +41,7 @@ def test_nearest_pairs_match_a_search_of_all_pairs(n, m, k, missing, noise, weig
 
 
 def own_choices(labels, weights, per_object, most):
-    """The partners that each object chooses, by looking at all: most similar, in the smaller clusters, next in order."""
+    """The partners of each object by a full search: most similar first, then by smaller clusters, then by order."""
     n, m = labels.shape
     S = naive.similarity(labels, weights)
     np.fill_diagonal(S, 0.0)
@@ -73,7 +73,7 @@ def test_max_partners_limits_ties_as_defined(most, missing, noise, weighted):
     assert pairs.n_pairs < np.count_nonzero(whole) // 2
     kept = pairs.to_scipy().toarray()
     np.testing.assert_array_equal(kept[kept > 0], whole[kept > 0])
-    # A bound that no object meets changes nothing.
+    # A bound that no object reaches changes nothing.
     np.testing.assert_array_equal(nearest_pairs(e, 3, max_partners=60).to_scipy().toarray(), whole)
 
 

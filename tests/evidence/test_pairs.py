@@ -1,4 +1,4 @@
-"""Chosen and sampled pairs: counts against the naive twin, the pattern against its promises."""
+"""Chosen and sampled pairs: counts against the naive twin, the pattern against its guarantees."""
 
 import numpy as np
 import pytest
@@ -140,7 +140,7 @@ def test_the_pattern_depends_on_the_seed_only(n, per_object):
 
 @pytest.mark.parametrize("per_object", [3, 70])
 def test_sampling_is_uniform(per_object):
-    # Over many seeds each of the pairs is there equally often: chi-squared of n (n - 1) / 2 cells.
+    # Over many seeds each pair occurs equally often: chi-squared of n (n - 1) / 2 cells.
     n, repeats = 80, 600
     seen = np.zeros((n, n))
     for seed in range(repeats):
@@ -200,7 +200,7 @@ def test_evidence_of_all_pairs_and_of_a_pattern_are_equal():
     rng = np.random.default_rng(5)
     labels = rng.integers(0, 3, (40, 7))
     labels[rng.random((40, 7)) < 0.3] = -1
-    labels[:, 0] = 0  # everybody was seen together with everybody
+    labels[:, 0] = 0  # all pairs were observed together
     dense, sparse = evidence(labels), sample_pairs(labels, 39, random_state=0)
     apart = ~np.eye(40, dtype=bool)
     assert dense.of_all_pairs
@@ -210,7 +210,7 @@ def test_evidence_of_all_pairs_and_of_a_pattern_are_equal():
         (*dense.matrices(), dense.excess(3)), (*sparse.matrices(), sparse.excess(3)), strict=True
     ):
         np.testing.assert_array_equal(one * apart, other.toarray())
-    # What is not a pair has N = 0.
+    # Entries that are not pairs have N = 0.
     totals = [
         np.sum([[c[N > 0].sum(), N.sum()] for c, N in known.entries()], axis=0)
         for known in (dense, sparse)

@@ -79,7 +79,7 @@ def test_weight_and_clusters_equal_scipy(m, missing):
     assert sorted(tree.order) == list(range(n))
     distances = 1 - frequencies(*evidence(labels))
     np.fill_diagonal(distances, 0)
-    # scipy takes 0 for "no edge": raise all distances by 1.
+    # scipy treats 0 as a missing edge, so all distances are raised by 1.
     expected = minimum_spanning_tree(distances + 1 - np.eye(n)).data
     np.testing.assert_allclose(np.sort(tree.heights), np.sort(expected) - 1, rtol=0, atol=1e-12)
     merges = linkage(squareform(distances), method="single")

@@ -1,4 +1,4 @@
-"""The two steps in the array API standard alone: strict arrays, NumPy's, and PyTorch's where it is there."""
+"""The two steps of generation with the array API standard only: strict arrays, NumPy, and PyTorch if installed."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Points in Dask and Zarr arrays, as these libraries make them (`make cluster`)."""
+"""Points in real Dask and Zarr arrays (`make cluster`)."""
 
 import numpy as np
 import pytest

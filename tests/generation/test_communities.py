@@ -20,7 +20,7 @@ IRIS = load_iris().data
 METHODS = ["graph", "density", ["graph", "density", "kmeans"]]
 
 
-# ------------------------------------------------------------------------------- what members are
+# ------------------------------------------------------------------------------- definition of members
 
 
 def test_sizes_of_neighbourhoods_depend_on_the_number_of_objects():
@@ -172,7 +172,7 @@ def test_many_objects_are_sampled(monkeypatch):
     assert all(np.array_equal(model.points, models[0].points) for model in models)
 
 
-# ------------------------------------------------------------------------------- odd collections
+# ------------------------------------------------------------------------------- unusual points
 
 
 @pytest.mark.parametrize("method", METHODS[:2])
@@ -206,7 +206,7 @@ def test_duplicates_constants_and_islands_are_clustered(method):
                 assert np.array_equal(column[rows.first][rows.inverse], column)
             assert len(np.unique(column)) == member.n_clusters
     labels = EnsembleGenerator("graph", 6, n_neighbors=3, random_state=0).fit_transform(islands)
-    for column in labels.T:  # no cluster reaches over water
+    for column in labels.T:  # no cluster spans several islands
         assert all(len(np.unique(np.arange(60)[column == c] // 12)) == 1 for c in np.unique(column))
 
 
@@ -237,7 +237,7 @@ def test_a_given_graph_is_clustered():
         if form.dtype == np.float64:
             assert np.array_equal(labels, expected)
         assert np.array_equal(other.transform(points), labels)
-    # Nothing but the graph counts.
+    # Only the graph matters.
     elsewhere = np.random.default_rng(0).normal(size=points.shape)
     assert np.array_equal(other.fit_transform(elsewhere, graph=graph), expected)
     numbers = clone(other).set_params(resolution=None, n_clusters=[3, 7])
@@ -250,7 +250,7 @@ def test_density_members_can_join_members_of_a_given_graph():
     generator = EnsembleGenerator(["graph", "density"], 6, random_state=0)
     labels = generator.fit_transform(points, graph=graph)
     assert np.array_equal(labels[:, 1::2], generator.fit_transform(points)[:, 1::2])
-    # Copies may be in different clusters of the graph: then nothing but the points of fit can be labelled.
+    # Copies may be in different clusters of the graph: then only fitted points can be labelled.
     twice = np.concatenate([points, points[:3]])
     bigger = sp.block_diag([graph, np.ones((3, 3)) - np.eye(3)]).tocsr()
     labels = generator.fit_transform(twice, graph=bigger)

@@ -48,14 +48,14 @@ def made(form, **more):
 
 
 class OnDisk:
-    """A matrix like Zarr's and HDF5's: a shape, a type, slices of rows. It counts what is read."""
+    """A matrix like those of Zarr and HDF5, with a shape, a type, and slices of rows. It counts the rows read."""
 
     def __init__(self, content):
         self.content, self.shape, self.dtype = content, content.shape, content.dtype
         self.read, self.largest = 0, 0
 
     def __getitem__(self, rows):
-        assert isinstance(rows, slice), "only slices of rows may be asked for"
+        assert isinstance(rows, slice), "only slices of rows are supported"
         actual = self.content[rows]
         self.read += len(actual)
         self.largest = max(self.largest, len(actual))
@@ -63,7 +63,7 @@ class OnDisk:
 
 
 class Chunked(OnDisk):
-    """As much of a Dask array as is used: chunks, slices, `rechunk` and `map_blocks`."""
+    """The used part of a Dask array: chunks, slices, `rechunk` and `map_blocks`."""
 
     def __init__(self, content, row_chunks, column_chunks=None, function=None, dtype=None):
         super().__init__(content)
@@ -93,7 +93,7 @@ class Chunked(OnDisk):
         )
 
 
-# ---------------------------------------------------------------------------------- who is fitted
+# ---------------------------------------------------------------------------------- fitted objects
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -187,7 +187,7 @@ def test_the_default_samples_above_the_limit_only(monkeypatch):
     assert sizes() == {500}
     assert sizes(sample_fraction=0.1) == {300}
     assert sizes(fit_on=700) == {700}
-    # Members that know only what they saw are fitted on all, as ever.
+    # Members that cannot label new points are still fitted on all.
     assert sizes(method=DBSCAN(), sample_fraction=0.2) == {600}
 
 
@@ -196,7 +196,7 @@ def test_the_default_limit_is_10000_objects_or_ten_per_cluster():
     generator = EnsembleGenerator("kmeans")
     assert plan.fitted_on(generator, 10_000) is None
     assert plan.fitted_on(generator, 10_001) == 10_000
-    # Ten objects for each cluster asked for.
+    # Ten objects for each requested cluster.
     assert plan.fitted_on(generator.set_params(n_clusters=[2, 3000]), 100_000) == 30_000
     assert plan.fitted_on(generator, 30_000) is None
     generator.set_params(n_clusters=None, method=[("kmeans", [2]), ("spectral", range(2, 2001))])
@@ -205,7 +205,7 @@ def test_the_default_limit_is_10000_objects_or_ten_per_cluster():
 
 
 def test_small_data_sets_get_the_labels_of_earlier_versions():
-    # Labels and centres that the version before `fit_on` made.
+    # Labels and centres of the version before `fit_on`.
     generator = EnsembleGenerator("kmeans", n_partitions=3, init="random", random_state=0)
     labels = generator.fit_transform(X)
     assert [m.n_clusters for m in generator.members_] == [35, 34, 46]

@@ -99,7 +99,7 @@ def test_defaults_make_a_hundred_canonical_partitions():
 @pytest.mark.parametrize(("n", "top"), [(90, 10), (400, 20), (900, 30), (8000, 50)])
 def test_the_default_range_of_n_clusters_follows_the_objects(n, top):
     X = np.random.default_rng(0).normal(size=(n, 1))
-    # Members of a part of the objects are quick to make; the range depends on all objects.
+    # Members on a sample are fast to make; the range depends on all objects.
     generator = EnsembleGenerator(
         "kmeans", n_partitions=400, sample_fraction=0.1, random_state=1
     ).fit(X)
@@ -186,7 +186,7 @@ def test_labels_are_as_narrow_as_they_can_be():
 
 
 def test_members_equal_those_of_plain_k_means():
-    # Well apart, every start that has one point in each blob ends in the same partition.
+    # With well-separated blobs, every start with one point in each blob ends in the same partition.
     generator = EnsembleGenerator("kmeans", n_partitions=30, n_clusters=4, random_state=0)
     labels = generator.fit_transform(BLOBS)
     scores = [adjusted_rand_score(BLOB_OF, column) for column in labels.T]
@@ -259,7 +259,7 @@ def test_thread_settings_change_no_bit():
 
 
 class _ListBackend(SequentialBackend):
-    """A backend that hands out all results at the end."""
+    """A backend that returns all results at the end."""
 
     supports_return_generator = False
 
@@ -336,7 +336,7 @@ def test_objects_that_are_not_drawn_are_missing():
     assert Ensemble(labels).has_missing
     assert not Ensemble(labels).has_noise
     assert {member.n_objects for member in generator.members_} == {105}
-    # transform labels every object, and those that were drawn as before.
+    # transform labels every object, and drawn objects as in fit_transform.
     everywhere = generator.transform(IRIS)
     assert everywhere.min() == 0
     assert np.array_equal(everywhere[labels >= 0], labels[labels >= 0])
@@ -451,7 +451,7 @@ def test_the_points_are_not_kept():
     assert np.array_equal(restored.transform(X), generator.transform(X))
 
 
-# ------------------------------------------------------------------------------------ the edges
+# ------------------------------------------------------------------------------------ edge cases
 
 
 def test_data_frames_give_data_frames():

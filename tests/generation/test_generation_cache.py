@@ -24,7 +24,7 @@ from conclust.generation import cache as cache_module
 
 IRIS = load_iris().data
 
-# A clusterer that notes each of its runs in a file, and takes its time.
+# A slow clusterer that records each of its runs in a file.
 SLOW = """
 import os, sys, time
 import numpy as np
@@ -55,7 +55,7 @@ print(generator.n_cached_)
 
 
 class Laboratory:
-    """Runs of the slow generator in processes of their own."""
+    """Runs of the slow generator in separate processes."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -77,7 +77,7 @@ class Laboratory:
             )
 
     def finish(self, process, name):
-        """Return the labels, and how many members came from the cache."""
+        """Return the labels, and the number of members from the cache."""
         code = process.wait(timeout=120)
         err = (self.folder / f"{name}.err").read_text()
         assert (code, err) == (0, "")
@@ -109,13 +109,13 @@ def test_a_stopped_run_resumes_from_the_cache(laboratory, blow, n_jobs):
         victim.send_signal(blow)
         assert victim.wait() == -blow
         assert not (laboratory.folder / "victim.npy").exists()
-        # Workers of a dead parent go on with what they were given: their members count too.
+        # Workers of a dead parent finish their tasks: their members count too.
         labels, n_cached = laboratory.finish(laboratory.start("heir", pause=0), "heir")
     finally:
-        if n_jobs > 1:  # orphans otherwise wait for minutes for more to do
+        if n_jobs > 1:  # orphans otherwise wait for minutes for more work
             os.killpg(victim.pid, signal.SIGTERM)
     assert n_cached >= 3
-    # Each member once, and once more what was interrupted.
+    # Each member once, and the interrupted one again.
     assert 10 <= len(laboratory.computed()) <= 11
     assert len(set(laboratory.computed())) == 10
     assert laboratory.kept() == 10
@@ -132,7 +132,7 @@ def test_two_concurrent_processes_share_the_work(laboratory):
     assert len(laboratory.computed()) == 10
     assert len(set(laboratory.computed())) == 10
     assert (10 - a) + (10 - b) == 10
-    assert 0 < a < 10  # neither waited for the other to do it all
+    assert 0 < a < 10  # neither waited for the other to do all the work
     assert not list(laboratory.members.glob("*.lock"))
 
 
@@ -363,7 +363,7 @@ def test_a_lock_of_a_dead_process_is_taken_over(generator):
     expected = generator.fit_transform(IRIS)
     for path in _locks(generator):
         path.with_suffix(".json").unlink()
-        path.touch()  # a file is left, nobody holds it
+        path.touch()  # the file remains, but no process holds it
     assert np.array_equal(generator.fit_transform(IRIS), expected)
     assert generator.n_cached_ == 0
     assert not _files(generator, "*.lock")
@@ -376,7 +376,7 @@ def test_a_lock_removed_during_the_wait_is_acquired_again(tmp_path, monkeypatch)
 
     def flock(descriptor, operation):
         if not calls:
-            path.unlink()  # as the holder does just before it lets go
+            path.unlink()  # as the holder does just before releasing it
         calls.append(descriptor)
         original(descriptor, operation)
 

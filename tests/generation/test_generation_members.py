@@ -86,7 +86,7 @@ def test_a_cut_leaves_exactly_k_clusters(points, method, data):
 
 
 def test_trees_with_inversions_are_cut():
-    # The centroid of two corners of an equilateral triangle is nearer to the third than they are.
+    # The centroid of two corners of an equilateral triangle is closer to the third than the corners are.
     tree = linkage([[0.0, 0.0], [2.0, 0.0], [1.0, 1.74], [9.0, 9.0]], "centroid")
     assert tree[1, 2] < tree[0, 2]
     assert naive.canonical(mixed.cut(tree, 3)) == [0, 0, 1, 2]
@@ -154,7 +154,7 @@ def test_mixed_makes_one_member_per_cell_of_its_grid():
     assert len(EnsembleGenerator("mixed", 12, n_clusters=[3, 2, 2]).fit(IRIS).members_) == 12
 
 
-# ------------------------------------------------------------------------------- own clusterers
+# ------------------------------------------------------------------------------- custom clusterers
 
 
 @pytest.mark.parametrize("clusterer", [DBSCAN(eps=0.4), HDBSCAN(15, copy=True)])
@@ -179,7 +179,7 @@ def test_clusterers_alternate():
     assert {member.n_clusters for member in generator.members_[::3]} <= {3, 4, 5}
     one_each = EnsembleGenerator(methods).fit(IRIS)
     assert len(one_each.members_) == 3
-    assert one_each.members_[1].n_clusters == 4  # none given: the clusterer's own
+    assert one_each.members_[1].n_clusters == 4  # the clusterer's default if none is given
 
 
 def test_clusterers_are_cloned_and_seeded():

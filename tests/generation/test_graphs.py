@@ -55,7 +55,7 @@ def test_members_equal_k_means_of_the_leading_singular_vectors(k):
     assert mine
     rows = dense_rows(generator.members_[0].model, X, k)
     twin = KMeans(k, n_init=20, random_state=0).fit(rows)
-    # From one start each: the best of them is as good as the twin, and is the twin.
+    # From one start each: the best of them is as good as the twin, and equal to it.
     spread = [
         sum(
             ((rows[labels[:, u] == c] - rows[labels[:, u] == c].mean(0)) ** 2).sum()
@@ -84,7 +84,7 @@ def test_embeddings_of_fewer_clusters_are_leading_columns():
     for model in models:
         np.testing.assert_array_equal(models[-1].loads[:, : model.loads.shape[1]], model.loads)
         assert model.search is models[0].search
-    # Up to a rotation where values are equal, as those of components are: products of rows are the same.
+    # Up to a rotation for equal values, as with several components: products of rows are the same.
     rows, found = dense_rows(models[0], IRIS, 4), models[0]
     ties = naive.ties(IRIS, found.search.points, found.search, found.n_nearest)
     mine = ties @ models[-1].loads[:, :4]
@@ -217,7 +217,7 @@ def test_five_members_share_a_graph_where_members_are_fitted_on_some_objects():
 
 
 def test_each_member_is_cached_and_reused(tmp_path):
-    # Several of one graph are asked for the same number of clusters: they are not each other.
+    # Several members of one graph have the same number of clusters, but differ.
     given = {"n_clusters": 4, "n_graphs": 1, "cache_dir": tmp_path}
     first, labels = generated("spectral", 5, **given)
     assert first.n_cached_ == 0
@@ -239,7 +239,7 @@ def test_cached_members_of_a_graph_need_one_search(tmp_path):
     models = [[member.model for member in generator.members_] for generator in (first, again)]
     for of_one in models:
         assert all(model.search is of_one[0].search for model in of_one)
-    # Searches of equal content are one graph, too: those of models that come from files.
+    # Searches of equal content, from models in files, also count as one graph.
     assert models[0][0].search is not models[1][0].search
     assert models[0][0].shares_ties(models[1][1])
     one, other = generated("spectral", 2, n_clusters=3, n_graphs=2)[0].members_
@@ -293,7 +293,7 @@ def test_the_cache_key_covers_all_inputs_of_a_member():
     keys = [cache.key(task, place) for place in range(3)]
     keys.append(cache.key(replace(task, recipe=replace(recipe, n_columns=6)), 2))
     assert len(set(keys)) == 4
-    # What was kept before graphs could be shared is found as before.
+    # Members cached before graphs could be shared are still found.
     told = cache.description(Task(LandmarkSpectralRecipe(), (0,), (4,), 7, 150, 4), 0)
     assert not {"place_in_the_run", "n_columns"} & {*told, *told["recipe"]}
 

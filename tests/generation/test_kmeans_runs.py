@@ -1,4 +1,4 @@
-"""Many k-means at once: against an obvious twin, and scikit-learn from the same start."""
+"""Many k-means at once: against a naive twin, and scikit-learn from the same start."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_inertia_equals_that_of_scikit_learn_from_the_same_start(seed):
 
 @pytest.mark.parametrize("tol", [0.0, 1e-4, 0.05])
 def test_k_means_ends_and_refills_like_scikit_learn(tol):
-    """From the same starts, some of which lose the last object of a cluster."""
+    """Uses the same starts, some of which lose the last object of a cluster."""
     n, k, runs = 150, 12, 60
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 10)) + 3 * rng.normal(size=(6, 10))[rng.integers(0, 6, n)]
@@ -102,7 +102,7 @@ def hard_points(kind):
     if kind == "outlier":
         X[7] *= 1e9
         X[:, 2] *= 1e6
-    if kind == "close":  # closer than single precision tells apart
+    if kind == "close":  # closer than single precision can distinguish
         X = np.repeat(X[:20], 10, axis=0) + 1e-9 * X
     if kind == "constant":
         X[:, 1:] = 1e8

@@ -1,4 +1,4 @@
-"""Where the members by k-means start: k-means++ finds small clusters beside a large one."""
+"""Starts of k-means members: k-means++ finds small clusters near a large one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_small_clusters_near_a_large_one_are_found(sizes, d):
 
 
 def test_random_starts_miss_small_clusters():
-    """What the default is for; it fails where `init` does nothing."""
+    """The reason for the default; the test fails if `init` has no effect."""
     X, y = make_blobs([1000, 50, 50, 50, 50, 50], n_features=10, random_state=0)
     generator = EnsembleGenerator("kmeans", 60, init="random")
     model = ConsensusClustering(n_clusters=6, generator=generator, random_state=0).fit(X)
@@ -93,7 +93,7 @@ def test_every_kind_of_k_means_can_start_by_k_means_plus_plus(method, n_clusters
 
 
 def test_centres_are_found_without_labels():
-    """More clusters than two bytes count need no labels."""
+    """More clusters than two bytes can count are possible without labels."""
     X = np.random.default_rng(0).normal(size=(50, 3))
     drawn, seeds = np.arange(50, dtype=np.int32)[np.newaxis], np.array([3], dtype=np.uint64)
     both = run_kmeans(X, 4, drawn, seeds, centers=True)

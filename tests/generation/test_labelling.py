@@ -27,7 +27,7 @@ ARRANGEMENTS = [
 
 
 def kernel_labels(X, centers, columns=None, *, form="auto", threads=1, dtype=np.int32):
-    """Return the labels, and for how many the sums were needed."""
+    """Return the labels, and the number of labels that needed exact sums."""
     every = np.arange(X.shape[1], dtype=np.int32)
     columns = columns or [every] * len(centers)
     labels = np.full((len(X), len(centers)), 77, dtype=dtype)
@@ -46,7 +46,7 @@ def kernel_labels(X, centers, columns=None, *, form="auto", threads=1, dtype=np.
 
 
 def summed_labels(X, centers, columns=None):
-    """Add up the squares feature by feature, as the label is defined."""
+    """Add up the squares feature by feature, as in the definition of the label."""
     columns = columns or [np.arange(X.shape[1])] * len(centers)
     values = []
     for own, some in zip(centers, columns, strict=True):
@@ -208,7 +208,7 @@ def test_labelling_functions_can_be_pickled():
 
 
 def test_an_unknown_kind_of_model_is_refused():
-    """Its column would be left as the memory was."""
+    """Otherwise its column would be uninitialised memory."""
 
     class Other:
         kind = "other"

@@ -72,15 +72,15 @@ def test_blocks_of_points_change_nothing(monkeypatch):
 @pytest.mark.parametrize("d", [1, 2, 3, 7])
 @pytest.mark.parametrize("scale", [1.0, 1e-162, 1e-320, 1e154, 1e200])
 def test_many_points_find_the_landmarks_of_single_points(d, scale):
-    """More points than landmarks are searched for in columns: the same to the bit, ties and all."""
+    """If there are more points than landmarks, the search uses columns: the same to the bit, including ties."""
     for points, places in (
         (rng(0).normal(size=(900, d)), rng(1).normal(size=(333, d))),
         # Landmarks that are equally near, and some of them equal.
         (rng(2).integers(-6, 7, (900, d)) / 2, rng(3).integers(-3, 4, (333, d)).astype(float)),
-        # Far from all: nothing tells the first landmarks from the last.
+        # Far from all: distances do not distinguish the landmarks.
         (rng(4).normal(size=(900, d)) * 1e3, rng(5).normal(size=(333, d))),
     ):
-        # The search itself is made at a common scale: its k-means would not bear the others.
+        # The search is built at a common scale, because its k-means would fail at the others.
         search = search_of(places, 5, rng(6))
         search = replace(search, points=search.points * scale, heads=search.heads * scale)
         with np.errstate(all="ignore"):
@@ -171,17 +171,17 @@ def test_outliers_are_not_peeled_off_one_by_one(seed):
     members = EnsembleGenerator("spectral", 8, n_clusters=8, random_state=seed).fit_transform(X)
     for column in members.T:
         sizes = np.sort(np.bincount(column, minlength=8))
-        # Six single points and two parts were the rule.
+        # Six single points and two parts were the usual result.
         assert sizes[0] >= 5
         assert sizes[-1] < 800
-    # Members that look at the rings find them.
+    # Members that cover the rings find them.
     members = EnsembleGenerator("spectral", 20, random_state=seed).fit_transform(X)
     found = HBGF(2, random_state=0).fit_predict(members)[:1000]
     assert adjusted_rand_score(of_ring, found) > 0.95
 
 
 def test_islands_join_near_components_and_concentric_rings_stay_apart():
-    """More components than clusters: their means, which are one for the rings, say nothing."""
+    """There are more components than clusters, and the means of the rings coincide."""
     random = rng(5)
     X, of_ring = noisy_rings(1, noise=0)
     X[:, :] = X / np.linalg.norm(X, axis=1, keepdims=True) * (of_ring * 1.0)[:, None]
@@ -281,8 +281,8 @@ def test_kinds_alternate_with_clusterers():
 # ------------------------------------------------------------------------------------ new points
 
 
-def test_transform_labels_the_points_of_fit_as_they_were_labelled():
-    """In blocks, one by one, in another order, scaled: to the last object."""
+def test_transform_repeats_the_labels_of_fitted_points():
+    """In blocks, one by one, in another order, and scaled, for every object."""
     X, _ = make_moons(700, noise=0.1, random_state=1)
     for more in ({}, {"scale": "standard", "feature_fraction": 0.5}):
         generator = EnsembleGenerator("spectral", 4, random_state=0, **more)
@@ -305,7 +305,7 @@ def test_objects_that_were_not_drawn_are_labelled_by_transform():
 
 
 def test_new_points_join_the_clusters_of_their_landmarks():
-    """As the twin says that takes a point at a time, from the ties to the nearest centre."""
+    """Against the naive twin, which processes a point at a time from the ties to the nearest centre."""
     X, _ = make_blobs(500, 3, centers=5, cluster_std=2.0, random_state=0)
     new = rng(0).normal(scale=8, size=(300, 3))
     generator = EnsembleGenerator("spectral", 3, n_clusters=6, random_state=0).fit(X)
@@ -338,7 +338,7 @@ def test_new_points_join_groups_that_are_not_round():
 
 
 def test_distant_points_join_the_clusters_of_their_landmarks():
-    """Their ties weigh nearly the same, as those of an object that is far from its landmarks."""
+    """Their ties have nearly equal weights, like those of any object far from its landmarks."""
     near = rng(0).normal(size=(400, 2))
     X = np.vstack([near, near + 300.0])
     generator = EnsembleGenerator("spectral", 6, n_clusters=3, random_state=0).fit(X)

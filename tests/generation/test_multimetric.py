@@ -30,7 +30,7 @@ def rng(seed=0):
     ("d", "k", "width"), [(1, 5, 0.2), (3, 7, 0.5), (20, 20, 0.8), (40, 90, 0.3)]
 )
 def test_the_graph_holds_the_kernel_of_nearest_neighbours(d, k, width):
-    """By a tree where features are few, by all distances where they are many."""
+    """By a tree for few features, by all distances for many."""
     points = rng(d).normal(size=(70, d)) * 100
     found = neighbour_graph(points, k, width)
     np.testing.assert_allclose(found.toarray(), naive.graph(points, min(k, 69), width), rtol=1e-10)
@@ -165,7 +165,7 @@ def test_three_kinds_alternate():
     features = [member.features for member in generator.members_]
     assert features[0] is features[1] is None
     assert len(features[2]) == 2
-    # The others are what they are without it.
+    # The other members do not change.
     two = EnsembleGenerator(["kmeans", "spectral", "kmeans"], 3, random_state=0).fit_transform(IRIS)
     np.testing.assert_array_equal(two[:, :2], labels[:, :2])
 

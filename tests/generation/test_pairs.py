@@ -149,7 +149,7 @@ def test_points_without_direction_are_refused_in_memory_and_in_blocks():
         generator.transform(X)
     with pytest.raises(InputError, match="points have none"):
         list(generator.transform_blocks(X))
-    # Not drawn by the members, labelled all the same.
+    # Labelled although the members did not draw it.
     with pytest.raises(InputError, match="points have none"):
         clone(generator).fit_transform(X)
 

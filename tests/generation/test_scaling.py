@@ -1,4 +1,4 @@
-"""The warning of columns with spreads so different that the widest decide alone."""
+"""The warning about columns whose spreads differ so much that the widest dominate."""
 
 import warnings
 
@@ -19,7 +19,7 @@ from conclust.generation.scaling import fitted_scaling
 
 @pytest.fixture
 def customers():
-    """Three plain segments in age and visits; the income in euros is the same in all of them."""
+    """Three clear segments in age and visits; the income in euros is the same in all of them."""
     rng = np.random.default_rng(0)
     X, y = make_blobs(300, 2, centers=[(0, 0), (8, 0), (0, 8)], random_state=0)
     frame = pd.DataFrame({"age": 40 + 2 * X[:, 0], "visits": 9 + X[:, 1]})
@@ -45,7 +45,7 @@ def test_columns_of_different_units_are_standardised_with_a_message(customers):
     )
     assert "column 'visits'" in made.scale_reason_
     np.testing.assert_allclose(made.scaler_.scale_, StandardScaler().fit(X).scale_)
-    # As they are, the widest column hides the segments.
+    # Unscaled, the widest column hides the segments.
     kept = EnsembleGenerator("kmeans", n_partitions=20, scale=None)
     model = ConsensusClustering(EAC(3), kept, random_state=0)
     assert adjusted_rand_score(y, quiet(model, X).labels_) < 0.1

@@ -1,4 +1,4 @@
-"""A fitted generator comes back from its file: same members, same labels of new points, and no forged ones."""
+"""A fitted generator is restored from its file with the same members and labels, and forged files are refused."""
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ def test_new_points_get_the_same_labels(kind, tmp_path):
         np.testing.assert_array_equal(read.scaler_.transform(NEW), generator.scaler_.transform(NEW))
     names = [*read.get_feature_names_out()]
     assert names == [*generator.get_feature_names_out()]
-    # The parameters that say what is made come along: fitted again, it makes the same members.
+    # Parameters that affect the result are stored: fitted again, it makes the same members.
     np.testing.assert_array_equal(
         read.set_params(n_jobs=1).fit_transform(X), generator.fit_transform(X)
     )

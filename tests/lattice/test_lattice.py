@@ -199,7 +199,7 @@ def test_concepts_of_the_context_of_pairs_are_the_partitions(n, bell):
         assert list(concept.extent) == pairs
         atoms = [[letters.index(y if z == x else z) for z in letters] for x, y in concept.extent]
         np.testing.assert_array_equal(join(np.arange(n), *atoms), p)
-    # Covers of the one are covers of the other: an isomorphism.
+    # Covers map to covers: an isomorphism.
     covers = {tuple(pair) for pair in lattice.covers}
     if n < 6:
         finer = {
@@ -326,5 +326,5 @@ def test_line_diagrams_are_the_same_every_time():
 def test_names_in_the_line_diagram_are_not_parsed_as_formulas():
     context = FormalContext(np.eye(2, dtype=bool), [r"$\nonsense{$", "b"], ["$x$", "d"])
     ax = line_diagram(context.lattice())
-    ax.figure.savefig(io.BytesIO(), format="png")  # a formula that is none would raise
+    ax.figure.savefig(io.BytesIO(), format="png")  # an invalid formula would raise an error
     assert {text.get_text() for text in ax.texts} >= {r"$\nonsense{$", "$x$"}

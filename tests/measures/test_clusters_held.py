@@ -1,4 +1,4 @@
-"""Which columns of a membership are kept, and what becomes of the rest."""
+"""Columns of a membership that are kept, and the treatment of the rest."""
 
 from __future__ import annotations
 

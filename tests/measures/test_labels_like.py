@@ -118,7 +118,7 @@ def grown(seed=0, n=606, share=0.01):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_one_percent_of_new_objects_changes_few_numbers(seed):
-    """All is made anew, by another seed; the numbers of the clusters are drawn."""
+    """Everything is recomputed with another seed; the numbers of the clusters are random."""
     X, _ = make_blobs(1000, centers=8, n_features=6, cluster_std=2.0, random_state=seed)
     rng = np.random.default_rng(seed)
     before = cc.ConsensusClustering(n_clusters=8, random_state=seed).fit(X[:990]).labels_
@@ -203,7 +203,7 @@ def test_a_warm_membership_places_new_objects_by_their_shares():
         warm_start(ensemble, np.full((30, 2), np.nan))
 
 
-def test_warm_start_refuses_what_shared_clusterings_refuses():
+def test_warm_start_and_shared_clusterings_refuse_the_same_input():
     ensemble = cc.Ensemble([[0, 0], [0, 1], [1, 1]])
     for call in (
         lambda labels: warm_start(ensemble, labels),

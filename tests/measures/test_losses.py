@@ -1,4 +1,4 @@
-"""Losses between partitions and their means over draws, beside the definitions."""
+"""Losses between partitions and their means over draws, against the definitions."""
 
 from __future__ import annotations
 

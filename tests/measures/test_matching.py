@@ -85,7 +85,7 @@ def test_missing_labels_and_noise_are_kept():
 
 
 def test_noise_is_not_matched():
-    # All the objects of cluster 4 are noise in the reference: it takes the name that is left.
+    # All objects of cluster 4 are noise in the reference: it gets the remaining name.
     assert match([-2, -2, 0, 1], [4, 4, 8, -2]) == {4: 1, 8: 0}
     assert match([-2, -2, 1], [0, 0, -2]) == {0: 1}
 

@@ -1,4 +1,4 @@
-"""How sure objects are, what clusters share, and the order that shows blocks."""
+"""Certainty of objects, overlaps of clusters, and the order that shows blocks."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,7 @@ def test_invalid_limits_are_refused(delta):
         drop_small([[0.5, 0.5]], delta)
 
 
-# ------------------------------------------------------------- clusters among themselves
+# ------------------------------------------------------------- overlaps of clusters
 
 
 def test_similarity_matches_its_definition():

@@ -98,7 +98,7 @@ def test_measures_are_available_under_the_names_of_scikit_learn():
     for name in ("adjusted_rand_score", "rand_score", "normalized_mutual_info_score"):
         assert name in metrics.__all__
         assert getattr(metrics, name)(a, b) == pytest.approx(getattr(sk, name)(a, b))
-    # Nothing is known of an object that is missing, where scikit-learn sees a cluster -1.
+    # A missing object is unknown, whereas scikit-learn treats -1 as a cluster.
     assert metrics.adjusted_rand_score([*a, 0], [*b, -1]) == pytest.approx(
         sk.adjusted_rand_score(a, b)
     )
@@ -178,7 +178,7 @@ def test_variation_of_information_is_in_bits():
 
 
 def test_pair_counts_do_not_overflow():
-    n = 200_000  # 2e10 pairs: their products are beyond 64 bits
+    n = 200_000  # 2e10 pairs: their products exceed 64 bits
     a = np.zeros(n, dtype=np.int64)
     b = np.arange(n) % 2
     pairs = metrics.pair_confusion(a, b)

@@ -17,7 +17,7 @@ def whitened(X, first, pieces, estimated=False):
     else:
         share, mu = 0.1, np.trace(C) / d
         if estimated:
-            # Ledoit and Wolf 2004: how far products of single points are from C, beside C from mu I.
+            # Ledoit and Wolf 2004: the distance of products of single points from C, relative to that of C from mu I.
             rest = [X[i] - centres[pieces[i]] for i in A]
             off = np.mean([np.sum((np.outer(r, r) - C) ** 2) for r in rest]) / len(A)
             share = max(share, min(1.0, off / np.sum((C - mu * np.eye(d)) ** 2)))

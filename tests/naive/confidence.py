@@ -1,4 +1,4 @@
-"""Confidence of objects, clusters and partitions as the definitions say, pair by pair."""
+"""Confidence of objects, clusters and partitions by definition, pair by pair."""
 
 from itertools import pairwise, permutations
 

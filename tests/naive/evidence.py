@@ -1,4 +1,4 @@
-"""Obviously right twins of the evidence kernels: one comparison at a time, in plain Python."""
+"""Reference implementations of the evidence kernels: one comparison at a time, in plain Python."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def spanning_tree(labels, weights=None):
 
 
 def contingency(a, b, n_rows, n_columns):
-    """How many objects have label k in a and l in b; a negative label in either is left out."""
+    """Number of objects with label k in a and l in b; objects with a negative label in either are ignored."""
     table = [[0] * n_columns for _ in range(n_rows)]
     for k, l in zip(a, b, strict=True):  # noqa: E741
         if k >= 0 and l >= 0:

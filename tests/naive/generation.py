@@ -1,4 +1,4 @@
-"""Slow, obvious twins of what the generator computes."""
+"""Slow reference implementations of the generator."""
 
 import numpy as np
 

@@ -27,7 +27,7 @@ def clusters(columns):
 
 
 def connectivity(columns, labels):
-    """Parts that a cluster meets, minus one, summed."""
+    """Sum over clusters of the number of parts that they meet, minus one."""
     return sum(len({labels[i] for i in members}) - 1 for members in clusters(columns))
 
 
@@ -53,7 +53,7 @@ def fuzzy_connectivity(members, labels, weights=None):
 
 
 def integrated_connectivity(members, labels):
-    """Parts met by those who belong at least so much, minus one, integrated over all levels."""
+    """Parts met by the objects with at least a given membership, minus one, integrated over all levels."""
     total = 0.0
     for P in members:
         for column in np.asarray(P).T:

@@ -1,4 +1,4 @@
-"""K-hyperedge medoids as the definition says: sets of objects, one partition after the other."""
+"""K-hyperedge medoids by definition: sets of objects, one partition after the other."""
 
 from itertools import combinations
 
@@ -15,7 +15,7 @@ def clusters_of(labels):
 
 
 def likeness(clusters, chosen, weights):
-    """How much the clusters resemble the nearest of the chosen ones."""
+    """Similarity of the clusters to the nearest chosen ones, summed."""
     return sum(
         w * max((len(a & clusters[m]) / len(a | clusters[m]) for m in chosen), default=0.0)
         for w, a in zip(weights, clusters, strict=True)

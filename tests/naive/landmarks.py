@@ -1,10 +1,10 @@
-"""Slow, obvious twins of landmark-spectral members."""
+"""Slow reference implementations of landmark-spectral members."""
 
 import numpy as np
 
 
 def nearest(points, search, k):
-    """The nearest group, the nearest landmark in it, the nearest of those around that one."""
+    """Find the nearest group, the nearest landmark in it, and the nearest of those around that one."""
     values = []
     for x in points:
         group = np.argmin([((x - head) ** 2).sum() for head in search.heads])
@@ -66,9 +66,8 @@ def embedding(A, k):
 
 
 def place(points, model):
-    """The nearest centre to the place of each point, and by how much it is the nearest.
-
-    The place is the mean of those of its landmarks, weighted by its ties, at unit length.
+    """Return the nearest centre to the embedding of each point, and the margin. The embedding is
+    the mean of those of its landmarks, weighted by its ties, at unit length.
     """
     actual = nearest(points, model.search, model.n_nearest)
     labels, margins = [], []

@@ -1,4 +1,4 @@
-"""FCA-Consensus, partitions and formal concepts: slow twins, by their definitions."""
+"""FCA-Consensus, partitions and formal concepts: slow reference implementations by definition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def fca_consensus(labels, threshold, weights=None):
     """
     m = len(labels[0])
     w = [1] * m if weights is None else list(weights)
-    # An object that is noise is alone in a cluster of its own.
+    # A noise object is a singleton cluster.
     rows = [
         {(u, ("alone", g) if k == NOISE else k) for u, k in enumerate(row) if k != MISSING}
         for g, row in enumerate(labels)
@@ -63,7 +63,7 @@ def fca_consensus(labels, threshold, weights=None):
 
 
 def fca_labels(labels, threshold, weights=None):
-    """Cover what no concept covers; one hashable cluster per object."""
+    """Cover the remaining objects; one hashable cluster per object."""
     concept, intents, rows, w, sizes = fca_consensus(labels, threshold, weights)
     answer = []
     for g, c in enumerate(concept):

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def counts(labels, weights=None):
-    """c_ij and N_ij by looking at every pair and partition; -1 missing, -2 noise."""
+    """c_ij and N_ij by a loop over pairs and partitions; -1 missing, -2 noise."""
     labels = np.asarray(labels)
     n, m = labels.shape
     w = np.ones(m) if weights is None else np.asarray(weights, float)

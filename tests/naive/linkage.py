@@ -1,4 +1,4 @@
-"""Obvious twins for agglomerative linkage: everything is recomputed from all pairs at each merge."""
+"""Reference implementations for agglomerative linkage: everything is recomputed from all pairs at each merge."""
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def replay(tree, distance, tolerance=1e-9):
     """Check that every row of a linkage matrix is a merge that a greedy method may make.
 
     `distance(A, B)` is the dissimilarity of two lists of leaves. Each merge must be of a pair that
-    no other pair undercuts, at its own dissimilarity; whichever of tied pairs is taken is right.
+    no other pair undercuts, at its own dissimilarity; any choice among tied pairs is valid.
     """
     n = len(tree) + 1
     clusters = {i: [i] for i in range(n)}
@@ -69,7 +69,7 @@ def replay(tree, distance, tolerance=1e-9):
 
 
 def greedy(n, distance):
-    """Return the heights of a greedy agglomeration; of tied pairs the first is merged."""
+    """Return the heights of a greedy agglomeration; the first of tied pairs is merged."""
     clusters = [[i] for i in range(n)]
     heights = []
     while len(clusters) > 1:

@@ -8,7 +8,7 @@ from math import log2
 
 
 def shared(estimate, draw):
-    """Return labels of the objects that both observed, each noise object with a label of its own."""
+    """Return labels of the objects that both observed, each noise object with a separate label."""
     kept = [i for i, (c, s) in enumerate(zip(estimate, draw, strict=True)) if c != -1 and s != -1]
     return tuple(
         [("noise", i) if labels[i] == -2 else int(labels[i]) for i in kept]

@@ -1,11 +1,11 @@
-"""The measures as their definitions say, pair by pair and permutation by permutation."""
+"""The measures by definition, pair by pair and permutation by permutation."""
 
 from itertools import combinations, permutations
 from math import log, log2, sqrt
 
 
 def comparable(a, b):
-    """Drop objects missing from either, give every noise object a name of its own."""
+    """Drop objects missing from either, and give every noise object a unique name."""
     kept = [(x, y) for x, y in zip(a, b, strict=True) if x != -1 and y != -1]
     left = [("noise", i) if x == -2 else x for i, (x, _) in enumerate(kept)]
     right = [("noise", i) if y == -2 else y for i, (_, y) in enumerate(kept)]

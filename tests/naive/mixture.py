@@ -83,7 +83,7 @@ def naive_round(labels, offsets, weights, counts, alpha, beta, mass):
 
 
 def log_marginal(labels, consensus, concentration, b):
-    """Log of P(labels, consensus) under the Dirichlet process, but for a constant."""
+    """Log of P(labels, consensus) under the Dirichlet process, up to a constant."""
     clusters = np.unique(consensus)
     total = len(clusters) * np.log(concentration)
     for k in clusters:

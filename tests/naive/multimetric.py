@@ -1,4 +1,4 @@
-"""Slow, obvious twins of multi-metric members."""
+"""Slow reference implementations of multi-metric members."""
 
 import numpy as np
 

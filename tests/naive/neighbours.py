@@ -38,7 +38,7 @@ def graph(found, k, jaccard):
 
 
 def quality(weights, labels, loads, rate):
-    """Return what the Leiden algorithm maximises."""
+    """Return the objective of the Leiden algorithm."""
     total = 0.0
     for c in set(labels.tolist()):
         inside = labels == c

@@ -1,4 +1,4 @@
-"""What every partition of seven objects reaches, by the criteria that consensus methods optimise."""
+"""The criteria of consensus methods for every partition of seven objects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def random_ensembles(count, seed=0):
 
 
 def place_of(labels):
-    """Which of ALL a partition is."""
+    """Return the index of a partition in ALL."""
     return int(np.flatnonzero((labels == ALL).all(axis=1))[0])
 
 
@@ -77,7 +77,7 @@ def utilities(labels, phi, normalized=False):
 
 
 def normalized_cut(labels):
-    """Normalised cut of the co-association, but for a constant: from the matrix of all pairs."""
+    """Normalised cut of the co-association, up to a constant, from the matrix of all pairs."""
     S = sum((column[:, None] == column).astype(float) for column in labels.T)
     degrees = S.sum(axis=1)
     inside = np.einsum("pki,ij,pkj->pk", MEMBER, S, MEMBER, optimize=True)
@@ -86,7 +86,7 @@ def normalized_cut(labels):
 
 
 def votes(labels, k):
-    """Squared distance to the members, matched one to one as well as can be; inf above k clusters."""
+    """Squared distance to the members under the best one-to-one matching; inf above k clusters."""
     total = np.where(k >= CLUSTERS, 0.0, np.inf)
     for both in tables(labels):
         sizes = both[0].sum(axis=0)

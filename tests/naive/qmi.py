@@ -6,7 +6,7 @@ import numpy as np
 
 
 def blocks(labels):
-    """One indicator (n, K_u) a partition: NaN where missing, a column of its own for each noise."""
+    """One indicator (n, K_u) per partition: NaN where missing, a separate column for each noise object."""
     result = []
     for column in np.asarray(labels).T:
         names = [value for value in np.unique(column) if value >= 0]

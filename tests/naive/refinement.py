@@ -1,4 +1,4 @@
-"""Obvious twins of refined similarities, on all pairs of objects."""
+"""Reference implementations of refined similarities, on all pairs of objects."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def residual(C, A, H, penalty):
 
 
 def dense_representation(X, penalty, steps=5):
-    """Return the affinity of DREC: each column of Z solved for, one after the other; X has rows."""
+    """Return the affinity of DREC, with each column of Z solved separately; X has rows."""
     n = len(X)
     K = X @ X.T
     d = np.ones(n)

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def kernel(first, second, largest=None, smallest=1):
-    """Sum |S|^2 / (|C| |C'|) over the subsets S in a cluster of both; -2: a cluster of its own."""
+    """Sum |S|^2 / (|C| |C'|) over the subsets S in a cluster of both; -2: a singleton."""
     first, second = alone(first), alone(second)
     total = 0.0
     for size in range(smallest, (largest or len(first)) + 1):

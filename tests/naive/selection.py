@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the criteria: loops over pairs of objects and resamples."""
+"""Slow reference implementations of the criteria: loops over pairs of objects and resamples."""
 
 from fractions import Fraction
 from itertools import combinations, pairwise

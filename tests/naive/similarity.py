@@ -1,4 +1,4 @@
-"""Obvious twins of the quantities of clusters: sets of objects, one cluster at a time."""
+"""Reference implementations of the quantities of clusters: sets of objects, one cluster at a time."""
 
 import math
 
@@ -157,7 +157,7 @@ def simrank(labels, n_iter, weights=None, decay=0.8):
 
 
 def approximate_simrank(labels, weights=None, decay=0.8):
-    """Return W (T, T) from sums over what both clusters resemble."""
+    """Return W (T, T) from sums over the clusters that both resemble."""
     J = jaccard(labels)
     _, of = _clusters(labels)
     T = len(of)

@@ -1,4 +1,4 @@
-"""CEs2 as the paper has it, on all pairs of objects: sets, graphs and loops."""
+"""CEs2 as in the paper, on all pairs of objects: sets, graphs and loops."""
 
 from itertools import combinations, pairwise
 
@@ -7,7 +7,7 @@ from tests.naive.confidence import shares
 
 
 def otsu(values):
-    """The threshold that parts values with the largest variance between the two groups."""
+    """The threshold that separates values with the largest variance between the two groups."""
     values = np.asarray(values, dtype=float)
     at = np.unique(np.round(values, 12))
     if len(at) == 1:
@@ -33,7 +33,7 @@ def stability(p, determinacy="linear"):
 
 
 def components(near):
-    """Sets of objects that chains connect."""
+    """Sets of objects connected by chains."""
     left, actual = set(range(len(near))), []
     while left:
         group, new = set(), {min(left)}
@@ -46,7 +46,7 @@ def components(near):
 
 
 def links(D):
-    """The links of single linkage: every cluster that comes to be at a height, with that height."""
+    """The links of single linkage: every cluster formed at a height, with that height."""
     heights = sorted({round(D[i, j], 9) for i, j in combinations(range(len(D)), 2)})
     actual, before = [], {frozenset([i]) for i in range(len(D))}
     for h in heights:

@@ -1,11 +1,11 @@
-"""Obvious twins of elite neighbours and probability trajectories: rows of labels, one pair at a time."""
+"""Reference implementations of elite neighbours and probability trajectories: rows of labels, one pair at a time."""
 
 import numpy as np
 from tests.naive import evidence
 
 
 def distinct(labels):
-    """Return the distinct rows of labels by first appearance, how many have each, and whose row is which.
+    """Return the distinct rows of labels by first appearance, their counts, and the row of each object.
 
     Rows with noise are each their own.
     """
@@ -23,7 +23,7 @@ def distinct(labels):
 
 
 def similarity(rows, weights=None):
-    """Return c / N of all pairs of rows, 0 on the diagonal and where nobody observed both."""
+    """Return c / N of all pairs of rows, 0 on the diagonal and where no partition observed both."""
     c, N = (np.array(x, dtype=float) for x in evidence.counts(rows, weights))
     S = np.divide(c, N, out=np.zeros_like(c), where=N > 0)
     np.fill_diagonal(S, 0.0)
@@ -61,7 +61,7 @@ def gram(P, n_steps):
 
 
 def cosines(M):
-    """Return M_ij / sqrt(M_ii M_jj), and 1 on the diagonal; rows without a length are like none."""
+    """Return M_ij / sqrt(M_ii M_jj), and 1 on the diagonal; rows without a length are similar to none."""
     n = len(M)
     R = np.eye(n)
     for i in range(n):

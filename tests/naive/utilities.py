@@ -1,4 +1,4 @@
-"""Utilities of a consensus and the normalised cut, by their definitions, from one block a partition.
+"""Utilities of a consensus and the normalised cut, by their definitions, from one block per partition.
 
 Blocks come from ``tests.naive.qmi.blocks``: NaN where missing, an extra column for each noise object.
 """

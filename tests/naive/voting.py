@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the voting methods. Labels: -1 missing, -2 noise."""
+"""Slow reference implementations of the voting methods. Labels: -1 missing, -2 noise."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def best_of_all(labels, k, hard=False):
 
 
 def one_pass(labels, k):
-    """Match in the order given, to the mean of those before; complete labels. Return M (n, k)."""
+    """Match in the given order to the mean of the earlier ones; complete labels. Return M (n, k)."""
     labels = np.asarray(labels)
     M = one_hot(labels[:, 0], k)
     for b in range(1, labels.shape[1]):
@@ -145,7 +145,7 @@ def cumulative(members, observed, weights, k0, scheme):
 
 
 def locally_weighted(members, weights, k0, certainty):
-    """Cumulative voting by certain clusters, twice, before the compression: (n, k0); 0: nobody voted.
+    """Cumulative voting by certain clusters, twice, before the compression: (n, k0); 0: no votes.
 
     Noise and missing are rows of zeros: no vote. `certainty` has an array for each member.
     """

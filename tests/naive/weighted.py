@@ -8,7 +8,7 @@ import numpy as np
 
 
 def ordered_pairs(labels):
-    """Which ordered pairs a partition observed, and which it put together (n x n, no diagonal)."""
+    """Return masks of the ordered pairs that a partition observed and put together (n x n, no diagonal)."""
     labels = np.asarray(labels)
     n = len(labels)
     both, same = np.zeros((n, n), bool), np.zeros((n, n))
@@ -73,7 +73,7 @@ def proposition_2(d, lam):
 def expected_distance(labels, Y, pattern=None):
     """Mean of `distance` over all orders of the labels of the objects a partition observed.
 
-    Of a pattern of pairs: of the labels of pairs among the pairs.
+    For a pattern of pairs: over the orders of the labels of its pairs.
     """
     labels = np.asarray(labels)
     both, same = ordered_pairs(labels)

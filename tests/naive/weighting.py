@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the selections: scores recomputed from sets."""
+"""Slow reference implementations of the selections: scores recomputed from sets."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def resampled(labels, consensus_of, draws, size, judges="apart", alpha=1.0):
 
 
 def stabilities(labels, reruns, measure):
-    """How well each cluster is found again in the same partition of other labels of some objects.
+    """Recovery of each cluster by the same partition in other labels of some objects.
 
     `reruns` holds (objects, labels of these). Labels below 0: -1 missing, -2 noise.
     """

@@ -95,7 +95,7 @@ def test_small_graphs_are_solved_optimally(quality):
 
 
 def test_seven_nodes_reach_the_best_of_all_partitions():
-    """The best of all where there are two groups, and never far from it where there are none."""
+    """Reaches the optimum with two groups, and comes close to it without groups."""
     rng = np.random.default_rng(3)
     every = [np.array(each) for each in all_partitions(7)]
     for groups in (True, False) * 4:

@@ -67,7 +67,7 @@ def test_equal_rows_count_as_one_point():
     assert np.array_equal(neighbours.rows.inverse, objects)
     assert np.array_equal(neighbours.found, naive.nearest(distinct, 6)[0])
     assert neighbours.rows.counts.sum() == 240
-    # By the cosine, rows of one direction are.
+    # By the cosine, rows of one direction are equal.
     lengths = 2.0 ** rng.integers(-3, 4, 240)[:, None]
     assert find_neighbours(distinct[objects] * lengths, 6, metric="cosine").n_points == 40
     assert find_neighbours([[0.0], [-0.0], [1.0]], 1).n_points == 2
@@ -95,7 +95,7 @@ def test_cells_lose_few_neighbours(kind):
         squares = every.neighbours(k)[1]
         found, near = cells.neighbours(k, 2)
         assert not (found == np.arange(len(points))[:, None]).any()
-        # By distance: of equally near points any will do.
+        # By distance, because ties may be broken in any way.
         assert (near <= squares[:, -1:]).mean() >= 0.97
         assert np.array_equal(cells.neighbours(k, 1)[0], found)
     some = rng.permutation(len(points))[:300]

@@ -17,7 +17,7 @@ KINDS = ("fast", "threshold", "strict", "ecg")
 
 
 def random_edges(seed, n=30, weighted=True):
-    """Return a dict of edges to weights: three groups, some leaves and a path that hangs on."""
+    """Return a dict of edges to weights: three groups, some leaves and an attached path."""
     rng = np.random.default_rng(seed)
     of = np.arange(n) % 3
     edges = {}
@@ -124,7 +124,7 @@ def test_communities_are_returned_to_networkx():
         assert {
             node for node, label in zip(G, model.labels_, strict=True) if label == k
         } == community
-    assert nx.community.modularity(G, actual) > 0.37  # the best there is: .4198 without weights
+    assert nx.community.modularity(G, actual) > 0.37  # the optimum: .4198 without weights
 
 
 def test_given_runs_are_combined():
@@ -144,7 +144,7 @@ def test_missing_runs_do_not_count_and_edges_without_runs_have_no_support():
     labels = np.array([[0, -1], [0, 0], [1, 0], [-1, 0]])
     model = GraphConsensus("threshold", threshold=1.0, recluster=False)
     model.fit([(0, 1), (1, 2), (2, 3), (0, 3)], ensemble=labels)
-    # 0-1: 1 of 1; 1-2: 1 of 2; 2-3: 1 of 1; 0-3: no run saw both.
+    # 0-1: 1 of 1; 1-2: 1 of 2; 2-3: 1 of 1; 0-3: observed by no run.
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
 
 

@@ -1,4 +1,4 @@
-"""Pictures of draws: blocks of an estimate, a ball beside its bounds, expected loss over K."""
+"""Plots of draws: blocks of an estimate, a ball with its bounds, expected loss over K."""
 
 from __future__ import annotations
 

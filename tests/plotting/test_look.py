@@ -1,4 +1,4 @@
-"""The look of all pictures: they fit on paper, keep the user's settings, leak nothing, and all eyes see them."""
+"""The style of all plots: they fit a page, keep the user's settings, leak nothing, and suit colour-blind readers."""
 
 import gc
 import io
@@ -26,13 +26,13 @@ def members(seed=0, n=40, m=12, K=4):
 
 
 def painted(ax):
-    """Draw all of it, and return what drew it."""
+    """Draw the figure, and return the renderer."""
     ax.figure.savefig(io.BytesIO(), format="png")
     return FigureCanvasAgg(ax.figure).get_renderer()
 
 
 def pixels(ax):
-    """Return all of it as colours, on a canvas of one size."""
+    """Return the figure as pixels of a fixed size."""
     ax.figure.set_size_inches(5, 4)
     canvas = FigureCanvasAgg(ax.figure)
     canvas.draw()
@@ -223,7 +223,7 @@ def test_user_names_are_not_parsed_as_formulas():
     z, ensemble = members(n=30, K=3)
     names = np.array(["$x$", "a_$y$b", r"$\frac{1$"])[z % 3]
     ax = P.coassociation_heatmap(ensemble, labels={r"$\nonsense{$": names})
-    painted(ax)  # a formula that is none would raise
+    painted(ax)  # an invalid formula would raise an error
     curve = P.criterion_curve({2: 1.0, 3: 2.0}, r"$\alpha{$")
     painted(curve)
     assert not curve.title.get_parse_math()

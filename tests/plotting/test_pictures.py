@@ -1,4 +1,4 @@
-"""What the pictures show is what the definitions say; they fit on paper, in one look, and leak nothing."""
+"""Plots show the data of their definitions."""
 
 import io
 import itertools
@@ -31,7 +31,7 @@ def members(seed=0, n=40, m=12, K=4):
 
 
 def painted(ax):
-    """Draw all of it, and return what drew it."""
+    """Draw the figure, and return the renderer."""
     ax.figure.savefig(io.BytesIO(), format="png")
     return FigureCanvasAgg(ax.figure).get_renderer()
 
@@ -95,7 +95,7 @@ def test_pac_and_rcsi_are_drawn_with_their_references():
 
 
 class Chosen:
-    """What the pictures read of a Selection."""
+    """The attributes of a Selection that plots read."""
 
     labels: ClassVar = {2: np.array([0, 0, 1, 1]), 3: np.array([0, 0, 1, 2])}
     k = np.array([2, 3])
@@ -130,7 +130,7 @@ def test_a_selection_supplies_all_curves():
         P.curve_of(chosen, "x")
 
 
-def test_what_choose_returns_can_be_drawn():
+def test_the_result_of_choose_can_be_drawn():
     X, _ = make_blobs(90, centers=3, n_features=3, random_state=0)
     selection = choose(X, k=range(2, 6), n_resamples=12, n_references=19, random_state=0)
     curve = P.curve_of(selection)
@@ -417,7 +417,7 @@ def test_the_graph_has_sizes_and_overlaps():
     np.testing.assert_allclose(areas / areas.max(), actual.sizes / actual.sizes.max())
     for K in (1, 2, 3, 30):
         painted(P.cluster_graph(np.eye(K)[np.arange(40) % K]))
-    # A cluster that is nobody's most probable one is not drawn.
+    # A cluster that is the most probable one of no object is not drawn.
     assert len(P.cluster_graph_of([[0.9, 0.1], [0.8, 0.2]]).sizes) == 1
 
 
@@ -454,7 +454,7 @@ def test_elements_of_the_graph_do_not_overlap(Y, numbered):
     texts = [text.get_text() for text in ax.texts]
     numbers = [box for text, box in zip(texts, boxes, strict=True) if text.startswith(".")]
     assert len(numbers) >= numbered
-    # All clusters are named, of very many nearly all.
+    # All clusters are named, or nearly all if there are very many.
     assert min(Y.shape[1], 36) <= len(texts) - len(numbers) <= Y.shape[1]
     (circles,) = [c for c in ax.collections if len(c.get_offsets()) == Y.shape[1]]
     middles = ax.transData.transform(circles.get_offsets())

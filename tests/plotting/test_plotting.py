@@ -62,7 +62,7 @@ def test_the_dendrogram_order_keeps_clusters_contiguous(seed):
     np.testing.assert_array_equal(np.sort(order), np.arange(25))
     tree = linkage(squareform(apart, checks=False), "average")
     joined = squareform(cophenet(tree))[np.ix_(order, order)]
-    # In such an order objects farther along are never nearer in the tree.
+    # In such an order, more distant objects are never closer in the tree.
     for i in range(25):
         assert (np.diff(joined[i, i:]) >= -1e-9).all()
         assert (np.diff(joined[i, : i + 1]) <= 1e-9).all()
@@ -361,12 +361,12 @@ def test_scripts_hold_one_figure_at_a_time(tmp_path, recwarn):
 
     pyplot.close("all")
     own = pyplot.figure()
-    made = [membership_heatmap(np.eye(2)) for _ in range(30)]  # pyplot warns of 20 open figures
+    made = [membership_heatmap(np.eye(2)) for _ in range(30)]  # pyplot warns about 20 open figures
     assert pyplot.gcf() is made[-1].figure
     assert pyplot.get_fignums() == [
         own.number,
         made[-1].figure.number,
-    ]  # the user's own is left alone
+    ]  # the user's figure is not changed
     assert not [w for w in recwarn if "figures have been opened" in str(w.message)]
     made[0].figure.savefig(tmp_path / "first.png")
     assert pyplot.imread(tmp_path / "first.png").std() > 0.1

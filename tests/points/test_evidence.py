@@ -1,4 +1,4 @@
-"""Evidence at the borders between pieces, beside loops over pieces and borders."""
+"""Evidence at the borders between pieces, against loops over pieces and borders."""
 
 from math import log
 

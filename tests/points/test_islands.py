@@ -1,4 +1,4 @@
-"""Cuts of a tree that leave islands apart: against all ways to take them out, and on uneven blobs."""
+"""Cuts of a tree that keep islands separate: against brute force, and on uneven blobs."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""The number of clusters by borders: planted clusters, clouds, and what is said of it."""
+"""The number of clusters by borders: planted clusters, clouds, and the reason given."""
 
 from math import log
 from types import SimpleNamespace
@@ -111,7 +111,7 @@ def random_tree(seed, n_pieces=12):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_number_has_the_largest_score(seed, monkeypatch):
-    # Islands have tests of their own.
+    # Islands are tested separately.
     monkeypatch.setattr(
         number,
         "cuts_with_islands",

@@ -1,4 +1,4 @@
-"""The refinement by centres: what it keeps, what it leaves, and what `predict` follows."""
+"""The refinement by centres: clusters that it changes or keeps, and `predict` after it."""
 
 import pickle
 
@@ -104,7 +104,7 @@ def test_the_refinement_can_be_turned_off_and_on(model):
 
 
 def test_memberships_are_votes_of_the_members(model):
-    """Against a loop over pairs: the mean similarity with each cluster, by the certainty of the members' clusters."""
+    """Checked against a loop over pairs: the mean similarity with each cluster, weighted by certainty."""
     ensemble, labels = model.ensemble_, model.labels_
     weighted, certainty = certain_clusters(ensemble)
     counting = (weighted.column_weights * certainty).tolist()

@@ -15,7 +15,7 @@ def blobs():
 
 @pytest.fixture(scope="session")
 def chosen(blobs):
-    """How many of them there are."""
+    """The selection of their number."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return choose(blobs, range(2, 5), n_resamples=12, n_references=19, random_state=0)

@@ -1,4 +1,4 @@
-"""What a report says: the decision first, numbers with how they were made, and never more than is known."""
+"""The content of a report: the decision first, numbers with their explanations, and no unsupported claims."""
 
 import json
 import warnings
@@ -104,7 +104,7 @@ def test_the_account_of_iris_has_a_p_value():
 
 
 def numbers_of(found):
-    """Return what an account says in numbers: the decision, and all tables of all sections."""
+    """Return the numbers of an account: the decision, and all tables of all sections."""
     return {
         "decision": {
             name: value
@@ -125,7 +125,7 @@ def numbers_of(found):
 
 
 def assert_alike(found, golden, where="account"):
-    """Compare what accounts say: words and whole numbers exactly, other numbers nearly."""
+    """Compare accounts: words and integers exactly, other numbers approximately."""
     if isinstance(golden, dict):
         assert list(found) == list(golden), where
         for key, part in golden.items():
@@ -142,7 +142,7 @@ def assert_alike(found, golden, where="account"):
 
 
 def test_the_numbers_of_iris_are_unchanged(tmp_path):
-    # Where a change of numbers is meant, the file that is left here takes the place of iris.json.
+    # If a change of numbers is intended, replace iris.json by the file written here.
     actual = account(choose(load_iris().data, scale="standard", random_state=0), max_objects=10)
     actual = json.loads(json.dumps(numbers_of(actual), allow_nan=False))
     left = tmp_path / "iris.json"
@@ -177,7 +177,7 @@ def test_numbers_match_the_confidence_module(model, blobs):
     )
 
 
-def test_every_number_says_how_it_was_made(model, chosen, blobs):
+def test_every_number_has_an_explanation(model, chosen, blobs):
     for actual in (account(model, X=blobs), account(chosen, X=blobs), account(chosen)):
         assert all(fact["how"].endswith(".") for fact in actual["facts"])
         columns = [
@@ -351,7 +351,7 @@ def test_the_most_uncertain_objects_are_listed(model):
 
 def test_points_are_measured_in_the_scale_of_the_clustering():
     X, _ = make_blobs(120, centers=[[0, 0], [0, 9]], cluster_std=0.6, random_state=0)
-    X[:, 0] *= 1000.0  # where nothing is to be seen
+    X[:, 0] *= 1000.0  # if there is nothing to show
     generator = EnsembleGenerator("kmeans", scale="standard")
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(X)
     content = account(model, X=X)
@@ -474,7 +474,7 @@ def test_the_printed_call_gives_the_same_selection(blobs, given):
 
 
 def test_random_seeds_are_printed_in_full(blobs):
-    # A browser reads whole numbers of JSON up to 2**53 only.
+    # Browsers read integers of JSON exactly only up to 2**53.
     selection = choose(blobs, [2, 3], n_resamples=5, n_references=19)
     seed = selection.settings["random_state"]
     assert seed > 2**53

@@ -1,4 +1,4 @@
-"""Result folders are reported as the commands write them; incomplete, changed and foreign ones are refused."""
+"""Result folders of all commands are reported; incomplete, changed and foreign ones are refused."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def results(tmp_path_factory):
 
 @pytest.fixture
 def copied(results, tmp_path):
-    """Give a folder that may be spoiled."""
+    """Yield a folder that may be damaged."""
 
     def copy(name):
         return shutil.copytree(results / name, tmp_path / name)
@@ -215,7 +215,7 @@ FIRST_SHARE = re.compile(r"(\n[^,\n]*,)[^,\n]*")
 
 
 def refusal(folder, content):
-    """Return what a folder with this record is refused with; empty if it is read."""
+    """Return the error for a folder with this record; empty if it is read."""
     (folder / "result.json").write_text(json.dumps(content))
     try:
         read_result(folder)
@@ -276,7 +276,7 @@ def test_files_that_were_changed_are_refused(name, file, change, copied):
 
 
 def test_sections_on_points_describe_the_points(results):
-    """In the units of the file the features, in the scale of the clustering the gaps."""
+    """Features are in the units of the file, gaps in the scale of the clustering."""
     with (results / "points.csv").open(newline="") as file:
         X = np.array(
             [[float(row[name]) for name in ("=a", "b", "c")] for row in csv.DictReader(file)]

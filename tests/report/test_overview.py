@@ -1,4 +1,4 @@
-"""The groups at a glance: what names them, how separated they are, and the heatmap of features."""
+"""The groups at a glance: their names, their separation, and the heatmap of features."""
 
 from __future__ import annotations
 

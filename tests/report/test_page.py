@@ -1,4 +1,4 @@
-"""The page: one file that loads nothing, allows nothing but its own script, and shows names as text."""
+"""The page: one file that loads nothing, allows only its own script, and shows names as text."""
 
 import base64
 import hashlib
@@ -136,7 +136,7 @@ def test_the_policy_allows_this_script_and_style_only(hostile):
         "base-uri": "'none'",
         "form-action": "'none'",
     }
-    # What comes before the policy is not held by it.
+    # The policy does not apply to content before it.
     head = [tag for tag, _ in parsed.elements]
     assert head.index("script") > head.index("meta")
     assert head[:4] == ["html", "head", "meta", "meta"]
@@ -163,7 +163,7 @@ def test_the_data_is_strict_json_and_every_name_is_text(hostile):
         "clusters"
     ][0]["rows"]
     assert {row["feature"] for row in rows} <= names
-    assert len(data) < 1_500_000  # names of ten thousand signs are cut
+    assert len(data) < 1_500_000  # names of ten thousand characters are truncated
 
 
 def test_names_are_truncated_and_show_invisible_characters():

@@ -1,4 +1,4 @@
-"""Reports of every method and of odd ensembles: which pictures they have, all drawn, the same each time."""
+"""Reports of every method and of unusual ensembles: their pictures, all drawn and reproducible."""
 
 import warnings
 from dataclasses import replace

@@ -26,7 +26,7 @@ def large(monkeypatch):
 def test_a_sample_keeps_all_clusters_and_approximate_shares(large):
     drawn = sample.sample_of(large)
     counts = np.bincount(drawn.labels + 1)
-    # A third of each, but small clusters and the objects in none whole.
+    # A third of each, but small clusters and unclustered objects completely.
     assert counts.tolist() == [90, 667, 301, 7]
     assert (large.labels[list(map(int, drawn.names))] == drawn.labels).all()
     assert drawn.judged.members.n_samples == len(drawn.labels)

@@ -16,7 +16,7 @@ def points():
 
 @pytest.fixture(scope="session")
 def columns(points):
-    """Labels by k-means at several numbers of clusters, called as Leiden's at several resolutions are."""
+    """Labels by k-means with several numbers of clusters, named like Leiden's at several resolutions."""
     X, _ = points
     return {
         f"leiden_{k / 4:g}": KMeans(k, n_init=3, random_state=k).fit_predict(X)

@@ -1,4 +1,4 @@
-"""Files, backed and lazy data, MuData, the namespace, pictures, and scanpy beside it."""
+"""Files, backed and lazy data, MuData, the namespace, plots, and scanpy."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def test_files_restore_all_results(adata, tmp_path, form, method):
         np.testing.assert_array_equal(
             back.obsm["consensus_membership"], adata.obsm["consensus_membership"]
         )
-    # A reference that was in a file places cells as before.
+    # A reference restored from a file places cells identically.
     for reference in (adata, back):
         new = adata[:30].copy()
         ccs.tl.predict(new, reference)
@@ -201,7 +201,7 @@ def test_scanpy_draws_the_results(adata):
     drawn = {matplotlib.colors.to_hex(c) for c in ax.collections[0].get_facecolor()}
     assert drawn == {colour.lower() for colour in ours}
     sc.pl.pca(adata, color="consensus_confidence", show=False)
-    # Without a parent scanpy gives colours itself.
+    # Without a parent scanpy assigns colours itself.
     ccs.tl.consensus(adata, prefix="leiden_", method="EAC", n_clusters=6, key_added="other")
     sc.pl.pca(adata, color="other", show=False)
     assert len(adata.uns["other_colors"]) == 6

@@ -1,4 +1,4 @@
-"""The examples of conclust.sc and of its page run where anndata is."""
+"""The examples of conclust.sc and of its page run if anndata is installed."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""Members from the graph of an AnnData, how much they differ, clusters that they split, and the report."""
+"""Members from the graph of an AnnData, their inconsistency, clusters that they split, and the report."""
 
 import matplotlib as mpl
 import numpy as np

@@ -1,4 +1,4 @@
-"""What is written into an AnnData is what the method finds, by scanpy's conventions."""
+"""Results of the methods are written into an AnnData by scanpy's conventions."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The second question of `choose`: do borders hold, or is another single cloud as stable?"""
+"""The second test of `choose`: whether borders hold, or another single cloud is as stable."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def test_costly_criteria_are_computed_on_request():
 
 
 @QUIET
-def test_the_bic_of_one_ensemble_is_that_of_the_mixture():
+def test_the_bic_of_one_ensemble_equals_that_of_the_mixture():
     rng = np.random.default_rng(0)
     truth = np.arange(120) % 3
     labels = np.where(rng.random((120, 12)) < 0.2, rng.integers(0, 3, (120, 12)), truth[:, None])
@@ -225,7 +225,7 @@ COUNTED = []
 
 
 class Counted(KMeans):
-    """k-means that tells of each fit."""
+    """k-means that records each fit."""
 
     def fit(self, X, y=None, sample_weight=None):
         COUNTED.append(len(X))
@@ -250,7 +250,7 @@ def test_resamples_and_references_of_a_custom_clusterer_are_cached(tmp_path):
     assert made == 2 * 4 * (1 + 1 + 19) + splits  # kept, for the test, and of the references
     COUNTED.clear()
     repeated = quick(X, [2, 3], **given)
-    # The points and their borders once more, beside references that are there.
+    # The points and their borders again, with existing references.
     assert len(COUNTED) == 2 * 4 + splits
     assert plain.null.tobytes() == first.null.tobytes() == repeated.null.tobytes()
     assert all((repeated.labels[k] == plain.labels[k]).all() for k in (2, 3))
@@ -469,7 +469,7 @@ def test_constant_features_are_ignored():
     assert quick(X, [2]).p_value == quick(POINTS, [2]).p_value
 
 
-# -- ensembles that are there already
+# -- given ensembles
 
 
 @QUIET

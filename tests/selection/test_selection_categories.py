@@ -1,4 +1,4 @@
-"""Categories beside points: distances written out, references that keep what they should, an honest p-value."""
+"""Categories with points: distances by definition, references that keep each column, a valid p-value."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Selections in files: what is saved comes back, and what is damaged is refused."""
+"""Selections in files: saved ones are restored, and damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ DAMAGE = {
     "members below none": put("members", lambda a: a + np.array([1, -7, 6])),
     "leaves": put("leaves", lambda a: a[:-1]),
     "a leaf twice": put("leaves", changed(0, 1)),
-    "a leaf that is nobody": put("leaves", changed(-1, 60)),
+    "a leaf without an object": put("leaves", changed(-1, 60)),
     "leaf counts": put("leaf_counts", changed(0, 2**40)),
     "tree": put("trees", changed((0, 0), 10**6)),
     "tree of nothing": put("trees", changed((0, 2), np.nan)),

@@ -21,7 +21,7 @@ pytestmark = [
 
 
 class Interrupting:
-    """Standard error on which Ctrl-C is pressed as a line with these words is written."""
+    """Standard error that simulates Ctrl-C when a line with these words is written."""
 
     def __init__(self, words: str) -> None:
         self.words = words
@@ -36,7 +36,7 @@ class Interrupting:
 
 @pytest.fixture
 def listening():
-    """Hear Ctrl-C as a terminal's process does; one started in the background ignores it."""
+    """Handle Ctrl-C like a foreground process; one started in the background ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -75,7 +75,7 @@ def test_the_shell_reports_the_signal_and_resumes(tmp_path, number):
     )
     command = [sys.executable, "-c", main, "select", str(tmp_path / "x.npy"), "--k", "2:5", "--out"]
     command += [str(tmp_path / "out"), "--jobs", "2", "--cache", str(tmp_path / "kept")]
-    # As many references as take a minute or so: the signal comes when some of them are there.
+    # Enough references for about a minute: the signal comes when some of them are finished.
     process = subprocess.Popen(
         [*command, "--references", "4999"], stderr=subprocess.PIPE, text=True
     )
@@ -98,7 +98,7 @@ def test_the_shell_reports_the_signal_and_resumes(tmp_path, number):
     assert 5 <= len(before) < 4999
     done = subprocess.run([*command, "--references", "19", "--quiet"], check=True)
     assert done.returncode == 0
-    # References are numbered alike, however many there are to be: those that were there are taken.
+    # The numbering of references does not depend on their total number: finished ones are reused.
     assert all(path.stat().st_mtime_ns == at for path, at in before.items())
     with (tmp_path / "out" / "criteria.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -1,4 +1,4 @@
-"""Many objects: pairs that are drawn instead of all, and no matrix of all of them."""
+"""Many objects: sampled pairs instead of all pairs, and no matrix of all objects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_pac_of_sampled_pairs_is_within_four_standard_errors():
         pairs = sample_of_pairs(3000, 200_000, np.random.default_rng([seed, 1]))
         actual = count_some(ensemble, pairs, 1)
         assert actual.sampled
-        assert 199_000 < actual.n_pairs <= 200_000  # hardly any was in no draw together
+        assert 199_000 < actual.n_pairs <= 200_000  # hardly any pair was never drawn together
         assert 0.001 < exact < 0.9
         error = np.sqrt(exact * (1 - exact) / 200_000)
         within.append(abs(actual.pac(WINDOW) - exact) / error)

@@ -32,7 +32,7 @@ def rng_of(seed=0):
 def one_cluster_test(
     X, seed, ks=(2, 3), n_references=19, null="rotation", n_resamples=10, resamples=None
 ):
-    """Make the test alone, without what `choose` measures besides."""
+    """Run the test alone, without the other measurements of `choose`."""
     window = check_window((0.1, 0.9), "test")
     asked = Settings(tuple(ks), "kmeans", n_resamples, 0.8, null, n_references, window, 1, None)
     points = scores_of(X, components_for(*X.shape, None, "test"))
@@ -81,7 +81,7 @@ def test_single_gaussians_of_four_covariances_have_uniform_p_values():
 
 
 def test_the_null_of_m3c_rejects_too_seldom():
-    # Why it is not the default: of spherical Gaussians its p-values are near 1, above all of many features.
+    # The reason why it is not the default: p-values of spherical Gaussians are near 1, especially with many features.
     rng = rng_of(1)
     few, many, exact = (
         [
@@ -137,7 +137,7 @@ def test_a_rotation_keeps_mean_and_covariance(n, p):
 
 
 def test_rotations_are_uniform():
-    # Of a uniform Q each entry has mean 0 and variance 1 / (n - 1) - within the space without the mean.
+    # Each entry of a uniform Q has mean 0 and variance 1 / (n - 1), within the space orthogonal to the mean.
     Z = scores_of(rng_of(0).normal(size=(15, 2)), None)
     drawn = np.array([rotation(Z, rng_of(seed)) for seed in range(2000)])
     scaled = drawn / np.sqrt((Z * Z).sum(axis=0))

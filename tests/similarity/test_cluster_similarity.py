@@ -1,4 +1,4 @@
-"""Similarities of clusters, against worked examples, twins on sets, and what they must be in limits."""
+"""Similarities of clusters, against worked examples, naive twins on sets, and limits."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def dense(W):
 
 
 def pairs(W, labels):
-    """Similarities of the objects that W makes, by the means over partitions."""
+    """Similarities of objects implied by W, as means over partitions."""
     B = Ensemble(labels).indicator.toarray()
     return B @ dense(W) @ B.T / np.asarray(labels).shape[1]
 
@@ -250,7 +250,7 @@ def test_partitions_of_weight_0_are_left_out():
 
 def test_a_large_cluster_of_weight_0_does_not_set_the_scale():
     labels = np.random.default_rng(0).integers(0, 6, (40, 4))
-    # One cluster of all objects overlaps with every other.
+    # A cluster of all objects overlaps with every other.
     with_one = Ensemble(np.column_stack([labels, np.zeros(40, int)]), weights=[1, 1, 1, 1, 0])
     for function in [*ALL, common_neighbours]:
         T = len(with_one.column_weights) - 1

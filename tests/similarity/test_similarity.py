@@ -1,4 +1,4 @@
-"""The certainty of clusters and partitions, against worked examples and twins on sets."""
+"""The certainty of clusters and partitions, against worked examples and naive twins on sets."""
 
 from itertools import pairwise
 

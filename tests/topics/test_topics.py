@@ -14,7 +14,7 @@ from conclust.metrics import adjusted_rand_index
 
 
 def embeddings(seed, n=500, d=96, k=8, spread=1.0):
-    """Return unit vectors of documents about k topics, a tenth of them about none."""
+    """Return unit vectors of documents on k topics, a tenth of them on none."""
     rng = np.random.default_rng(seed)
     centres = rng.normal(size=(k, d))
     centres /= np.linalg.norm(centres, axis=1)[:, None]
@@ -34,7 +34,7 @@ def mean_pairs(results):
 
 
 class Unstable(BaseEstimator):
-    """A reduction to 16 random directions: what one sees is not what the next sees."""
+    """A reduction to 16 random directions, different for each seed."""
 
     def __init__(self, random_state=None):
         self.random_state = random_state
@@ -57,7 +57,7 @@ def test_other_seeds_give_the_same_topics_where_single_runs_differ():
 
 
 class Model:
-    """What BERTopic does with its `hdbscan_model`, and no more."""
+    """The part of BERTopic that uses `hdbscan_model`."""
 
     def __init__(self, hdbscan_model):
         self.hdbscan_model = hdbscan_model

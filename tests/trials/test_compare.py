@@ -1,4 +1,4 @@
-"""Methods side by side: each row is what the method alone gives, whatever else is compared."""
+"""Comparison of methods: each row equals the result of the method alone."""
 
 import json
 import math
@@ -27,7 +27,7 @@ def members(seed=0, n=60, m=12, K=4, lost=0.0):
 
 
 class FirstColumn:
-    """A method of a user: no parameters, no base class."""
+    """A custom method without parameters and base class."""
 
     def fit_predict(self, X):
         assert type(X) is np.ndarray
@@ -37,7 +37,7 @@ class FirstColumn:
 
 
 class Seeded(BaseEstimator):
-    """A method of a user with the parameters that scikit-learn gives them."""
+    """A custom method with the parameters of scikit-learn."""
 
     def __init__(self, n_clusters=2, random_state=None):
         self.n_clusters = n_clusters
@@ -231,7 +231,7 @@ def test_the_table_the_frame_and_the_ranking_agree():
         ([KMeans(3)], r"EnsembleGenerator\(KMeans"),
     ],
 )
-def test_what_is_not_a_method_is_refused(given, sentence):
+def test_invalid_methods_are_refused(given, sentence):
     with pytest.raises(ParameterError, match=sentence):
         cc.compare(members()[1], given)
 

@@ -16,7 +16,7 @@ from conclust.weighting.granularity import matched
 
 
 def naive(labels, k, weights):
-    """Merge each partition's clusters; objects that another one missed or has for noise are mute."""
+    """Merge each partition's clusters; objects that are missing or noise in another one are ignored."""
     parts = blocks(labels)
     merged = np.array(labels)
     for u, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""Partitions that say little or nothing, and weights that are large, small or 0, in a form of each class."""
+"""Partitions with little or no information, and weights that are large, small or 0, for a form of each class."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_objects_observed_with_weight_0_only_are_accepted(form):
         )
 
 
-# -- numbers worked out by hand, or by writing the same evidence otherwise
+# -- numbers computed by hand, or from equivalent evidence
 
 
 def test_partitions_of_noise_count_as_singletons_in_any_position():
@@ -212,7 +212,7 @@ def test_objects_observed_without_weight_represent_no_cluster():
     labels[0, 1:] = -1
     ensemble = Ensemble(labels, weights=np.insert(np.ones(M), 0, 0.0))
     model = fit("PCC l2", ensemble, 6)
-    # The first object goes with the largest cluster of the others.
+    # The first object joins the largest cluster of the others.
     sizes = np.bincount(model.labels_[1:])
     assert sizes[0] == sizes.max()
     np.testing.assert_allclose(model.membership_[0], 1 / model.membership_.shape[1])

@@ -17,7 +17,7 @@ from conclust.weighting import perturbed_stability
 class Cuts(TransformerMixin, BaseEstimator):
     """Cuts the first feature at quantiles of the points seen; some are missing, some noise.
 
-    Which ones depends on the points seen as well: a point may be missing in one run only.
+    The choice also depends on the observed points: a point may be missing in one run only.
     """
 
     def __init__(self, pieces=(2, 4, 3)):
@@ -82,7 +82,7 @@ def test_only_stable_clusters_vote():
     rng = np.random.default_rng(0)
 
     class Noisy(Cuts):
-        """Besides three clusters, partitions at random, which are others each time."""
+        """Three clusters, and random partitions that differ each time."""
 
         def fit_transform(self, X, y=None):
             good = EnsembleGenerator([("ward", [3])]).fit_transform(X)

@@ -1,4 +1,4 @@
-"""The warning of an ensemble that does not suit PCC, WeightedPCC and Voting, and the line it names."""
+"""The warning about an ensemble that does not suit PCC, WeightedPCC and Voting, and its line."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Which partitions to trust: weights and selections."""
+"""Weights and selections of partitions."""
 
 from __future__ import annotations
 
@@ -359,7 +359,7 @@ def test_degenerate_partitions_are_not_selected(name):
     labels, truth = with_degenerate()
     chosen = SELECTIONS[name](labels)
     assert (chosen % 2 == 0).all()
-    # The selection is that from the good ones, by their places among all.
+    # The selection equals that from the good ones, by their indices among all.
     alone = SELECTIONS[name](labels[:, ::2])
     if name in ("convex_hull_selection", "adaptive_selection"):
         np.testing.assert_array_equal(chosen, 2 * alone)

@@ -1,4 +1,4 @@
-"""The same bits on the workers of a Dask cluster, also of one that loses a worker."""
+"""Workers of a Dask cluster give the same bits, even if one of them is lost."""
 
 import os
 import threading

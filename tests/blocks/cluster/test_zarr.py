@@ -1,4 +1,4 @@
-"""Zarr arrays of strangers: what would run code is refused before a chunk is read."""
+"""Untrusted Zarr arrays: codecs that would run code are refused before a chunk is read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Trap:
 
 
 def hostile(folder, **changes):
-    """Write an array of whole numbers of which the chunk is a pickle; return its path."""
+    """Write an array of integers whose chunk is a pickle; return its path."""
     path = folder / "labels.zarr"
     array = zarr.create_array(
         str(path),

@@ -130,7 +130,7 @@ def test_the_plain_tree_is_chosen_only_if_clearly_better(alike, certain, taken):
 
 
 def test_blobs_of_unequal_size_are_found():
-    """Large ones are cut into many parts, uncertain where cuts meet: LWEA splits one and merges small ones."""
+    """Large blobs are split into many parts with uncertain borders: LWEA splits one and merges small ones."""
     X, y = make_blobs([500, 60, 60, 60], n_features=10, center_box=(-10, 10), random_state=0)
     labels = members(X, init="random")
     model = AutoConsensus(4).fit(labels)
@@ -189,7 +189,7 @@ def test_a_partition_may_observe_no_object_of_the_sample(weights):
         model = AutoConsensus(max_samples=20, random_state=seed)
         model.fit(Ensemble(labels, weights=weights))
         np.testing.assert_array_equal(model.labels_, truth)
-    # Objects that are noise in every partition that observed them are left out: a part remains.
+    # Objects that are noise in every partition that observed them are excluded: a part remains.
     labels = [[-2, -1, -1], [-1, -1, 0], [-1, -1, 0], [-1, 0, 0]]
     assert AutoConsensus(1).fit(labels).labels_.tolist() == [0, 0, 0, 0]
 
@@ -206,7 +206,7 @@ def test_supports_determine_the_number():
 
 
 def test_a_small_separate_group_does_not_hide_the_other_clusters():
-    """Half of the partitions see one small cluster only, the others six more, nearly alike."""
+    """Half of the partitions contain only one small cluster, the others six more that are nearly identical."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(7), [10] + [15] * 6)
     columns = [np.minimum(groups, 1)] * 10

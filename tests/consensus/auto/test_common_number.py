@@ -59,7 +59,7 @@ def test_random_partitions_suggest_no_other_number(seed):
 
 
 def test_intersections_are_not_more_clusters_than_a_partition_has():
-    # Partitions into halves whose intersections are eight even groups, which live as long as any.
+    # Partitions into halves whose intersections are eight equal groups with the longest lifetime.
     objects = np.arange(N)
     labels = np.column_stack([objects % 2, objects // 2 % 2, objects // 4 % 2])
     model = AutoConsensus(random_state=0).fit(labels)
@@ -79,12 +79,12 @@ def test_ensembles_without_support_give_one_cluster():
     model = AutoConsensus(random_state=0).fit(labels)
     assert model.n_clusters_ == 1
     assert model.reason_.startswith("One cluster")
-    # A smaller bound leaves nothing to fall back on.
+    # A smaller bound leaves no fallback.
     bounded = AutoConsensus(max_clusters=4, random_state=0).fit(labels[:, :3])
     assert bounded.n_clusters_ == 1
 
 
-def test_the_common_number_is_that_of_most_partitions():
+def test_the_common_number_requires_equal_numbers_of_clusters():
     labels = moved(4, 0.1, 0, n_partitions=3)
     assert common_number(Ensemble(labels)) == 4
     assert common_number(Ensemble(labels[:, :2])) is None
@@ -129,7 +129,7 @@ def test_a_number_by_lifetime_is_no_larger_than_that_of_the_partitions(name):
         warnings.simplefilter("always")
         model = BY_LIFETIME[name].fit(labels)
     lives = model.lifetimes_
-    # The longest of the lifetimes of 2 and 3 clusters, and it is said if it is not the longest of all.
+    # The longest lifetime among 2 and 3 clusters; the message mentions if it is not the longest of all.
     assert model.n_clusters_ == 2 + int(np.argmax(lives[: K - 1] >= lives[: K - 1].max() - 1e-9))
     (warning,) = [w for w in caught if issubclass(w.category, EnsembleWarning)]
     assert warning.filename == __file__

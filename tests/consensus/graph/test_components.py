@@ -1,4 +1,4 @@
-"""The transfer cut where the graph of objects and clusters falls into components."""
+"""The transfer cut for graphs of objects and clusters with several components."""
 
 import warnings
 
@@ -23,7 +23,7 @@ CUTS = {
 
 
 def halves(seed=0, sizes=(30, 20), m=6, k=3):
-    """Labels of objects that no partition has together with those of another half, and the halves."""
+    """Labels of two halves that no partition puts together, and the halves."""
     rng = np.random.default_rng(seed)
     parts, of = [], np.repeat(np.arange(len(sizes)), sizes)
     for half, size in enumerate(sizes):
@@ -97,7 +97,7 @@ def test_unanimous_partitions_are_returned_as_components(name):
     np.testing.assert_array_equal(CUTS[name](3).fit(E3).labels_, [0] * 3 + [1] * 4 + [2] * 2)
     with pytest.warns(EnsembleWarning):
         np.testing.assert_array_equal(CUTS[name](2).fit(E3).labels_, [0] * 3 + [1] * 4 + [0] * 2)
-    # Objects with the same labels cannot be told apart.
+    # Objects with the same labels cannot be distinguished.
     np.testing.assert_array_equal(CUTS[name](4).fit(E3).labels_, [0] * 3 + [1] * 4 + [2] * 2)
 
 
@@ -159,7 +159,7 @@ def test_mixing_connects_components():
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("held", [10, 80, 4096])
 def test_singular_triplets_of_components_are_triplets_of_the_graph(held, mixed, monkeypatch):
-    # With few clusters held, of products; of more objects than are held, by Lanczos.
+    # By products with few stored clusters, and by Lanczos with more objects than are stored.
     monkeypatch.setattr("conclust.spectra.transfer_cut._HELD", held)
     labels, _ = halves(sizes=(60, 50), m=8, k=4)
     ensemble = Ensemble(labels)

@@ -1,4 +1,4 @@
-"""Partitions weighed by crowd agreement (WEAC, GP-MGLA), against worked examples and dense twins."""
+"""Partitions weighted by crowd agreement (WEAC, GP-MGLA), against worked examples and dense twins."""
 
 import math
 
@@ -20,7 +20,7 @@ from conclust.weighting.weights import crowd_weights
 
 
 def agreement(labels, beta):
-    """Return the weight of each partition, from the information of each two over the larger entropy."""
+    """Return the weight of each partition, from the mutual information of each pair over the larger entropy."""
     labels = np.asarray(labels)
     m = labels.shape[1]
     means = [
@@ -31,7 +31,7 @@ def agreement(labels, beta):
 
 
 def shared(labels, weights):
-    """Return the common neighbours of each two clusters, from one third cluster after the other."""
+    """Return the common neighbours of each pair of clusters, looping over third clusters."""
     J = jaccard(labels)
     of = [u for u, part in enumerate(blocks(labels)) for _ in part]
     T = len(J)
@@ -140,7 +140,7 @@ def test_gpmgla_cuts_objects_and_tied_clusters(labels, alpha, beta):
 
 
 def test_gpmgla_of_heavy_objects_is_the_cut_without_tied_clusters():
-    """With alpha without bound clusters that are tied to clusters weigh nothing: HBGF's spectrum."""
+    """In the limit of large alpha, ties between clusters have no weight, which gives HBGF's spectrum."""
     labels = planted(2, 60, 8)[0]
     B = np.hstack([column[:, None] == np.unique(column) for column in labels.T]).astype(float)
     values = np.linalg.svd(B / np.sqrt(B.sum(1))[:, None] / np.sqrt(B.sum(0)), compute_uv=False)

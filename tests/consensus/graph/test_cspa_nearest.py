@@ -10,7 +10,7 @@ from conclust.metrics import adjusted_rand_index
 
 
 def planted(n, n_partitions, k, noise, seed=0):
-    """Return labels of which a share is drawn at random, and the clusters they are of."""
+    """Return labels of which a share is random, and the true clusters."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, k, n)
     wrong = rng.random((n, n_partitions)) < noise
@@ -32,7 +32,7 @@ def test_the_graph_holds_the_nearest_pairs(weighted):
 
 
 def test_the_cut_counts_pairs_of_objects():
-    """Objects with the same labels are one vertex, with the edges of all of them."""
+    """Objects with the same labels form one vertex with all of their edges."""
     labels, _ = planted(120, 8, 3, 0.5)
     labels = np.vstack([labels, labels[:40]])
     model = CSPA(3, max_dense=50, random_state=0).fit(labels)

@@ -1,4 +1,4 @@
-"""The graph of objects and clusters read from labels is that of the sparse indicator."""
+"""The graph of objects and clusters read from labels equals that of the sparse indicator."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_codes_of_every_width_are_read(names):
     )
 
 
-@pytest.mark.parametrize("clusters", [(3, 5, 2), (60, 300, 2)])  # few and many columns to a row
+@pytest.mark.parametrize("clusters", [(3, 5, 2), (60, 300, 2)])  # few and many columns per row
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_sums_and_inner_products_equal_those_of_the_indicator(missing, clusters):
     labelled, sparse, B = both_edges(2, clusters=clusters, missing=missing, noise=missing / 3)

@@ -1,4 +1,4 @@
-"""HBGF, MCLA, CSPA, HGPA: their criteria, partitioners and traps."""
+"""HBGF, MCLA, CSPA, HGPA: their criteria, partitioners and hard cases."""
 
 import warnings
 
@@ -50,7 +50,7 @@ def test_the_second_example_is_solved(cls):
 
 
 def test_the_second_example_has_a_lower_cut_of_co_association_elsewhere():
-    # Four objects a part are allowed: ceil(1.05 x 3). The published answer cuts 3, this 8/3.
+    # Four objects per part are allowed: ceil(1.05 x 3). The published solution cuts 3, this one 8/3.
     model = CSPA(2, random_state=0).fit(E2)
     assert model.objective_ == pytest.approx(8 / 3)
     p = coassociation(E2) / 3
@@ -93,7 +93,7 @@ def test_the_transfer_cut_gives_the_singular_vectors(missing):
     spectrum = bipartite_spectrum(B, 4)
     U, values, Vt = naive.singular_triplets(B.toarray())
     np.testing.assert_allclose(spectrum.values, values[:4], atol=1e-10)
-    for r in range(3):  # distinct singular values: vectors agree but for the sign
+    for r in range(3):  # distinct singular values: vectors agree up to the sign
         assert abs(spectrum.objects[:, r] @ U[:, r]) == pytest.approx(1, abs=1e-8)
         assert abs(spectrum.clusters[:, r] @ Vt[r]) == pytest.approx(1, abs=1e-8)
 
@@ -166,7 +166,7 @@ def test_soft_members_are_weighted_by_membership(cls):
     np.testing.assert_array_equal(model.labels_, truth)
 
 
-# -- objectives are what a recount says
+# -- objectives match a recount
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -75,7 +75,7 @@ def test_level_set_cuts_match_the_integral(levels, labels):
     expected = naive.fuzzy_connectivity([P], labels)
     assert naive.integrated_connectivity([P], labels) == pytest.approx(expected)
     assert connectivity(members, labels, share) == pytest.approx(expected)
-    # Each set once, and of each cluster all levels up to its highest.
+    # Each set once, and for each cluster all levels up to its highest.
     dense = members.toarray()
     for t in range(4):
         own = dense[:, cluster == t]
@@ -144,7 +144,7 @@ def test_objects_with_equal_memberships_stay_together():
 
 
 def test_objects_with_uncertain_memberships_cost_little():
-    """Where labels of the likeliest cluster fail, memberships that are unsure there do not."""
+    """Uncertain memberships succeed where labels of the most probable cluster fail."""
     hard, soft = [], []
     for seed in range(5):
         members, truth = memberships(seed, n=90, m=12, sharp=0.35)

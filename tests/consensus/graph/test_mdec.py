@@ -1,4 +1,4 @@
-"""MDEC's three consensus functions and USENC: what they equal, and the dense spectral cut."""
+"""MDEC's three consensus functions and USENC against equivalent methods and the dense spectral cut."""
 
 import warnings
 
@@ -15,7 +15,7 @@ from conclust.similarity import cluster_certainty
 
 
 def weighted_evidence(ensemble, cluster_weights):
-    """S with its diagonal of 1, as a matrix of all objects."""
+    """S with a unit diagonal, as a matrix of all objects."""
     B = ensemble.indicator.toarray()
     S = (B * cluster_weights * ensemble.column_weights) @ B.T
     observed = ensemble.present @ ensemble.partition_weights

@@ -86,7 +86,7 @@ def test_refinement_never_raises_the_cut(k):
 @pytest.mark.parametrize("k", [2, 7, 40])
 @pytest.mark.parametrize("share", [0.02, 0.4, 1.0])
 def test_dense_and_sparse_refinement_make_the_same_moves(k, share):
-    # Gains looked through, and gains in heaps.
+    # Scanned gains, and gains in heaps.
     rng = np.random.default_rng(k)
     n = 130
     W = random_graph(rng, n, share)
@@ -120,7 +120,7 @@ def test_heavy_vertices_are_kept_whole():
     assert len(sums) == 3
 
 
-# -- the traps of graph partitioning
+# -- hard cases of graph partitioning
 
 
 @pytest.mark.parametrize("method", ["internal", "spectral", "metis"])
@@ -223,7 +223,7 @@ def test_metis_cuts_no_more_than_the_filled_spectral_start():
 
 
 def test_metis_keeps_the_lowest_cut_of_several_seeds(monkeypatch):
-    # By itself it bisects for few parts, and one run can end anywhere.
+    # By default it bisects for few parts, and a single run can end anywhere.
     pymetis = pytest.importorskip("pymetis")
     given, cuts = [], []
     original = pymetis.part_graph

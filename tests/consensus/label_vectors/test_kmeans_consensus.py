@@ -19,7 +19,7 @@ BOTH = [QMI, InformationTheoreticKMeans]
 
 
 def ragged(seed, n=40, m=7, missing=0.2, noise=0.1):
-    """Labels of unequal numbers of clusters, some missing, some noise."""
+    """Labels with unequal numbers of clusters, some missing, some noise."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n)
     columns = [

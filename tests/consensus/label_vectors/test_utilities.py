@@ -27,7 +27,7 @@ LOSSES = {
 
 
 def ragged(seed, n=40, m=7, missing=0.2, noise=0.1):
-    """Labels of unequal numbers of clusters, some missing, some noise; every object has a label."""
+    """Labels with unequal numbers of clusters, some missing, some noise; every object has a label."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n)
     columns = [
@@ -252,7 +252,7 @@ def test_powers_of_large_clusters_leave_no_residue_in_small_ones(power):
     truth = np.repeat([0, 1, 2], [100_000, 40, 10])
     labels = np.column_stack([np.where(rng.random(len(truth)) < 0.01, 0, truth) for _ in range(6)])
     rows = Ensemble(labels).distinct_rows()
-    # All in one cluster but a few: the large one empties into another, and small ones are left.
+    # All but a few in one cluster: the large one moves into another, and small ones remain.
     start = np.where(truth[rows.first] == 0, 0, 1)
     moves = RowMoves(3, RowLoss("norm", power), 50, 0.0)
     actual = moves._refined(rows, start)
@@ -299,7 +299,7 @@ def test_new_objects_go_to_the_nearest_mean(name):
 
 
 def divergence(name, x, m):
-    """What the reference tables as the point-to-centroid distance of each utility."""
+    """The point-to-centroid distance of each utility in the reference."""
     label = m[x == 1].item()
     if name == "U_c":
         return 1 + (m**2).sum() - 2 * label

@@ -34,7 +34,7 @@ def test_four_objects_match_hand_calculation():
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("determinacy", ["linear", "quadratic"])
 def test_clusters_match_the_naive_twin(seed, determinacy):
-    # Seven partitions: ties of evidence everywhere. Some objects occur twice.
+    # Seven partitions give many ties of evidence. Some objects occur twice.
     labels, _ = planted(n=40, m=7, k=3, flip=0.1 + 0.03 * seed, seed=seed)
     labels = np.repeat(labels, 1 + np.arange(40) % 2, axis=0)
     e = Ensemble(labels)
@@ -82,7 +82,7 @@ def test_core_and_stability_equal_those_of_the_diagnostic():
 
 
 def test_a_chain_is_one_cluster():
-    # Two rows of objects, each of them with its neighbours only.
+    # Two rows of objects, each co-assigned with its neighbours only.
     place = np.arange(30)
     labels = np.column_stack([(place + u) // 5 for u in range(5)])
     labels = np.vstack([labels, labels + 100])
@@ -111,7 +111,7 @@ def test_the_number_of_clusters_is_the_requested_one(k):
 
 
 def test_unassigned_objects_form_their_own_groups():
-    # All is clear but for the last two: half of the time together, otherwise alone.
+    # All objects are clear except the last two: half of the time together, otherwise alone.
     truth = np.repeat([0, 1, 2], 5)
     labels = np.vstack([np.tile(truth[:, None], 6), [[3] * 3 + [4] * 3, [3] * 3 + [5] * 3]])
     model = CEs2(3).fit(labels)
@@ -119,7 +119,7 @@ def test_unassigned_objects_form_their_own_groups():
     assert model.n_pieces_ == 4
     assert model.n_clusters_ == 3
     assert model.labels_[-1] == model.labels_[-2]
-    assert len({*model.labels_[[0, 5, 10]]}) == 2  # no evidence says which groups to merge
+    assert len({*model.labels_[[0, 5, 10]]}) == 2  # no evidence determines which groups to merge
 
 
 def test_pairs_without_evidence_are_reported():

@@ -1,4 +1,4 @@
-"""Linkage on rows of B and W, against greedy twins on all pairs, and against the matrix it does without."""
+"""Linkage on rows of B and W, against greedy twins on all pairs and against the dense matrix."""
 
 import warnings
 
@@ -38,7 +38,7 @@ KINDS = {
 
 @pytest.fixture(params=[1, 6, 4096])
 def few(request, monkeypatch):
-    """How many clusters are left when a matrix is made."""
+    """Number of remaining clusters when a matrix is made."""
     monkeypatch.setattr(clusterwise, "_FEW", request.param)
     monkeypatch.setattr(clusterwise, "_FEW_MIXED", request.param)
     return request.param
@@ -50,7 +50,7 @@ def tree_of(ensemble, W, linkage, mean="partitions"):
 
 
 def sums(labels, W, weights):
-    """c_ij and N_ij of all pairs of objects: b_i' W b_j of the same partition, and who observed both."""
+    """c_ij and N_ij of all pairs of objects: b_i' W b_j within partitions, and the partitions that observed both."""
     labels = np.asarray(labels)
     n, m = labels.shape
     weights = np.ones(m) if weights is None else weights
@@ -71,7 +71,7 @@ def sums(labels, W, weights):
 
 
 def equal_rows(labels):
-    """Which pairs of objects begin merged."""
+    """The pairs of objects that are merged at the start."""
     same = (labels[:, None] == labels[None]).all(axis=2)
     apart = (labels == -2).any(axis=1)
     same &= ~apart[:, None] & ~apart
@@ -104,7 +104,7 @@ def test_the_tree_matches_greedy_merging_of_all_pairs(few, kind, linkage, missin
     D = np.sqrt(np.maximum(D, 0.0)) if linkage == "ward" else D
     tree = tree_of(e, W, linkage)
     if linkage == "average" and weighted and missing:
-        # Every merge is greedy; with the pairs at 0 taken first.
+        # Every merge is greedy, starting with the pairs at 0.
         assert (np.diff(tree[:, 2]) >= 0).all()
     replay(tree, distance, 1e-9)
 
@@ -156,7 +156,7 @@ def test_trees_of_soft_members_are_greedy(few):
 
 def test_identity_similarity_gives_evidence_accumulation(few):
     rng = np.random.default_rng(9)
-    # Weights that leave no ties.
+    # Weights without ties.
     e = Ensemble(random_labels(rng, 60, 7, noise=0.1), weights=rng.random(7) + 0.5)
     one = sp.csr_array(sp.eye_array(int(e.offsets[-1])))
     for linkage in ("average", "single", "complete"):
@@ -189,7 +189,7 @@ def test_equal_rows_merge_at_height_zero(few):
 
 
 def test_small_memberships_do_not_overflow():
-    # Products too small for a number: rows come again, and count for nothing.
+    # Products that underflow: rows occur again with no effect.
     rows = np.full((40, 3), 1e-200)
     rows[np.arange(40), np.arange(40) % 3] = 1.0
     e = Ensemble.from_memberships([rows / rows.sum(axis=1, keepdims=True)])
@@ -228,10 +228,10 @@ def test_lwea_reads_rows_above_max_dense():
     assert asked(fine, "single")
     assert not asked(fine, "complete", 10)
     assert not asked(fine[:1000])  # few: a matrix is faster
-    assert not asked(coarse)  # every cluster is met by every third object
+    assert not asked(coarse)  # every third object is in every cluster
     assert asked(coarse, max_dense=100)
     fine[7, 3] = -1
-    assert not asked(fine)  # the mean of ratios is the ratio of sums no more
+    assert not asked(fine)  # the mean of ratios no longer equals the ratio of sums
     assert asked(fine, "single")
 
 

@@ -1,4 +1,4 @@
-"""EAC on all pairs, dense and by spanning tree, against SciPy and the obvious twins."""
+"""EAC on all pairs, dense and by spanning tree, against SciPy and naive twins."""
 
 import warnings
 
@@ -227,7 +227,7 @@ def test_starting_clusters_are_equal_rows():
     assert start.first.tolist() == [0, 1, 3, 4]
     assert start.inverse.tolist() == [0, 1, 0, 2, 3, 3]
     assert start.counts.tolist() == [2, 1, 1, 2]
-    # The only partition that observed the two last weighs nothing.
+    # The only partition that observed the last two has no weight.
     weighted = starting_clusters(Ensemble(labels, weights=[0.0, 1.0]))
     assert len(weighted) == 6
 
@@ -277,7 +277,7 @@ def test_the_order_and_names_of_partitions_do_not_matter(linkage, missing, weigh
     doubled = fit_quietly(EAC(linkage=linkage), twice)
     for other in (same.linkage_matrix_, doubled.linkage_matrix_):
         if linkage == "single":
-            # Of equal heights a minimum spanning tree tells no order.
+            # A minimum spanning tree does not determine the order of equal heights.
             actual, expected = hierarchy.cophenet(other), hierarchy.cophenet(tree)
             np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-11)
         else:
@@ -339,7 +339,7 @@ def test_the_dense_limit_error_names_alternatives(linkage):
     EAC(linkage="single", max_dense=1).fit(labels)
 
 
-# -- average linkage of more rows than a matrix is made of
+# -- average linkage of more rows than fit a matrix
 
 
 @pytest.mark.parametrize("kind", ["weighted", "soft"])

@@ -1,4 +1,4 @@
-"""EAC on the evidence of some pairs, against the obvious twins."""
+"""EAC on the evidence of some pairs, against naive twins."""
 
 from dataclasses import replace
 

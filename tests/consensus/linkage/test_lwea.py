@@ -1,4 +1,4 @@
-"""Clusters weighed by certainty (LWEA, LWGP), against worked examples and twins on all pairs."""
+"""Clusters weighted by certainty (LWEA, LWGP), against worked examples and naive twins on all pairs."""
 
 import warnings
 
@@ -76,7 +76,7 @@ def test_the_tree_matches_greedy_merging_of_all_pairs(linkage, missing, noise, n
     certainty = naive.certainty(labels, 0.3, weights, normalized)[1]
     S = naive.locally_weighted(labels, certainty, weights)
     own = np.diag(S).copy()
-    if noise:  # in a cluster of one, which is certain
+    if noise:  # in a singleton, which is certain
         own += (labels == -2) @ weights / ((labels != -1) @ weights)
     S = S / own.max() if normalized else S
     D = np.where(np.isnan(S), 1.0, 1.0 - S)
@@ -132,7 +132,7 @@ def test_invalid_parameters_of_lwea_are_refused(given):
 
 
 def test_lwea_beats_eac_on_fine_partitions():
-    # Members have about three times the true number of clusters, cut at random places.
+    # Members have about three times the true number of clusters, split at random positions.
     rng = np.random.default_rng(5)
     centers = rng.normal(size=(5, 2)) * 4
     truth = np.repeat(np.arange(5), 60)

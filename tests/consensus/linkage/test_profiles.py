@@ -1,4 +1,4 @@
-"""Linkage on profiles: rows of the co-association, against SciPy and a greedy twin on these rows."""
+"""Linkage on profiles, the rows of the co-association, against SciPy and a greedy twin."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""LCE and ECPCS, against worked examples and twins with all matrices made."""
+"""LCE and ECPCS, against worked examples and naive twins with full matrices."""
 
 import itertools
 import warnings
@@ -77,7 +77,7 @@ def test_the_graph_is_the_refined_matrix(missing, noise, weighted, similarity):
 
 
 def same_spaces(U, V, values):
-    """Whether the columns of both span the same where singular values are apart."""
+    """Return whether the columns of both span the same spaces for distinct singular values."""
     np.testing.assert_allclose(np.abs(np.einsum("ij,ij->j", U, V)), 1.0, atol=1e-6)
     assert (np.diff(values) < -1e-3).all()
 
@@ -85,7 +85,7 @@ def same_spaces(U, V, values):
 @pytest.mark.parametrize("held", [4096, 30])
 @pytest.mark.parametrize("n", [20, 200])
 def test_the_spectrum_does_not_need_the_matrix(monkeypatch, held, n):
-    # Made whole; by products with B and W; or, of few objects, from the smaller side.
+    # Densely; by products with B and W; or, with few objects, from the smaller side.
     monkeypatch.setattr(spectral, "_HELD", held)
     monkeypatch.setattr(spectral, "_WHOLE", held)
     labels = random_labels(np.random.default_rng(8), n, 9, k=6)
@@ -122,7 +122,7 @@ def test_missing_labels_do_not_determine_the_cut(similarity, code):
         ("cts", 5, {(0, 2): 0.6, (0, 3): 0.533333, (2, 3): 0.933333}, [0, 0, 0, 1, 1, 1]),
         ("wtq", 5, {(0, 2): 0.587879}, None),
         ("srs", 5, {(0, 2): 0.231076, (2, 3): 0.418713, (0, 3): 0.079328}, None),
-        # Differs from the others in what it makes of the second example.
+        # Differs from the others on the second example.
         ("asrs", 5, {(0, 2): 0.366667, (2, 3): 0.469444, (0, 3): 0.147222}, [0, 1, 1, 1, 1, 1]),
     ],
 )
@@ -304,7 +304,7 @@ def test_uninformative_labels_give_a_warning(similarity, consensus, code, share,
         actual = adjusted_rand_index(truth, model.fit(labels).labels_)
     messages = [str(one.message) for one in caught if issubclass(one.category, EnsembleWarning)]
     assert any("of the labels are" in text for text in messages) == warned
-    # What is said is so: the clusters are not found there, and they are by what it names.
+    # The warning is true: the clusters are not found there, but they are by the suggested methods.
     if warned:
         assert actual < 0.75
         with warnings.catch_warnings():

@@ -38,7 +38,7 @@ def flipped(seed=0, n=80, m=10, flip=0.2):
 
 
 def together(labels):
-    """(n, n, N): 1 where a partition puts two objects together; noise with nobody."""
+    """(n, n, N): 1 if a partition puts two objects together; noise is never together."""
     labels = np.asarray(labels)
     return (labels[:, None, :] == labels[None, :, :]) & (labels >= 0)[:, None, :]
 
@@ -212,7 +212,7 @@ def test_communities_solve_the_worked_examples():
     best, *_ = naive_communities(E2, model.membership_)
     assert model.objective_ == pytest.approx(best)
     rng = np.random.default_rng(0)
-    for _ in range(200):  # nothing at random is better
+    for _ in range(200):  # no random membership is better
         assert naive_communities(E2, rng.dirichlet([0.3, 0.3], 6))[0] >= best
     model = FuzzyCommunities(3, random_state=0).fit(E3)
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
@@ -276,7 +276,7 @@ def test_rows_objective_matches_its_definition_and_never_rises(kind):
     assert (np.diff(model.trace_) <= 1e-12).all()
     assert adjusted_rand_score(truth, model.labels_) > 0.7
     assert (model.medoids_ is None) == (kind == "cmeans")
-    # A column of the membership that is a little off is worse.
+    # A slightly perturbed column of the membership is worse.
     Y = model.membership_.copy()
     Y[0] = Y[0, [1, 2, 0]]
     assert naive_rows(labels, Y, 1.2, kind, model.medoids_) > expected
@@ -300,7 +300,7 @@ def test_rows_solve_the_worked_examples(kind):
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_keep_clusters_that_partitions_split(kind, least, seed):
-    # Eight clusters, cut in three by every partition, elsewhere by each, with errors.
+    # Eight clusters, each split in three by every partition at different positions, with errors.
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 8, 600)
     labels = 3 * truth[:, None] + rng.integers(0, 3, (600, 10))
@@ -335,7 +335,7 @@ def test_weighted_medoids_minimise_their_objective(seed):
     np.testing.assert_allclose(V.sum(axis=0), 1.0)
     np.testing.assert_array_equal(model.medoids_, V.argmax(axis=0))
     assert adjusted_rand_score(truth, model.labels_) > 0.7
-    # No step of one object's memberships, or of one cluster's weights, is better.
+    # No change of one object's memberships, or of one cluster's weights, is better.
     rng = np.random.default_rng(seed)
     for _ in range(10):
         other, i = Y.copy(), rng.integers(40)
@@ -457,7 +457,7 @@ def naive_shares(labels, weights=None):
 
 
 def dyads(shares, counts):
-    """Pairs of rows, p_ab given, as the model holds them."""
+    """Pairs of rows with the given p_ab, in the form of the model."""
     weights = shares * np.outer(counts, counts)
     np.fill_diagonal(weights, shares.diagonal() * counts * (counts - 1))
     once = sp.csr_array(np.triu(weights))
@@ -468,7 +468,7 @@ def dyads(shares, counts):
 
 @pytest.mark.parametrize(("n", "k"), [(1100, 5), (90, 1), (40, 11), (30, 23)])
 def test_dyadic_steps_equal_those_by_matrices(n, k):
-    # More rows than are worked on together, and numbers of objects that differ.
+    # More rows than are processed together, and different numbers of objects.
     rng = np.random.default_rng(11)
     shares = rng.random((n, n)) * (rng.random((n, n)) < 0.7)
     shares = np.triu(shares) + np.triu(shares, 1).T
@@ -526,7 +526,7 @@ def test_dyadic_likelihood_matches_its_definition_and_never_falls(missing, copie
 
 def test_dyadic_mixture_solves_the_worked_examples():
     model = DyadicAspect(2, random_state=0).fit(E1)
-    # The third is as often with the first two as with the last.
+    # The third is together with the first two as often as with the last.
     expected = [[1, 0], [1, 0], [0.5, 0.5], [0, 1]]
     np.testing.assert_allclose(model.membership_, expected, atol=1e-3)
     model = DyadicAspect(2, random_state=0).fit(E2)

@@ -1,4 +1,4 @@
-"""BayesEstimate beside draws, cuts and definitions."""
+"""BayesEstimate against draws, cuts and definitions."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def test_the_worked_examples_are_reproduced(kind):
         assert model.objective_ == pytest.approx(1.0)
 
 
-# -- objectives are what they say
+# -- objectives match their definitions
 
 
 @pytest.mark.parametrize("kind", KERNELS)

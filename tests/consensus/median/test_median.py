@@ -75,7 +75,7 @@ def test_unanimous_partitions_are_returned(model):
         assert model.objective_ == 0.0
 
 
-# -- objectives are what they say
+# -- objectives match their definitions
 
 
 @pytest.mark.parametrize("criterion", ["ensemble", "combined"])

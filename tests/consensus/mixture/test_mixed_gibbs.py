@@ -110,7 +110,7 @@ def test_alpha_is_drawn_from_its_posterior():
 
 
 def of_objects(masses, alpha):
-    """The part of log P(z, labels) that alpha is in."""
+    """The part of log P(z, labels) that depends on alpha."""
     totals = alpha.sum() + masses.sum(axis=2)
     each = (gammaln(alpha + masses) - gammaln(alpha)).sum(axis=2)
     return (gammaln(alpha.sum()) - gammaln(totals) + each).sum(axis=1)
@@ -182,7 +182,7 @@ def test_weights_count_labels():
         Ensemble(np.hstack([labels, wrong]), weights=weights)
     )
     assert adjusted_rand_score(weighted.labels_, truth) > 0.9
-    # Two partitions of the same objects that contradict each other: the heavier one is followed.
+    # Two contradictory partitions of the same objects: the heavier one prevails.
     one, other = np.repeat([0, 1], 20), np.tile([0, 1], 20)
     both = np.column_stack([one] * 4 + [other] * 4)
     for heavy, followed in (([3.0, 1.0], one), ([1.0, 3.0], other)):

@@ -136,7 +136,7 @@ def test_a_weight_acts_as_repetition():
     a = MixtureModel(3, tol=1e-10, random_state=0).fit(Ensemble(labels, weights=weights))
     b = MixtureModel(3, tol=1e-10, random_state=0).fit(np.repeat(labels, weights, axis=1))
     assert a.objective_ == pytest.approx(b.objective_, rel=1e-6)
-    assert a.bic_ - b.bic_ < 0  # repeated partitions have parameters of their own
+    assert a.bic_ - b.bic_ < 0  # repeated partitions have separate parameters
     np.testing.assert_array_equal(a.labels_, b.labels_)
     likelihood = log_likelihood(labels, a.mixing_, a.label_probabilities_, weights)
     assert a.log_likelihood_ == pytest.approx(likelihood)
@@ -335,7 +335,7 @@ def test_the_bound_itself_never_falls_without_a_prior():
 
 
 def test_the_bound_is_below_the_likelihood_of_two_objects():
-    # One partition and one label an object: theta integrates out, P(label) = alpha . beta / |alpha|.
+    # One partition and one label per object: theta integrates out, P(label) = alpha . beta / |alpha|.
     labels = np.array([[0], [1], [0], [1]])
     model = BayesianEnsemble(2, learn_alpha=False, random_state=0).fit(labels)
     mean = model.alpha_ / model.alpha_.sum()

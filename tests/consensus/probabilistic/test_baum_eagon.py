@@ -1,4 +1,4 @@
-"""BaumEagon against one update by its definition, the greedy solver, and what growth transformations promise."""
+"""BaumEagon against one update by definition, the greedy solver, and the guarantees of growth transformations."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_leaps_end_at_the_limit_of_many_steps(diagonal):
     pairs = _ByClusters(Ensemble(labels), diagonal, 1)
     short = _grow(pairs, start, 50_000, 1e-12, accelerate=False)
     longer = _grow(pairs, start, 50_000, 1e-12, accelerate=True)
-    # The short steps end early in their slow last stretch.
+    # Short steps end early because convergence is slow at the end.
     assert longer.trace[-1] <= short.trace[-1] <= 1.01 * longer.trace[-1]
     np.testing.assert_allclose(longer.point, short.point, atol=0.02)
     assert 3 * len(longer.trace) < len(short.trace)
@@ -157,7 +157,7 @@ def test_the_end_is_a_stationary_point_of_least_squares():
     W = 2 * (N * (model.membership_ @ model.membership_.T) - c)
     np.fill_diagonal(W, 0)
     g = W @ model.membership_
-    # No zeros are exact: what could still be gained, weighted by the memberships.
+    # No zeros are exact: the remaining possible gain, weighted by the memberships.
     gain = (model.membership_ * g).sum(axis=1) - g.min(axis=1)
     assert (gain / N.sum(axis=1)).max() < 2e-3
     start = model.membership_ * (model.membership_ > 1e-3)

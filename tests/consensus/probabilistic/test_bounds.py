@@ -47,7 +47,7 @@ def test_a_membership_to_start_from_keeps_its_columns():
 def test_as_many_clusters_as_objects_fit_as_well_as_fifty(divergence, seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(120, 2)) + 4 * rng.integers(0, 4, (120, 1))
-    # Each partition: the nearest of some points drawn as centres.
+    # Each partition assigns points to the nearest of some random centres.
     drawn = [points[rng.choice(120, int(rng.integers(5, 25)))] for _ in range(40)]
     labels = np.column_stack(
         [((points[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1) for centres in drawn]

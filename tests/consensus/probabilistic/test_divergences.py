@@ -1,4 +1,4 @@
-"""The built-in divergences against their definitions, and what a user's own is refused for."""
+"""The built-in divergences against their definitions, and invalid custom divergences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways out of local minima: merges and splits, and the search through them."""
+"""Escapes from local minima: merges and splits, and the search through them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_cheapest_merge_and_the_worst_cluster_come_first():
     Y = np.full((6, 4), 0.25)
     cost = np.array([[0, 5, 5, 5], [5, 0, 5, 1], [5, 5, 0, 5], [5, 1, 5, 0]])
     first = options(Y, cost, np.array([1.0, 0, 3, 9]))[0]
-    # 1 takes 3's mass, and 2, which disagrees most of those left, is cut in two: its part is called 3.
+    # 1 takes the mass of 3; 2, which disagrees most among the rest, is split: its part becomes 3.
     np.testing.assert_allclose(first[:, 0], 0.25)
     np.testing.assert_allclose(first[:, 1], 0.5)
     np.testing.assert_allclose(first[:, 2] + first[:, 3], 0.25)

@@ -1,4 +1,4 @@
-"""What who sweeps over blocks needs of the factored kernel: its scalars, unwatched sweeps, steps."""
+"""Functions of the factored kernel for sweeps over blocks: scalars, untracked sweeps, steps."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def memberships(seed, n=N, k=K):
 
 
 def evidence(ensemble):
-    """l and p of each object, and for each group who was observed by it."""
+    """l and p of each object, and for each group the objects that it observed."""
     l_of = (ensemble.indicator.toarray() ** 2) @ ensemble.column_weights
     p_of = ensemble.present @ ensemble.partition_weights
     groups = ensemble.presence_groups

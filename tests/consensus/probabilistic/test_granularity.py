@@ -28,7 +28,7 @@ NAMES = [f"{type(model).__name__}-{i}" for i, model in enumerate(ESTIMATORS)]
 
 
 def uneven(n=90, missing=0.0, noise=0.0, seed=0):
-    """Return three clusters, each cut into up to five parts by eight partitions, and the clusters."""
+    """Return three clusters, each split into up to five parts by eight partitions, and the true clusters."""
     rng = np.random.default_rng(seed)
     truth = np.arange(n) % 3
     labels = np.column_stack(
@@ -75,7 +75,7 @@ def test_new_objects_are_placed_by_their_original_labels(model):
     named[labels == -2] = -2
     model = clone(model).set_params(granularity="matched").fit(named)
     ensemble, recode = matched(Ensemble(named), 3)
-    # An object of the fit is placed as its labels in the merged partitions say.
+    # A fitted object is placed by its labels in the merged partitions.
     merged = clone(model).set_params(granularity="given").fit(ensemble)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnseenLabelWarning)
@@ -115,7 +115,7 @@ def test_soft_members_are_coarsened():
 
 
 def test_matching_granularity_corrects_uneven_partitions():
-    """Clusters cut into eight parts are no evidence against their pairs, coarse ones none for theirs."""
+    """Clusters split into eight parts are not evidence against their pairs, and coarse ones not evidence for theirs."""
     scores = {"given": [], "matched": []}
     for seed in range(5):
         rng = np.random.default_rng(seed)

@@ -151,7 +151,7 @@ def test_splitting_the_work_into_calls_changes_no_bit():
 
 @pytest.mark.parametrize("n", [2, 7, 8, 9, 63, 64, 65, 513])
 def test_the_queue_finds_the_largest_gap_at_any_size(n):
-    # The step that is taken must be the one of the object with the largest gap.
+    # The step must be that of the object with the largest gap.
     labels = random_labels(14, n, 5, 3, 0.2)
     c, N = evidence(labels)
     Y = start_of(15, n, 3)
@@ -235,7 +235,9 @@ OWN_KL = Divergence(
     lambda p, q: p / q**2 + (1 - p) / (1 - q) ** 2,
     name="kl by hand",
 )
-OWN_L2 = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))  # curvature by differences
+OWN_L2 = Divergence(
+    lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p)
+)  # curvature by finite differences
 # No multiple of a built-in one: Bregman's of h(q) = q^2 + q^3 / 6.
 OWN_CUBIC = Divergence(
     lambda p, q: p**2 + p**3 / 6 - q**2 - q**3 / 6 - (p - q) * (2 * q + q**2 / 2),
@@ -284,7 +286,7 @@ def test_pcc_accepts_a_custom_divergence_with_the_greedy_solver():
 
 def test_errors_of_a_custom_divergence_reach_the_caller():
     def fails(p, q):
-        if len(p) < 10:  # as in a step; not where a Divergence is tried when it is made
+        if len(p) < 10:  # as in a step; not in the check of a new Divergence
             raise ZeroDivisionError("mine")
         return 2 * (q - p)
 

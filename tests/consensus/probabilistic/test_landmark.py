@@ -42,7 +42,7 @@ def labels_of(seed, n, m, k, missing=0.0, noise=0.0, flip=0.3):
 
 
 def solved(ensemble, k, divergence, start=None, threads=1, **how):
-    """Return the solution by landmarks, and which objects these are."""
+    """Return the solution by landmarks, and the landmark objects."""
     problem, run = Problem(ensemble, k, divergence), Run(SEED, threads=threads)
     solver = landmark.Landmark(**how)
     return solver.solve(problem, start, Stopping(), run), solver.landmarks(problem, run)
@@ -69,7 +69,7 @@ def test_no_membership_on_a_grid_is_better(case, name):
     few = np.arange(40)
     Y = np.random.default_rng(2).dirichlet(np.full(3, 0.4), 40)
     model = LandmarkModel.of(ensemble.part(few), Y, DIVERGENCES[name])
-    assert len(model.prototypes) == 40  # all differ: pooling is not in play
+    assert len(model.prototypes) == 40  # all differ, so pooling has no effect
     placed, loss, residual = model.placed(ensemble.codes[40:], 1e-9, 1)
     assert residual <= 1e-9
     np.testing.assert_allclose(placed.sum(axis=1), 1, atol=1e-12)
@@ -89,7 +89,7 @@ def test_no_membership_on_a_grid_is_better(case, name):
 
 
 def memberships(kind, n, k, rng):
-    """Memberships of n landmarks in k clusters, of which a few are as hard as the kind says."""
+    """Memberships of n landmarks in k clusters, a few of which are hard cases of this kind."""
     Y = rng.dirichlet(np.full(k, 3.0 / k), n)
     if kind == "crisp":
         Y = np.eye(k)[rng.integers(0, k, n)]
@@ -105,7 +105,7 @@ def memberships(kind, n, k, rng):
 def gaps(c, N, Y, placed, divergence):
     """Return each object's gap of optimality per unit of evidence, from its counts with the landmarks.
 
-    The largest slope of a cluster that holds some of it, less the smallest slope of all: 0 at the minimum.
+    The largest slope of a cluster with some of its mass, minus the smallest slope of all: 0 at the minimum.
     """
     a = np.clip(placed @ Y.T, 1e-12, 1 - 1e-12)
     p = np.divide(c, N, out=np.zeros(N.shape), where=N > 0)
@@ -125,7 +125,7 @@ def objects_to_place(k):
 @pytest.mark.parametrize("k", [2, 5, 19, 130])
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])
 def test_placements_are_optimal_for_any_landmarks(kind, k, name):
-    """Few clusters and many, none or hardly any landmark in some: the conditions of optimality hold."""
+    """The conditions of optimality hold with few or many clusters, some with no or few landmarks."""
     ensemble, counted = objects_to_place(k)
     few = 120
     Y = memberships(kind, few, k, np.random.default_rng(k))
@@ -134,14 +134,14 @@ def test_placements_are_optimal_for_any_landmarks(kind, k, name):
     np.testing.assert_allclose(placed.sum(axis=1), 1, atol=1e-12)
     assert (placed >= 0).all()
     assert residual <= 1e-7
-    if kind != "crisp":  # where y'y_j is 0 or 1 and the labels say otherwise, slopes have no end
+    if kind != "crisp":  # slopes are unbounded if y'y_j is 0 or 1 and contradicts the labels
         c, N = (part[few:, :few] for part in counted)
         assert gaps(c, N, Y, placed, DIVERGENCES[name]).max() <= 1.1e-7
 
 
 @pytest.mark.parametrize("weights", [None, np.ones(90)])
 def test_counts_above_sixteen_bits_are_exact(weights):
-    """Whole counts are added in sixteen bits only where all sums fit: 90 x 1,460 do not."""
+    """Integer counts are added in sixteen bits only if all sums fit: 90 x 1,460 does not."""
     few = 1500
     labels = np.random.default_rng(0).integers(0, 2, (few + 40, 90))
     labels[:, :80] = 0
@@ -253,7 +253,7 @@ def test_objects_with_equal_labels_are_placed_the_same(case):
     assert gap == max(each[2] for each in alone)
 
 
-def test_soft_members_that_are_hard_give_what_labels_give():
+def test_memberships_of_0_and_1_give_the_result_of_labels():
     _, _, ensemble = ensemble_of(15, 300, 8, 3)
     soft = Ensemble.from_memberships([np.eye(3)[column] for column in ensemble.labels.T])
     a, _ = solved(ensemble, 3, kl, n_landmarks=80)

@@ -95,7 +95,7 @@ def test_a_custom_kl_gives_the_result_of_kl():
 
 @pytest.fixture
 def slots(monkeypatch):
-    """Cut sweeps over few objects into slots too; 0: none."""
+    """Split sweeps over few objects into slots as well; 0: no slots."""
 
     def cut(number):
         monkeypatch.setattr(descent, "_MANY", 2 if number else 10**9)
@@ -189,7 +189,7 @@ def test_a_custom_kl_gives_the_result_of_kl_in_slots(slots):
 @pytest.mark.parametrize("divergence", [kl, l2, OWN], ids=lambda d: d.name)
 @pytest.mark.parametrize("max_iter", [1, 500])
 def test_objects_move_one_by_one_if_moving_together_raises_f(slots, form, divergence, max_iter):
-    # No two objects are ever together: all at once they leave the cluster with more of the mass, and
+    # No two objects are ever together: all at once they leave the cluster with more mass, and
     # meet in the other.
     known = forms_of(np.tile(np.arange(60)[:, None], 5))[form]
     share = np.random.default_rng(0).uniform(0.55, 0.65, 60)

@@ -133,7 +133,7 @@ def test_soft_members_are_weighted_by_their_posteriors():
     assert model.kkt_residual_ <= 1e-8
 
 
-def test_soft_members_that_are_hard_give_what_labels_give():
+def test_memberships_of_0_and_1_give_the_result_of_labels():
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 3, (40, 5))
     memberships = [np.eye(3)[labels[:, u]] for u in range(5)]
@@ -156,7 +156,7 @@ def test_worked_example_has_optimum_zero():
 
 
 def test_three_unrelated_objects_in_two_clusters():
-    # Every partition takes all three apart: the best two clusters leave 1/2 per partition.
+    # Every partition separates all three: the best two clusters leave 1/2 per partition.
     labels = np.tile([[0], [1], [2]], 8)
     model = PCC(2, random_state=0, tol=0, max_iter=2000).fit(labels)
     assert model.objective_ == pytest.approx(4.0, abs=1e-6)
@@ -506,6 +506,6 @@ def test_a_fit_with_as_many_clusters_as_objects_ends(divergence):
         warnings.simplefilter("error", ConvergenceWarning)
         model = PCC(60, divergence=divergence, random_state=0).fit(labels)
     assert model.converged_
-    # More clusters allowed than needed raise nothing: as near to the optimum as with those it used.
+    # A higher bound on the clusters does not raise the objective: it is as close to the optimum as with the clusters used.
     few = PCC(model.membership_.shape[1], divergence=divergence, random_state=0).fit(labels)
     assert model.objective_ <= 1.02 * few.objective_

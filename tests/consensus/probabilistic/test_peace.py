@@ -48,7 +48,7 @@ def test_with_many_objects_the_selected_run_continues_on_all_pairs():
     assert model.log_likelihood_ == model.log_likelihoods_.max()
     assert (np.sort(model.log_likelihoods_)[:2] < model.log_likelihood_).all()
     assert model.converged_
-    # As good as a run on all pairs from the beginning.
+    # As good as a run on all pairs from the start.
     one = PCC(3, random_state=0).fit(labels)
     assert model.objective_ <= one.objective_ * (1 + 1e-3)
 

@@ -23,7 +23,7 @@ from conclust.metrics import js_divergence
 
 
 def votes(labels):
-    """Every pair of objects that a partition observed: (i, j, whether it puts them together)."""
+    """Yield every pair of objects that a partition observed: (i, j, whether it puts them together)."""
     for column in labels.T:
         for i, j in combinations(range(len(labels)), 2):
             if column[i] >= 0 and column[j] >= 0:
@@ -87,7 +87,7 @@ def test_steps_along_the_simplex_match_the_derivative(divergence, missing):
 
 
 def test_the_three_families_of_solvers_minimise_one_function():
-    # Clear clusters: one minimum, wherever one starts.
+    # Clear clusters: one minimum for any start.
     truth = np.repeat(np.arange(3), 20)
     rng = np.random.default_rng(3)
     labels = np.where(rng.random((60, 12)) < 0.12, rng.integers(0, 3, (60, 12)), truth[:, None])
@@ -116,7 +116,7 @@ def test_the_three_families_of_solvers_minimise_one_function():
 def test_reordering_objects_and_start_reorders_the_solution():
     labels = random_labels(4, 30, 8, 3, missing=0.2)
     start = np.random.default_rng(5).dirichlet(np.ones(3), 30)
-    # Steps go through the objects in their order: only where they end is the same.
+    # Steps visit the objects in order, so only their limit is the same.
     order = np.random.default_rng(6).permutation(30)
     for divergence in ("kl", "l2"):
         settings = {"divergence": divergence, "tol": 0.0, "tol_kkt": 1e-10, "max_iter": 20_000}
@@ -129,7 +129,7 @@ def test_reordering_objects_and_start_reorders_the_solution():
 
 
 def test_half_the_frobenius_norm_is_the_objective_plus_the_diagonal():
-    # What the least-squares consensus of soft partitions minimises, with the pairs (i, i) in it.
+    # The objective of the least-squares consensus of soft partitions, including the pairs (i, i).
     labels = random_labels(7, 25, 6, 3)
     model = PCC(3, divergence="l2", random_state=0).fit(labels)
     Y = model.membership_
@@ -148,7 +148,9 @@ def test_every_least_squares_solver_ends_at_the_same_objective():
     weighted = WeightedPCC(3, regularization="simplex", rho=0.1, random_state=0).fit(labels)
     np.testing.assert_allclose(weighted.weights_, 0.1)
     repeated = naive.objective(*evidence(labels), weighted.membership_, naive.l2)
-    assert pairs <= grown <= 1.01 * pairs  # growth ends early in its slow last stretch
+    assert (
+        pairs <= grown <= 1.01 * pairs
+    )  # growth ends early because convergence is slow at the end
     assert repeated == pytest.approx(pairs, rel=1e-3)
 
 

@@ -1,4 +1,4 @@
-"""How much is tried to better a solution over pairs: counted work, no clocks."""
+"""The effort to improve a solution over pairs, measured by counted work instead of clocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def noisy(n, m=12, k=4, wrong=0.4, seed=0):
 
 @pytest.fixture
 def spent(monkeypatch):
-    """The work of each descent."""
+    """Record the work of each descent."""
     counted = []
 
     def descend(*arguments, **how):
@@ -43,7 +43,7 @@ def test_the_cost_of_an_object_depends_on_its_clusters_not_on_the_bound():
     few = descent.descend(evidence(labels), start, kl, Stopping(3, 0, 0))
     wide = np.pad(start, ((0, 0), (0, 56)))
     many = descent.descend(evidence(labels), wide, kl, Stopping(3, 0, 0))
-    assert many.objective <= few.objective  # what one more cluster is good for
+    assert many.objective <= few.objective  # the gain by one more cluster
     assert many.spent < 5 * few.spent
 
 
@@ -63,7 +63,7 @@ def test_a_bound_far_too_high_costs_at_most_the_budget_of_the_search(spent, k):
 
 
 def test_a_larger_problem_is_not_several_times_cheaper(monkeypatch, spent):
-    # The sizes at which something changes, made small.
+    # Reduces the sizes at which the strategy changes.
     monkeypatch.setattr(tries, "BUDGET", 20_000_000)
     monkeypatch.setattr(multilevel, "PART", 150)
     labels = noisy(700, k=6)

@@ -1,4 +1,4 @@
-"""The door to the solvers: the problem, the solution, and a fifth solver without a line in PCC."""
+"""The interface of the solvers: the problem, the solution, and a new solver without a change in PCC."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from conclust.exceptions import EnsembleWarning, ParameterError
 
 
 class Twice:
-    """The pairwise solver, run on from where it ended."""
+    """The pairwise solver, continued from its end."""
 
     forms_pairs = True
     draws_starts = False
@@ -42,7 +42,7 @@ def test_a_new_solver_needs_no_change_in_pcc(fifth):
     labels = planted(0, 80, 10)[0]
     model = PCC(3, solver="twice", random_state=0).fit(labels)
     once = PCC(3, solver="pairwise", random_state=0).fit(labels)
-    assert model.solver_ == "twice: as asked"
+    assert model.solver_ == "twice: as requested"
     assert model.objective_ <= once.objective_ * (1 + 1e-12)
     np.testing.assert_array_equal(model.labels_, once.labels_)
     assert (model.predict(labels) == model.labels_).mean() > 0.95
@@ -75,7 +75,7 @@ def test_all_solvers_have_one_interface(name):
             placed = actual.placement.reordered(np.array([2, 0, 1, 3])).place(
                 ensemble.codes, 1e-9, 1
             )
-            # Placed by the others' sums, each object is about where it was.
+            # Placed by the sums of the others, each object is close to its previous position.
             assert np.abs(placed - actual.membership[:, [2, 0, 1, 3]]).mean() < 0.05
     assert printed
 
@@ -92,7 +92,7 @@ def test_the_solvers_find_one_optimum():
 
 
 def test_parameters_are_read_in_one_place():
-    """The noun of the folder has its words in one module, which imports none of the others."""
+    """The definitions of the problem are in one module, which imports none of the others."""
     text = inspect.getsource(door)
     assert "consensus.probabilistic" not in text.split("from __future__")[1]
     for name in ("Problem", "Stopping", "Run", "Solution", "Solver", "Placement"):
@@ -119,7 +119,7 @@ def test_all_pairs_are_used_while_their_work_is_small():
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_a_bound_equal_to_the_objects_reaches_the_objective_of_a_bound_of_50(seed):
-    # Random starts with a column for each object used up the work of the search: 1 % above.
+    # Random starts with a column for each object exhausted the budget of the search: 1 % above.
     X = StandardScaler().fit_transform(load_wine().data)
     labels = EnsembleGenerator("kmeans", random_state=seed).fit_transform(X)
     with warnings.catch_warnings():

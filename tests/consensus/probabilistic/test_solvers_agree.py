@@ -26,7 +26,7 @@ def ensemble_of(points, n_clusters, seed):
 
 
 def micro_blocks(seed):
-    """Many small clusters in every partition: nearly everyone is apart from nearly everyone."""
+    """Many small clusters in every partition: nearly all pairs are apart."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(200, 2)) + 4 * rng.integers(0, 2, (200, 2))
     return ensemble_of(points, 25, seed)
@@ -83,7 +83,7 @@ def test_escapes_reach_solutions_that_random_starts_miss():
 
 def test_a_pattern_may_leave_the_last_object_without_pairs():
     labels = np.random.default_rng(0).integers(0, 3, (30, 6))
-    labels[29, :5] = labels[:29, 5] = -1  # nobody was seen together with the last one
+    labels[29, :5] = labels[:29, 5] = -1  # no object was observed together with the last one
     pattern = sample_pairs(labels, 2, random_state=0)
     assert 29 not in pattern.indices
     counted = pattern.matrices()

@@ -32,7 +32,7 @@ def noisy(seed=0, n=90, k=3, good=16, random=4, flip=0.15):
 
 
 def with_missing(labels, share=0.3, seed=1):
-    """Leave a share of the objects out, more of them in the later partitions."""
+    """Make a share of the objects missing, more in the later partitions."""
     rng = np.random.default_rng(seed)
     shares = np.linspace(0.2, 1.8, labels.shape[1]) * share
     return np.where(rng.random(labels.shape) < shares, -1, labels)
@@ -362,7 +362,9 @@ def test_partitions_without_weight_do_not_affect_new_objects():
     np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(labels[:3]))
     new[1, :16] = -1
     new[1, 17] = 0
-    assert model.predict(new)[1] == 0  # as `fit` labels it: observed, if by nobody that counts
+    assert (
+        model.predict(new)[1] == 0
+    )  # as labelled by `fit`: observed, although only by partitions without weight
     np.testing.assert_allclose(model.predict_proba(new)[1], 1 / 3)
 
 
@@ -461,7 +463,7 @@ def test_the_corrected_fit_matches_its_definition(regularization, pairs):
         penalty = 0.25 * np.sum(model.weights_**2) if regularization == "l2" else 0.0
         assert model.objective_ == pytest.approx(model.weights_ @ ratio + penalty, rel=1e-9)
     np.testing.assert_array_equal(model.predict(labels), model.labels_)
-    # Chance is 1, whatever the sizes of the clusters.
+    # Chance is 1 for any sizes of the clusters.
     assert (model.distances_[16:] > 0.9).all()
     assert (model.distances_[:16] < 0.8).all()
 
@@ -482,7 +484,7 @@ def test_the_correction_reduces_weights_of_random_partitions():
     rng = np.random.default_rng(0)
     n, k = 200, 4
     truth = rng.integers(0, k, n)
-    # Good partitions put a third of the pairs together and more, random ones a fiftieth.
+    # Good partitions put at least a third of the pairs together, random ones a fiftieth.
     good = [
         np.minimum(np.where(rng.random(n) < 0.2, rng.integers(0, k, n), truth), c)
         for c in (1, 2, 3, 1, 2, 3, 1, 2, 3, 3)

@@ -1,4 +1,4 @@
-"""WeightedPCC on a pattern of pairs: distances, limits, what a pattern must be."""
+"""WeightedPCC on a pattern of pairs: distances, limits, requirements on the pattern."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_equal_weights_on_a_pattern_give_least_squares():
     gradient = (mask * (Y @ Y.T - together)) @ Y
     gap = np.where(Y > 0, gradient, -np.inf).max(axis=1) - gradient.min(axis=1)
     assert (gap / mask.sum(axis=1)).max() < 1e-3
-    # Not the consensus over all pairs: the pattern has its own.
+    # The pattern has a different consensus than all pairs.
     plain = WeightedPCC(3, rho=1 / 20, random_state=0).fit(labels)
     assert np.abs(plain.membership_ - Y).max() > 1e-3
 
@@ -150,7 +150,7 @@ def broken(change, n=20):
 
 
 def drop(parts, wanted):
-    """Leave out the entries (i, j) that are wanted."""
+    """Remove the given entries (i, j)."""
     i = np.repeat(np.arange(20), np.diff(parts["indptr"]))
     kept = ~wanted(i, parts["indices"])
     for name in ("indices", "counts", "copresence"):

@@ -1,4 +1,4 @@
-"""DREC against columns solved one by one, a worked example and what its options mean."""
+"""DREC against columns solved one by one, a worked example, and its options."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def affinity(labels, penalty, *, weights=None, weighted=False):
 
 
 def indicator(labels, weights=None):
-    """One column a cluster, one a noise object of a partition."""
+    """One column per cluster, and one per noise object of a partition."""
     labels = np.asarray(labels)
     weights = np.ones(labels.shape[1]) if weights is None else weights / np.mean(weights)
     columns = []

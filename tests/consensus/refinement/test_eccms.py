@@ -93,7 +93,7 @@ def test_missing_noise_and_weights_match_the_naive_twin(missing, noise):
     labels[(labels == -1).all(axis=1), 0] = 0
     weights = rng.random(5) + 0.2
     A, H = on_paper(labels, 0.6, weights)
-    if missing > 0.4:  # pairs that nobody saw, among them
+    if missing > 0.4:  # including pairs that were never observed
         assert np.isnan(A).any()
     C = of_objects(labels, 0.6, 0.4, weights)
     twin = self_enhanced(A, H, 0.4)
@@ -101,7 +101,7 @@ def test_missing_noise_and_weights_match_the_naive_twin(missing, noise):
 
 
 def test_unobserved_pairs_get_the_similarity_of_their_neighbours():
-    # 0 and 1 are trusted, as are 2 and 3; nobody saw 0 with 3, but 0 with 2, 1 with 2 and 1 with 3.
+    # 0 and 1 are trusted, as are 2 and 3; 0 was never observed with 3, but 0 with 2, 1 with 2 and 1 with 3.
     labels = np.array([[0, 0, 0, -1], [0, 0, 0, 0], [0, 1, 1, 1], [-1, -1, -1, 1]])
     with pytest.warns(EvidenceWarning, match="Of 1 pairs of objects no partition observed both"):
         ECCMS(2, alpha=0.9).fit(labels)
@@ -191,7 +191,7 @@ def test_invalid_parameters_are_refused(given):
 
 @pytest.fixture
 def by_factors(monkeypatch):
-    """All components are solved by sparse factors, however small and full."""
+    """Solve all components by sparse factors, even small and dense ones."""
     monkeypatch.setattr(smoothing, "_LARGE", 2)
     monkeypatch.setattr(smoothing, "_FEW_ENTRIES", 0)
 

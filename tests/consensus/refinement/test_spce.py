@@ -1,4 +1,4 @@
-"""SPCE against the published iteration on all objects, and what happens at its ends."""
+"""SPCE against the published iteration on all objects, and its edge cases."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_rows_with_counts_follow_the_published_iteration(k, gamma, seed):
     [(7, 6, 2, 5, 2.0), (46, 6, 2, 4, 2.0), (57, 12, 2, 3, 0.1), (68, 6, 3, 5, 2.0)],
 )
 def test_weights_of_equal_partitions_differ_by_at_most_a_factor_of_a_thousand(seed, n, k, m, gamma):
-    # The graph comes to be the first partition, from which the others differ in an object or two each.
+    # The graph becomes the first partition, from which the others differ in one or two objects each.
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, k, n)
     columns = [truth]

@@ -1,4 +1,4 @@
-"""PTA and PTGP, against worked examples, twins with all matrices made, and what must not matter."""
+"""PTA and PTGP, against worked examples, twins with full matrices, and invariances."""
 
 import itertools
 import warnings
@@ -130,7 +130,7 @@ def test_a_step_equals_the_matrix_product(n, width):
 @pytest.mark.parametrize("lazy", [False, True])
 def test_products_without_the_matrix_are_exact(lazy):
     labels = random_labels(6, 200, 6, 8, 0.1)
-    labels = np.vstack([labels, np.arange(100, 106)])  # together with nobody
+    labels = np.vstack([labels, np.arange(100, 106)])  # together with no other
     actual = walks(labels, lazy=lazy)
     assert actual.isolated.sum() == 1
     X = np.random.default_rng(0).random((len(actual), 11))
@@ -181,7 +181,7 @@ def test_repeated_rows_attract_walks():
 
 
 def test_walks_are_lazy_where_neighbours_never_meet():
-    # A triangle of rows, and two rows that are together twice and with nobody else.
+    # A triangle of rows, and two rows that are together twice and with no other.
     labels = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [3, 3, 3], [3, 3, 4]])
     published, mended = by_first(walks(labels, 5, 4)), by_first(walks(labels, 5, 4, lazy=None))
     assert published[3, 4] == 0
@@ -318,7 +318,7 @@ def test_soft_members_are_refused_by_name(kind):
 
 
 def test_bipartite_components_have_separate_copies():
-    """In the graph with two copies of each vertex, and edges between copies only."""
+    """Uses the graph with two copies of each vertex, and edges between copies only."""
     rng = np.random.default_rng(0)
     for share in np.repeat([0.02, 0.05, 0.1, 0.3], 30):
         n = int(rng.integers(1, 25))

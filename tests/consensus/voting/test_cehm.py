@@ -17,7 +17,7 @@ from conclust.similarity import cluster_certainty, cluster_jaccard
 def test_four_objects_match_hand_calculation():
     model = CEHM(2).fit(E1)
     assert model.labels_.tolist() == [0, 0, 1, 1]
-    # All labelled: each cluster votes by the labels of its objects.
+    # If all objects are labelled, each cluster votes by the labels of its objects.
     votes = [[1, 0], [0, 1], [1, 0], [0, 1], [2 / 3, 1 / 3], [0, 1]]
     np.testing.assert_allclose(model.votes_, votes)
     np.testing.assert_allclose(model.membership_[2], [2 / 9, 7 / 9])

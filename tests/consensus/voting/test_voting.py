@@ -37,7 +37,7 @@ def soft_members(seed, n=40, m=6, k=3):
 
 
 def parts(ensemble):
-    """Return members as dense blocks, what was seen, and the weights."""
+    """Return members as dense blocks, the observed objects, and the weights."""
     B = ensemble.indicator.toarray()
     blocks = [B[:, a:b] for a, b in zip(ensemble.offsets, ensemble.offsets[1:], strict=False)]
     weights = np.ones(len(blocks)) if ensemble.weights is None else ensemble.weights
@@ -112,7 +112,7 @@ def test_voting_objective_is_the_squared_distance(kind, k, hard, algorithm):
     assert model.objective_ == pytest.approx(recomputed, rel=1e-10)
     assert model.trace_[-1] == pytest.approx(recomputed, rel=1e-10)
     best = (naive.best_hard if hard else naive.best_soft)(*parts(ensemble), votes)
-    if hard:  # of equal votes either may win
+    if hard:  # either may win with equal votes
         least = naive.squared_distance(*parts(ensemble), votes, best)
         assert recomputed == pytest.approx(least, rel=1e-12)
         assert set(np.unique(M)) == {0.0, 1.0}
@@ -133,7 +133,7 @@ def test_voting_descends_to_a_fixed_point(kind, k, hard):
     assert (np.diff(model.trace_) <= 1e-9 * model.trace_[0]).all()
     assert model.converged_
     assert model.n_iter_ == len(model.trace_) - 1
-    # No matching of one partition is nearer to M.
+    # No matching of one partition is closer to M.
     blocks, seen, weights = parts(ensemble)
     for u, (member, votes) in enumerate(zip(blocks, votes_of(ensemble, model.votes_), strict=True)):
         if weights[u] == 0 or min(votes.shape) > 4:
@@ -195,7 +195,7 @@ def test_voting_does_not_depend_on_the_order_of_partitions():
 def test_voting_predicts_fitted_objects(hard):
     labels = random_labels(3, missing=0.1, noise=0.1)
     model = Voting(4, hard=hard, random_state=0).fit(labels)
-    if hard:  # of equal votes either may win
+    if hard:  # either may win with equal votes
         votes = Ensemble(labels).indicator @ model.votes_
         rows = np.sort(votes, axis=1)
         clear = rows[:, -1] > rows[:, -2]
@@ -208,7 +208,7 @@ def test_voting_predicts_fitted_objects(hard):
 
 
 def test_ties_go_to_the_first_cluster():
-    # Many ties of votes; the order of the columns decides the winner.
+    # Many ties of votes; the order of the columns determines the winner.
     for seed in range(20):
         labels = np.random.default_rng(seed).integers(3, size=(30, 4))
         model = Voting(3, random_state=0).fit(labels)
@@ -361,7 +361,7 @@ def test_cvote_is_an_alias_of_acv():
 
 
 def test_bvote_averages_matched_partitions():
-    # Of one number of clusters each, equal entropies apart: the one-pass vote in that order.
+    # Partitions with one number of clusters and different entropies: the one-pass vote in that order.
     labels = random_labels(9, n=50, m=5, k=3)
     model = CumulativeVoting(3, scheme="bvote").fit(labels)
     order = np.argsort(-entropies(Ensemble(labels)), kind="stable")
@@ -543,7 +543,7 @@ def test_clusters_of_objects_missing_in_the_reference_do_not_vote(scheme):
     model = CumulativeVoting(4, scheme=scheme).fit(labels)
     assert model.reference_ == 0
     found = model.reference_membership_
-    # Only the third partition puts the last two beside others.
+    # Only the third partition puts the last two together with others.
     np.testing.assert_allclose(found[8:].sum(axis=1), 1.0)
     np.testing.assert_allclose(found[8:, 2:], 0.0, atol=1e-12)
 
@@ -566,7 +566,7 @@ def test_a_hard_vote_of_many_objects_starts_at_the_best_soft_one():
 @pytest.mark.parametrize("count", ["borda", "condorcet"])
 def test_tied_clusters_on_a_ballot_share_their_ranks(count):
     rng = np.random.default_rng(3)
-    # Memberships in quarters: many are level.
+    # Memberships in quarters give many ties.
     members = []
     for _ in range(5):
         quarters = rng.multinomial(4, [0.4, 0.3, 0.3], size=30) / 4.0
