@@ -313,7 +313,7 @@ class Drawer:
             ("rows",): lambda: self.pick([None, slice(0, 2), range(1)]),
             ("counts",): lambda: rng.random((4, 4)),
         }  # fmt: skip
-        return next((draw for known, draw in pools.items() if name in known), None)
+        return next((draw for key, draw in pools.items() if name in key), None)
 
 
 def _kinds(hint: Any) -> Iterator[Any]:
@@ -458,12 +458,12 @@ def _said(error: Exception) -> bool:
     checks = Path(sklearn.__file__).parent / "utils" / "validation.py"
     if any(Path(frame.filename) == checks for frame in frames):
         return True
-    own = Path(cc.__file__).parent in Path(last.filename).parents
+    in_conclust = Path(cc.__file__).parent in Path(last.filename).parents
     lines = [
         linecache.getline(last.filename, n).strip()
         for n in range(max(1, last.lineno - 1), last.lineno + 1)
     ]
-    return own and any(line.startswith("raise") for line in lines)
+    return in_conclust and any(line.startswith("raise") for line in lines)
 
 
 def _spelled(args: list[Any], options: dict[str, Any]) -> str:
@@ -482,11 +482,11 @@ def _short(value: Any) -> str:
 
 def run(count: int, seed: int, only: str = "", first: int = 0) -> tuple[Counter[str], list[Fault]]:
     """Run cases; return their outcomes, and the faults."""
-    known = {name: thing for name, thing in callables().items() if only in name}
+    things = {name: thing for name, thing in callables().items() if only in name}
     seen, faults = Counter[str](), []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for number in range(first, first + count):
-            outcome, fault = run_case(number, seed, known)
+            outcome, fault = run_case(number, seed, things)
             seen[outcome] += 1
             if fault is not None:
                 faults.append(fault)

@@ -230,7 +230,7 @@ def wrong(spot: Spot, names: Names, theirs: set[str]) -> Iterator[str]:
     if spot.header is not None:
         with contextlib.suppress(Unknown, SyntaxError):
             header = names.resolve(ast.parse(spot.header, mode="eval").body, frozenset())
-    known: list[Any] = [] if header is None else [header]
+    documented: list[Any] = [] if header is None else [header]
     waiting: list[str] = []
     for span in spot.spans:
         if span.startswith("conclust "):
@@ -256,16 +256,16 @@ def wrong(spot: Spot, names: Names, theirs: set[str]) -> Iterator[str]:
                 yield f"{span}: {error}"
             continue
         try:
-            known.append(names.resolve(tree, spot.words))
+            documented.append(names.resolve(tree, spot.words))
             if isinstance(tree, ast.Call):
-                known.append(names.resolve(tree.func, spot.words))
+                documented.append(names.resolve(tree.func, spot.words))
         except Unknown as error:
             if isinstance(tree, ast.Name):
                 waiting.append(span)
             else:
                 yield f"{span}: {error}"
     for word in waiting:  # a parameter or an attribute of something that is named beside it
-        for thing in known:
+        for thing in documented:
             with contextlib.suppress(Unknown):
                 if word in parameters(thing):
                     break

@@ -19,7 +19,7 @@ def test_random_calls_give_a_result_or_an_error():
 
 
 def test_every_public_function_is_called():
-    known = callables()
-    assert len(known) > 130
+    functions = callables()
+    assert len(functions) > 130
     for name in ("conclust.PCC", "metrics.anmi", "plotting.flow_of", "selection.choose_from"):
-        assert name in known
+        assert name in functions

@@ -51,14 +51,16 @@ def included(source):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_includes_are_complete_and_go_down(source):
-    own = folder_of(source)
-    assert own in FOLDERS, f"{own} has no place: give it one in this file and in ARCHITECTURE.md"
+    folder = folder_of(source)
+    assert folder in FOLDERS, (
+        f"{folder} has no place: give it one in this file and in ARCHITECTURE.md"
+    )
     for header in included(source):
         assert (KERNELS / header).is_file(), (
             f"{source} includes {header}: write it from _kernels on"
         )
         other = folder_of(header)
-        assert other == own or FOLDERS[other] < FOLDERS[own], f"{source} includes {header}"
+        assert other == folder or FOLDERS[other] < FOLDERS[folder], f"{source} includes {header}"
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -263,10 +263,10 @@ def test_texts_are_prepared_as_in_the_paper(made_up_texts):
     assert X.shape == (179, 5)
     assert without == 1
     np.testing.assert_array_equal(np.bincount(classes), [59, 120])
-    own = counts[y < 3]
-    joined = own[:, :6].copy()
-    joined[:, 0] += own[:, 6]
-    joined[:, 1] += own[:, 7]
+    kept_counts = counts[y < 3]
+    joined = kept_counts[:, :6].copy()
+    joined[:, 0] += kept_counts[:, 6]
+    joined[:, 1] += kept_counts[:, 7]
     weights = TfidfTransformer().fit_transform(joined).toarray()
     # Columns by the alphabet of the stems, without the one that varies least.
     order = np.argsort(["connect", "relat", "driver", "church", "window", "planet"])

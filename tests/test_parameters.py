@@ -85,8 +85,8 @@ def estimator(kind, /, **given):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_each_parameter_is_declared_or_its_check_is_named(kind):
     for one in parameters_of(kind).values():
-        known = one.name in ELSEWHERE or f"{kind.__name__}.{one.name}" in ELSEWHERE
-        assert (one.rule is None) == known, one.name
+        listed = one.name in ELSEWHERE or f"{kind.__name__}.{one.name}" in ELSEWHERE
+        assert (one.rule is None) == listed, one.name
         if one.rule is not None:
             one.check(one.default, kind.__name__)
 

@@ -164,7 +164,7 @@ def test_a_whole_conda_package_is_passed():
         ),
     ],
 )
-def test_what_is_wrong_with_a_conda_package_is_found(name, content, said):
+def test_faults_of_a_conda_package_are_detected(name, content, said):
     files = {**PACKAGE, name: content}
     if content is None:
         del files[name]

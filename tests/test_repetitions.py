@@ -51,10 +51,10 @@ def test_more_than_a_million_are_refused(name, parameter, value):
         "pairs": [(0, 1)],
         "model": EAC(2).fit(LABELS),
     }
-    known = inspect.signature(thing).parameters
+    parameters = inspect.signature(thing).parameters
     options = {
         other: sound.get(other, LABELS)
-        for other, about in known.items()
+        for other, about in parameters.items()
         if about.default is about.empty or other == "n_clusters"
     }
     if name.endswith(".BayesianEnsemble"):

@@ -130,7 +130,7 @@ def test_no_new_occurrence(area, name):
 
 @pytest.mark.parametrize("name", NAME_PATTERNS)
 def test_names_of_tests_state_facts(name):
-    pattern = re.compile(rf"^ *def (test_\w*{NAME_PATTERNS[name][0]}\w*)\(", re.MULTILINE)
+    pattern = re.compile(rf"^ *def (test\w*{NAME_PATTERNS[name][0]}\w*)\(", re.MULTILINE)
     names = [
         match[1]
         for path in (ROOT / "tests").rglob("*.py")

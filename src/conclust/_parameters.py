@@ -1,7 +1,7 @@
 """Declares parameters once: type, choices and default in the signature of a class, ranges in its table.
 
 The annotation of a parameter says what it takes: one word of a ``Literal``, a bool, an int (1 or more) or a float (0 or
-more), and whether None. What differs stands beside it, in ``parameters`` of the class::
+more), and whether None. Other ranges are in ``parameters`` of the class::
 
     parameters: ClassVar[Parameters] = {"theta": Range(above=0), "p": Range(above=1, at_most=16), "rho": None}
 

@@ -54,7 +54,7 @@ def reporter(verbose: Any, owner: str) -> Callable[[str], None]:
 
 @dataclass
 class _Level:
-    """A stage, or a loop within one: how much of it is done."""
+    """The progress of a stage, or of a loop within one."""
 
     what: str
     began: float

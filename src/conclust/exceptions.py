@@ -56,7 +56,7 @@ class OutputExistsError(ConclustError, FileExistsError):
 
 
 class DatasetNotFoundError(ConclustError, FileNotFoundError):
-    """A known data set is not on this machine; says where it is published and where to put it."""
+    """A known data set is not on this machine; the message states where it is published and where to put it."""
 
 
 class MissingExtraError(ConclustError, ImportError):
@@ -64,7 +64,7 @@ class MissingExtraError(ConclustError, ImportError):
 
 
 class WorkersLostError(ConclustError, RuntimeError):
-    """Workers of a cluster ended on a block of labels; says how much memory a block needs."""
+    """Workers of a cluster ended on a block of labels; the message states the memory that a block needs."""
 
 
 class EvidenceWarning(UserWarning):

@@ -281,7 +281,7 @@ def vat_order(D: ArrayLike) -> NDArray[np.int64]:
 
     Notes
     -----
-    O(n^2) time, O(n) memory beside D.
+    O(n^2) time, O(n) memory in addition to D.
 
     References
     ----------

@@ -128,7 +128,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     Notes
     -----
     With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
-    where fewer points lie in the valley between them than at the peaks beside it. Half of the points place the valley and the
+    where fewer points lie in the valley between them than at the peaks on both sides. Half of the points place the valley and the
     peaks, the other half is counted. Clusters that overlap have no valley: a mixture of more normal distributions of one
     shape that fits the points gives the number. With further partitions, or fewer than 50 objects, the ensemble shows it.
 

@@ -27,7 +27,7 @@ def shared_clusterings(
     Parameters
     ----------
     ensemble : Ensemble
-        The partitions that the consensus was found of; their weights count.
+        The partitions of the consensus; their weights are used.
     labels : array-like of int of shape (n_samples,)
         The consensus: 0, 1, ...; objects with a negative label are in no cluster.
     new : array-like of shape (n_new, n_partitions)
@@ -182,7 +182,7 @@ def _shares(
 ) -> NDArray[np.float64]:
     """Return the shares of `shared_clusterings` for objects, from their indicator and observations.
 
-    `held` (n, K): how much of each object each cluster has.
+    `held` (n, K): membership of each object in each cluster.
     """
     together = indicator @ (ensemble.column_weights[:, np.newaxis] * (ensemble.indicator.T @ held))
     both = (present.astype(np.float64) * ensemble.partition_weights) @ (

@@ -31,8 +31,8 @@ def test_the_likelihood_is_computed_on_the_solved_objects(weighted):
     upper = np.triu_indices(len(chosen), 1)
     c, N = (np.asarray(table)[upper] for table in (counted.counts, counted.copresence))
     together = (rows[chosen] @ rows[chosen].T)[upper]
-    known = N > 0
-    c, N, together = c[known], N[known], together[known]
+    observed = N > 0
+    c, N, together = c[observed], N[observed], together[observed]
     expected = float((xlogy(c, together) + xlogy(N - c, 1.0 - together)).sum())
     assert model.log_likelihood_ == pytest.approx(expected, rel=1e-6)
     assert model.log_likelihood_ == model.log_likelihoods_.max()

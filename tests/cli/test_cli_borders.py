@@ -204,6 +204,6 @@ def test_borders_of_other_clusters_are_refused_in_the_report():
         report.account(model, borders=halves)
     with pytest.raises(InputError, match="'tree' goes with them"):
         report.account(model, tree=tree)
-    own = border_tests(X, model.labels_, n_splits=2, random_state=0)
+    tests_of_model = border_tests(X, model.labels_, n_splits=2, random_state=0)
     with pytest.raises(InputError, match="must be a ConsensusTree"):
-        report.account(model, borders=own, tree=own)
+        report.account(model, borders=tests_of_model, tree=tests_of_model)

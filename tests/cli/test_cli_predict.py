@@ -168,8 +168,8 @@ def test_new_points_may_have_categories_and_empty_cells(tmp_path, capsys):
         assert run("predict", out, new, "--out", tmp_path / f"p{impute}") == 0
         actual = labels_of(tmp_path / f"p{impute}")
         assert (actual[20] == -1) == (impute == "drop")
-        known = actual >= 0
-        assert adjusted_rand_score(TRUTH[NEW][known], actual[known]) > 0.9
+        labelled = actual >= 0
+        assert adjusted_rand_score(TRUTH[NEW][labelled], actual[labelled]) > 0.9
     assert "1 object without any known label: label -1." in capsys.readouterr().out
 
 

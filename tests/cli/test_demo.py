@@ -126,8 +126,8 @@ def test_the_gain_of_the_consensus_is_counted():
 def test_a_failure_of_pcc_prints_a_remedy(plain, told):
     rows = [
         made_up(name, "mixed", method, value)
-        for name, own in (("a", 0.8), ("b", plain))
-        for method, value in (("PCC", own), ("PCC, weighted", 0.88), ("AutoConsensus", 0.9))
+        for name, accuracy in (("a", 0.8), ("b", plain))
+        for method, value in (("PCC", accuracy), ("PCC, weighted", 0.88), ("AutoConsensus", 0.9))
     ]
     printed = "\n".join(demo._failures(rows))
     assert ("Where PCC fails: b" in printed) == told

@@ -415,11 +415,11 @@ def test_questions_are_not_repeated():
     must = pairs[z[pairs[:, 0]] == z[pairs[:, 1]]]
     cannot = pairs[z[pairs[:, 0]] != z[pairs[:, 1]]]
     more = questions(labels, 12, must_link=must, cannot_link=cannot)
-    known = read_constraints(must, cannot, 80)
+    constraints = read_constraints(must, cannot, 80)
     for a, b in more:
-        one, other = sorted((known.groups[a], known.groups[b]))
+        one, other = sorted((constraints.groups[a], constraints.groups[b]))
         assert one != other
-        assert [one, other] not in known.apart.tolist()
+        assert [one, other] not in constraints.apart.tolist()
     with pytest.raises(ParameterError, match="'n' parameter of questions"):
         questions(labels, 0)
     # Two answers determine everything about three objects.

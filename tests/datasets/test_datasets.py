@@ -81,9 +81,9 @@ def test_rings_have_the_given_radii():
     actual = datasets.rings((500, 500, 500), noise=0.1, random_state=0)
     radius = np.hypot(*actual.X.T)
     for k in range(3):
-        own = radius[actual.y == k]
-        assert own.mean() == pytest.approx(k + 1, abs=0.02)
-        assert own.std() == pytest.approx(0.1, abs=0.01)
+        radii = radius[actual.y == k]
+        assert radii.mean() == pytest.approx(k + 1, abs=0.02)
+        assert radii.std() == pytest.approx(0.1, abs=0.01)
     exact = datasets.rings((9, 9), noise=0, random_state=0)
     assert np.hypot(*exact.X.T) == pytest.approx(exact.y + 1)
 
@@ -259,10 +259,10 @@ def test_sets_of_scikit_learn_are_loaded(name):
 
 def test_names_lists_all_and_available_the_loadable_sets(monkeypatch):
     monkeypatch.delenv("CONCLUST_DATA", raising=False)
-    known = datasets.names()
-    assert known == sorted(set(known))
+    names = datasets.names()
+    assert names == sorted(set(names))
     assert datasets.available() == sorted([*GENERATED, "iris", "wine", "digits", "breast_cancer"])
-    assert set(datasets.available()) < set(known)
+    assert set(datasets.available()) < set(names)
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ FORMS = bitslice_forms()
 
 def own_weights(rng, labels):
     """Weights of the clusters of each object; arbitrary values where it has none."""
-    own = np.empty(labels.shape)
+    values = np.empty(labels.shape)
     for u, column in enumerate(labels.T):
         weights = rng.random(max(column.max(), 0) + 1)
-        own[:, u] = np.where(column >= 0, weights[np.maximum(column, 0)], 7.0)
-    return own
+        values[:, u] = np.where(column >= 0, weights[np.maximum(column, 0)], 7.0)
+    return values
 
 
 def kernel(codes, own, weights, *, sizes=None, form="auto", threads=1, given=None):
@@ -67,14 +67,16 @@ def test_forms_equal_the_naive_twin(missing, noise, n, clusters, dtype):
     rng = np.random.default_rng(n)
     codes = random_codes(rng, n, clusters, dtype, missing, noise)
     labels = labels_of_codes(codes)
-    own, weights = (
+    cluster_weights, weights = (
         own_weights(rng, labels),
         rng.random(len(clusters)) * (np.arange(len(clusters)) != 1),
     )
     sizes = rng.integers(1, 9, n)
-    expected, apart = naive.clusterwise(labels.tolist(), own, lambda u, i, j: weights[u])
+    expected, apart = naive.clusterwise(
+        labels.tolist(), cluster_weights, lambda u, i, j: weights[u]
+    )
     for form in FORMS:
-        D, unseen = kernel(codes, own, weights, sizes=sizes, form=form)
+        D, unseen = kernel(codes, cluster_weights, weights, sizes=sizes, form=form)
         np.testing.assert_allclose(D, expected, atol=1e-14, err_msg=form)
         assert unseen == sum(int(sizes[i] * sizes[j]) for i, j in apart), form
 
@@ -85,13 +87,16 @@ def test_denominators_can_be_given(form, missing):
     rng = np.random.default_rng(4)
     codes = random_codes(rng, 70, [4, 9, 2, 3], np.uint8, missing, 0.2)
     labels = labels_of_codes(codes)
-    own = own_weights(rng, labels)
+    cluster_weights = own_weights(rng, labels)
     given = rng.random((70, 70)) + 4.0
     given = np.where(rng.random((70, 70)) < 0.1, 0.0, given)
     given = np.triu(given) + np.triu(given, 1).T
-    D, unseen = kernel(codes, own, None, form=form, given=given)
+    D, unseen = kernel(codes, cluster_weights, None, form=form, given=given)
     c = np.array(
-        [[own[i][(a == b) & (a >= 0)].sum() for b in labels] for i, a in enumerate(labels)]
+        [
+            [cluster_weights[i][(a == b) & (a >= 0)].sum() for b in labels]
+            for i, a in enumerate(labels)
+        ]
     )
     expected = np.where(given > 0, 1.0 - c / np.where(given > 0, given, 1.0), 1.0)
     np.fill_diagonal(expected, 0.0)
@@ -105,16 +110,16 @@ def test_forms_and_threads_agree_to_the_bit(n, missing):
     # A task has 64 rows and moves on after 1,024 objects.
     rng = np.random.default_rng(n)
     codes = random_codes(rng, n, [2, 9, 30, 5] * 7, np.uint8, missing, 0.1)
-    own = own_weights(rng, labels_of_codes(codes))
+    cluster_weights = own_weights(rng, labels_of_codes(codes))
     weights = rng.random(28)
     given = rng.random((n, n)) * 28
     for kind in ({"weights": weights}, {"weights": None, "given": given}):
-        first, unseen = kernel(codes, own, **kind)
+        first, unseen = kernel(codes, cluster_weights, **kind)
         np.testing.assert_array_equal(first, first.T)
         assert (np.diag(first) == 0).all()
         for form in FORMS:
             for threads in (1, 2, 4):
-                D, same = kernel(codes, own, form=form, threads=threads, **kind)
+                D, same = kernel(codes, cluster_weights, form=form, threads=threads, **kind)
                 np.testing.assert_array_equal(D, first)
                 assert same == unseen
 
@@ -123,12 +128,12 @@ def test_forms_and_threads_agree_to_the_bit(n, missing):
 def test_types_of_codes_agree_to_the_bit(dtype):
     rng = np.random.default_rng(1)
     codes = random_codes(rng, 90, [7, 3] * 6, np.uint8, 0.2, 0.1)
-    own = own_weights(rng, labels_of_codes(codes))
+    cluster_weights = own_weights(rng, labels_of_codes(codes))
     wide = codes.astype(dtype)
     for reserved in (0, 1):
         wide[codes == 255 - reserved] = np.iinfo(dtype).max - reserved
-    expected, _ = kernel(codes, own, np.ones(12))
-    np.testing.assert_array_equal(kernel(wide, own, np.ones(12))[0], expected)
+    expected, _ = kernel(codes, cluster_weights, np.ones(12))
+    np.testing.assert_array_equal(kernel(wide, cluster_weights, np.ones(12))[0], expected)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -106,10 +106,10 @@ def test_a_part_counts_its_own_missing_labels_and_noise():
     assert part.has_missing
     assert not part.has_noise
     assert part.observed_counts.tolist() == [2, 4]
-    known = ensemble.part(np.arange(5))
-    assert not known.has_missing
-    assert not known.has_noise
-    assert repr(known) == "Ensemble(5 objects, 2 partitions of 1 cluster)"
+    complete = ensemble.part(np.arange(5))
+    assert not complete.has_missing
+    assert not complete.has_noise
+    assert repr(complete) == "Ensemble(5 objects, 2 partitions of 1 cluster)"
     # A partition that observed none of these is not an error in a part.
     unknown = ensemble.part(np.array([12, 16]))
     assert unknown.missing_counts.tolist() == [2, 0]

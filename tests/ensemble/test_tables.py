@@ -17,8 +17,8 @@ def naive_join(tables, on, objects):
     for table in tables.values():
         for name in table:
             if name != on:
-                known = dict(zip(table[on], table[name], strict=True))
-                columns.append([known.get(one) for one in objects])
+                label_of = dict(zip(table[on], table[name], strict=True))
+                columns.append([label_of.get(one) for one in objects])
     return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -86,7 +86,7 @@ def test_missing_noise_and_absent_objects_are_distinguished():
         ({"a": {"x": [1], "l": [0]}}, "Table 'a' has no column 'id'. It has: x, l."),
         ({"a": {"id": [1, 1], "l": [0, 1]}}, "Table 'a' has the identifier 1 more than once."),
         ({"a": {"id": [1, None], "l": [0, 1]}}, "Table 'a': row 1 has no identifier"),
-        ({"a": {"id": [1, 2]}}, "has no column of labels beside 'id'"),
+        ({"a": {"id": [1, 2]}}, "has no column of labels besides 'id'"),
         ({"a": {"id": [1, "2"], "l": [0, 1]}}, "kinds that have no order"),
         ({"a": 7}, "must be a frame of pandas or polars"),
     ],

@@ -192,8 +192,8 @@ def test_differences_of_counts_do_not_overflow():
     labels[:, 70:][:5] = -1
     c, present = map(np.array, naive.counts(labels))
     np.testing.assert_array_equal(1 - coassociation(labels), 1 - c)
-    known = evidence(labels)
-    np.testing.assert_array_equal(known.counts - known.copresence, c - present)
+    pair_evidence = evidence(labels)
+    np.testing.assert_array_equal(pair_evidence.counts - pair_evidence.copresence, c - present)
     some = pair_counts(labels, [0, 7], [1, 9])
     np.testing.assert_array_equal(some[0] - some[1], (c - present)[[0, 7], [1, 9]])
     sample = sample_pairs(labels, 2, random_state=0)

@@ -51,11 +51,11 @@ def test_counts_at_edges_match_those_of_all_pairs(kind, form):
         actual.indptr, actual.indices, actual.counts, actual.copresence
     )  # checks its form
     c, N = coassociation(ensemble), copresence(ensemble)
-    known = whole & (N > 0)
+    observed = whole & (N > 0)
     counts, both = (matrix.toarray() for matrix in actual.matrices())
-    np.testing.assert_allclose(counts, np.where(known, c, 0), atol=1e-12)
-    np.testing.assert_allclose(both, np.where(known, N, 0), atol=1e-12)
-    assert actual.n_pairs == np.count_nonzero(known) // 2
+    np.testing.assert_allclose(counts, np.where(observed, c, 0), atol=1e-12)
+    np.testing.assert_allclose(both, np.where(observed, N, 0), atol=1e-12)
+    assert actual.n_pairs == np.count_nonzero(observed) // 2
 
 
 def test_threads_change_no_bit():

@@ -212,8 +212,8 @@ def test_evidence_of_all_pairs_and_of_a_pattern_are_equal():
         np.testing.assert_array_equal(one * apart, other.toarray())
     # Entries that are not pairs have N = 0.
     totals = [
-        np.sum([[c[N > 0].sum(), N.sum()] for c, N in known.entries()], axis=0)
-        for known in (dense, sparse)
+        np.sum([[c[N > 0].sum(), N.sum()] for c, N in pair_evidence.entries()], axis=0)
+        for pair_evidence in (dense, sparse)
     ]
     np.testing.assert_array_equal(totals[0], totals[1])
     np.testing.assert_array_equal(sparse.lengths, 39)

@@ -111,8 +111,8 @@ def test_growing_in_steps_changes_nothing():
 def test_heights_are_the_dense_dissimilarities_to_the_bit():
     labels = random_labels(np.random.default_rng(6), 120, 7, 3, 0.3)
     c, present = evidence(labels)
-    known = 1 - c[present > 0] / present[present > 0]
-    assert set(spanning_tree(labels).heights) <= {*known, 1.0}
+    dissimilarities = 1 - c[present > 0] / present[present > 0]
+    assert set(spanning_tree(labels).heights) <= {*dissimilarities, 1.0}
 
 
 def test_progress_reaches_the_end():

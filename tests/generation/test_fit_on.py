@@ -124,11 +124,11 @@ def test_members_equal_those_fitted_to_their_samples():
     generator = made("kmeans").fit(X)
     for u, member in enumerate(generator.members_):
         task = Task(None, (u,), (None,), member.seed, len(X), 4, 400)
-        own = fitted_objects(None, task, len(X))
-        assert len(np.unique(own)) == 400
+        sample = fitted_objects(None, task, len(X))
+        assert len(np.unique(sample)) == 400
         # Lloyd's fixed point: each centre is the mean of its points of the sample.
-        labels = naive.nearest(X[own], member.centers)
-        means = [X[own][labels == k].mean(axis=0) for k in range(member.n_clusters)]
+        labels = naive.nearest(X[sample], member.centers)
+        means = [X[sample][labels == k].mean(axis=0) for k in range(member.n_clusters)]
         np.testing.assert_allclose(member.centers, means, atol=0.1)
     samples = {
         fitted_objects(None, Task(None, (), (), m.seed, 3000, 4, 400), 3000).tobytes()
@@ -142,11 +142,11 @@ def test_samples_are_uniform_over_observed_objects():
     for seed in range(400):
         task = Task(None, (0,), (None,), seed, 30, 2, 12)
         observed = drawn_objects(60, 30, seed)
-        own = fitted_objects(observed, task, 60)
-        assert set(own) <= set(observed)
-        assert len(set(own)) == 12
-        assert (np.diff(own) > 0).all()
-        counts[own] += 1
+        sample = fitted_objects(observed, task, 60)
+        assert set(sample) <= set(observed)
+        assert len(set(sample)) == 12
+        assert (np.diff(sample) > 0).all()
+        counts[sample] += 1
     # 400 draws of a fifth of the objects: four standard deviations.
     assert (np.abs(counts - 80) < 4 * np.sqrt(400 * 0.2 * 0.8)).all()
 
@@ -329,8 +329,8 @@ def test_small_matrices_on_disk_are_read_completely():
     disk = OnDisk(X)
     whole = EnsembleGenerator("kmeans", n_partitions=3, random_state=0)
     np.testing.assert_array_equal(clone(whole).fit_transform(disk), whole.fit_transform(X))
-    known = EnsembleGenerator(AgglomerativeClustering(3), 1).fit(disk)
-    np.testing.assert_array_equal(known.transform(OnDisk(X)), known.transform(X))
+    fitted = EnsembleGenerator(AgglomerativeClustering(3), 1).fit(disk)
+    np.testing.assert_array_equal(fitted.transform(OnDisk(X)), fitted.transform(X))
 
 
 def test_a_cluster_may_first_appear_in_the_last_row(small_blocks):
@@ -354,9 +354,9 @@ def test_blocks_of_any_kind_are_labelled():
     np.testing.assert_array_equal(
         np.concatenate(list(generator.transform_blocks(iter(parts)))), expected
     )
-    known = EnsembleGenerator(DBSCAN(), 1).fit(X[:100])
+    fitted = EnsembleGenerator(DBSCAN(), 1).fit(X[:100])
     with pytest.raises(InputError, match="cannot label new points"):
-        next(known.transform_blocks([X[:10]]))
+        next(fitted.transform_blocks([X[:10]]))
     with pytest.raises(ValueError, match="NaN"):
         next(generator.transform_blocks([np.full((3, 4), np.nan)]))
 

@@ -366,8 +366,8 @@ def test_features_are_sampled_per_member():
     assert pairs == {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}
     scaled = StandardScaler().fit_transform(IRIS)
     for column, member in zip(labels.T, generator.members_, strict=True):
-        own = scaled[:, member.features]
-        assert (naive.nearest(own, member.centers) == column).all()
+        member_points = scaled[:, member.features]
+        assert (naive.nearest(member_points, member.centers) == column).all()
 
 
 def test_scaling_is_fitted_on_all_objects():

@@ -183,18 +183,18 @@ def test_clusterers_alternate():
 
 
 def test_clusterers_are_cloned_and_seeded():
-    own = KMeans(3, n_init=1, init="random", random_state=0)
-    labels = EnsembleGenerator(own, 20, random_state=0).fit_transform(IRIS)
-    assert not hasattr(own, "labels_")
-    assert own.random_state == 0
+    clusterer = KMeans(3, n_init=1, init="random", random_state=0)
+    labels = EnsembleGenerator(clusterer, 20, random_state=0).fit_transform(IRIS)
+    assert not hasattr(clusterer, "labels_")
+    assert clusterer.random_state == 0
     assert len({column.tobytes() for column in labels.T}) > 1
-    repeated = EnsembleGenerator(own, 20, random_state=0).fit_transform(IRIS)
+    repeated = EnsembleGenerator(clusterer, 20, random_state=0).fit_transform(IRIS)
     assert np.array_equal(repeated, labels)
 
 
 def test_pipelines_are_accepted_as_clusterers():
-    own = make_pipeline(StandardScaler(), MiniBatchKMeans(n_init=1))
-    generator = EnsembleGenerator(own, 6, n_clusters=[2, 3], random_state=0)
+    pipeline = make_pipeline(StandardScaler(), MiniBatchKMeans(n_init=1))
+    generator = EnsembleGenerator(pipeline, 6, n_clusters=[2, 3], random_state=0)
     labels = generator.fit_transform(IRIS)
     assert {member.n_clusters for member in generator.members_} <= {2, 3}
     assert np.array_equal(clone(generator).fit_transform(IRIS), labels)

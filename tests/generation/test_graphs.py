@@ -36,7 +36,7 @@ def dense_rows(model, X, k):
     exact = cdist(X, model.search.points, "sqeuclidean")
     np.testing.assert_allclose(np.take_along_axis(exact, found.astype(int), 1), squares, atol=1e-9)
     A = np.zeros_like(exact)
-    weights = np.array([naive.weights(own, model.sigma) for own in squares])
+    weights = np.array([naive.weights(distances, model.sigma) for distances in squares])
     np.put_along_axis(A, found.astype(int), weights, 1)
     A = naive.bridged(A, model.search.points, model.sigma)
     rows, columns = A.sum(axis=1), A.sum(axis=0)
@@ -71,8 +71,8 @@ def test_members_equal_k_means_of_the_leading_singular_vectors(k):
 
 def test_a_member_with_all_columns_equals_that_without_sharing():
     X, _ = make_blobs(300, 2, centers=6, cluster_std=1.5, random_state=0)
-    own, shared = LandmarkSpectralRecipe(), LandmarkSpectralRecipe(n_columns=6)
-    (a,), (b,) = (recipe.run(X, [6], rng(3)) for recipe in (own, shared))
+    separate, shared = LandmarkSpectralRecipe(), LandmarkSpectralRecipe(n_columns=6)
+    (a,), (b,) = (recipe.run(X, [6], rng(3)) for recipe in (separate, shared))
     np.testing.assert_array_equal(a.labels, b.labels)
     np.testing.assert_array_equal(a.model.loads, b.model.loads)
 
@@ -204,7 +204,7 @@ def test_all_points_are_labelled_after_fitting_a_sample():
 def shared_graphs(**kwargs):
     generator = EnsembleGenerator("spectral", n_partitions=7, random_state=0, **kwargs).fit(IRIS)
     points = [member.model.search.points.tobytes() for member in generator.members_]
-    return [points.count(own) for own in points]
+    return [points.count(member_points) for member_points in points]
 
 
 def test_five_members_share_a_graph_where_members_are_fitted_on_some_objects():

@@ -49,11 +49,11 @@ def summed_labels(X, centers, columns=None):
     """Add up the squares feature by feature, as in the definition of the label."""
     columns = columns or [np.arange(X.shape[1])] * len(centers)
     values = []
-    for own, some in zip(centers, columns, strict=True):
-        squares = np.zeros((len(X), len(own)))
+    for member_centers, some in zip(centers, columns, strict=True):
+        squares = np.zeros((len(X), len(member_centers)))
         for j, column in enumerate(some):
             with np.errstate(over="ignore", under="ignore"):
-                squares += (X[:, column].astype(float)[:, None] - own[:, j]) ** 2
+                squares += (X[:, column].astype(float)[:, None] - member_centers[:, j]) ** 2
         values.append(squares.argmin(axis=1))
     return np.stack(values, axis=1)
 
@@ -77,7 +77,7 @@ def test_ties_of_integers_go_to_the_first_centre(form):
     centers = [rng.integers(-3, 4, (k, 3)).astype(float) for k in (2, 9, 30)]
     centers.append(np.repeat(centers[0], 4, axis=0))  # the same centre again and again
     labels, summed = kernel_labels(X, centers, form=form)
-    expected = np.stack([naive.nearest(X, own) for own in centers], axis=1)
+    expected = np.stack([naive.nearest(X, member_centers) for member_centers in centers], axis=1)
     np.testing.assert_array_equal(labels, expected)
     assert summed > 500  # ties are what single precision leaves in doubt
 
@@ -128,12 +128,12 @@ def test_labels_of_extreme_points_are_exact(data):
     X = np.array(
         data.draw(st.lists(st.lists(value, min_size=d, max_size=d), min_size=1, max_size=8))
     )
-    own = np.array(
+    member_centers = np.array(
         data.draw(st.lists(st.lists(value, min_size=d, max_size=d), min_size=1, max_size=8))
     )
     for form in FORMS:
-        labels, _ = kernel_labels(X, [own], form=form)
-        np.testing.assert_array_equal(labels, summed_labels(X, [own]))
+        labels, _ = kernel_labels(X, [member_centers], form=form)
+        np.testing.assert_array_equal(labels, summed_labels(X, [member_centers]))
 
 
 def test_single_precision_suffices_for_nearly_all_points():
@@ -151,7 +151,9 @@ def test_members_read_only_their_columns(form):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(100, 9))
     columns = [np.array([8]), np.array([0, 3, 7]), np.arange(9)]
-    centers = [rng.normal(size=(k, len(own))) for k, own in zip((2, 7, 11), columns, strict=True)]
+    centers = [
+        rng.normal(size=(k, len(features))) for k, features in zip((2, 7, 11), columns, strict=True)
+    ]
     labels, _ = kernel_labels(X, centers, columns, form=form)
     np.testing.assert_array_equal(labels, summed_labels(X, centers, columns))
 
@@ -170,27 +172,28 @@ def test_only_the_columns_of_the_members_are_written(dtype):
 
 def test_a_label_does_not_depend_on_the_other_points():
     rng = np.random.default_rng(6)
-    X, own = rng.integers(0, 4, (200, 3)) / 3, rng.integers(0, 4, (9, 3)) / 3
-    whole = nearest_center(X, own)
-    assert [int(nearest_center(x[None], own)[0]) for x in X] == whole.tolist()
-    np.testing.assert_array_equal(nearest_center(X[::-1], own)[::-1], whole)
+    X, member_centers = rng.integers(0, 4, (200, 3)) / 3, rng.integers(0, 4, (9, 3)) / 3
+    whole = nearest_center(X, member_centers)
+    assert [int(nearest_center(x[None], member_centers)[0]) for x in X] == whole.tolist()
+    np.testing.assert_array_equal(nearest_center(X[::-1], member_centers)[::-1], whole)
 
 
 def test_the_nearest_centre_matches_distances_of_scipy():
     rng = np.random.default_rng(7)
     for d in (1, 2, 5, 64):
-        X, own = rng.normal(size=(500, d)), rng.normal(size=(30, d))
+        X, member_centers = rng.normal(size=(500, d)), rng.normal(size=(30, d))
         np.testing.assert_array_equal(
-            nearest_center(X, own), cdist(X, own, "sqeuclidean").argmin(axis=1)
+            nearest_center(X, member_centers),
+            cdist(X, member_centers, "sqeuclidean").argmin(axis=1),
         )
 
 
 def test_many_calls_of_the_kernel_give_the_same_labels(monkeypatch):
     rng = np.random.default_rng(8)
-    X, own = rng.normal(size=(5000, 3)), rng.normal(size=(7, 3))
-    whole = nearest_center(X, own)
+    X, member_centers = rng.normal(size=(5000, 3)), rng.normal(size=(7, 3))
+    whole = nearest_center(X, member_centers)
     monkeypatch.setattr("conclust.generation.labelling.nearest._CALL", 1.0)
-    np.testing.assert_array_equal(nearest_center(X, own), whole)
+    np.testing.assert_array_equal(nearest_center(X, member_centers), whole)
 
 
 def test_labelling_functions_can_be_pickled():

@@ -31,9 +31,9 @@ def test_members_come_from_each_view_and_from_unions(views):
     assert len(unions) == 2
     assert all(set(of) <= set(parts) for of in unions)
     # The members of a view equal those of its generator.
-    own = makes.generators_["left",].transform(parts["left"])
+    of_left = makes.generators_["left",].transform(parts["left"])
     np.testing.assert_array_equal(
-        EAC(3).fit_predict(own), EAC(3).fit_predict(makes.ensemble_.labels[:, :5])
+        EAC(3).fit_predict(of_left), EAC(3).fit_predict(makes.ensemble_.labels[:, :5])
     )
 
 

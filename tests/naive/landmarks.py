@@ -73,8 +73,8 @@ def place(points, model):
     labels, margins = [], []
     for x, which in zip(points, actual, strict=True):
         squares = ((x - model.search.points[which]) ** 2).sum(axis=1)
-        own = weights(squares, model.sigma)
-        row = (own[:, None] * model.loads[which]).sum(axis=0) / own.sum()
+        tie_weights = weights(squares, model.sigma)
+        row = (tie_weights[:, None] * model.loads[which]).sum(axis=0) / tie_weights.sum()
         row /= np.linalg.norm(row)
         far = np.array([((row - center) ** 2).sum() for center in model.centers])
         labels.append(far.argmin())

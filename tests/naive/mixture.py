@@ -110,8 +110,8 @@ def log_mixed(labels, z, alpha, b, weights):
     for u, w in enumerate(weights):
         width = labels[:, u].max() + 1
         for k in range(len(alpha)):
-            own = labels[(labels[:, u] >= 0) & (z[:, u] == k), u]
-            counts = np.bincount(own, minlength=width)
+            cluster_labels = labels[(labels[:, u] >= 0) & (z[:, u] == k), u]
+            counts = np.bincount(cluster_labels, minlength=width)
             total += w * (gammaln(b * width) - gammaln(b * width + counts.sum()))
             total += w * (gammaln(b + counts) - gammaln(b)).sum()
     return total

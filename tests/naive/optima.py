@@ -100,11 +100,11 @@ def resemblances(labels, weights, kernel):
     """The weighted sum of resemblances by the kernel of partitions, in its closed form."""
     s = np.arange(8)
     f = 2.0 * s * (s - 1) if kernel == "pairs" else s * (s + 1) * 2.0 ** (s - 2)
-    own = f / np.maximum(s, 1) ** 2
+    self_kernel = f / np.maximum(s, 1) ** 2
     total = 0.0
     for w, both in zip(weights, tables(labels), strict=True):
         sizes = both[0].sum(axis=0)
-        norm = own[SIZE.astype(int)].sum(axis=1) * own[sizes.astype(int)].sum()
+        norm = self_kernel[SIZE.astype(int)].sum(axis=1) * self_kernel[sizes.astype(int)].sum()
         shared = (f[both.astype(int)] * _PER[:, :, None] / sizes).sum(axis=(1, 2))
         total = total + w * shared * (norm > 0) / np.sqrt(np.where(norm > 0, norm, 1))
     return total

@@ -71,8 +71,8 @@ def cluster_consensus(labels, consensus):
     pairs = known(labels)
     values = []
     for k in range(max(consensus) + 1):
-        own = [c / N for (i, j), (c, N) in pairs.items() if consensus[i] == consensus[j] == k]
-        values.append(np.mean(own) if own else 1.0)
+        shares = [c / N for (i, j), (c, N) in pairs.items() if consensus[i] == consensus[j] == k]
+        values.append(np.mean(shares) if shares else 1.0)
     return values
 
 

@@ -117,9 +117,9 @@ def ces2(ensemble, k, determinacy="linear"):
         fits = np.zeros((len(rest), len(pieces)))
         for c, piece in enumerate(pieces):
             values = p[np.ix_(rest, sorted(piece))]
-            known = values[~np.isnan(values)]
-            if len(known):
-                above = values >= otsu(known)
+            finite = values[~np.isnan(values)]
+            if len(finite):
+                above = values >= otsu(finite)
                 fits[:, c] = np.where(above, values, 0).sum(axis=1) / (above.sum(axis=1) + 1)
         best = fits.max(axis=1)
         if best.max() <= 0:

@@ -105,14 +105,14 @@ def cumulative(members, observed, weights, k0, scheme):
     """
     n = len(members[0])
     first = np.zeros((n, k0))
-    known = observed[:, 0].copy()
+    voted = observed[:, 0].copy()
     for i in range(n):
-        if known[i]:
+        if voted[i]:
             row = members[0][i]
             first[i, : len(row)] = row
             if row.sum() == 0:
                 first[i] = 1.0 / k0
-    U, observed_weight = first.copy(), np.where(known, weights[0], 0.0)
+    U, observed_weight = first.copy(), np.where(voted, weights[0], 0.0)
     for u in range(1, len(members)):
         target = first if scheme in ("urcv", "rcv") else U.copy()
         target_known = observed[:, 0] if scheme in ("urcv", "rcv") else observed_weight > 0

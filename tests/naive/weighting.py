@@ -98,20 +98,20 @@ def stabilities(labels, reruns, measure):
             values, weights = [], []
             for objects, repeated in reruns:
                 before, after = labels[objects, u], repeated[:, u]
-                own = {i for i in range(len(objects)) if before[i] == c and after[i] != -1}
+                members = {i for i in range(len(objects)) if before[i] == c and after[i] != -1}
                 if measure == "jaccard":
-                    if not own:
+                    if not members:
                         continue
                     best = 0.0
                     for j in set(after[after >= 0]):
                         other = {
                             i for i in range(len(objects)) if after[i] == j and before[i] != -1
                         }
-                        best = max(best, len(own & other) / len(own | other))
+                        best = max(best, len(members & other) / len(members | other))
                     values.append(best)
                     weights.append(1)
                 else:
-                    pairs = list(combinations(sorted(own), 2))
+                    pairs = list(combinations(sorted(members), 2))
                     together = [after[i] == after[j] >= 0 for i, j in pairs]
                     values.append(np.mean(together) if pairs else 0.0)
                     weights.append(len(pairs))

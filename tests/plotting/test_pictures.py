@@ -205,9 +205,9 @@ def test_flows_count_shared_objects(seed):
         assert size == np.count_nonzero(rows[k] == colour)
     flows = {}
     for (a, b), count, share in zip(actual.edges, actual.count, actual.share, strict=True):
-        own = rows[actual.k[a]] == actual.colour[a]
+        same_colour = rows[actual.k[a]] == actual.colour[a]
         other = rows[actual.k[b]] == actual.colour[b]
-        assert count == np.count_nonzero(own & other)
+        assert count == np.count_nonzero(same_colour & other)
         assert share == pytest.approx(count / np.count_nonzero(other))
         flows[b] = flows.get(b, 0) + share
     np.testing.assert_allclose(list(flows.values()), 1)
@@ -237,9 +237,9 @@ def test_bars_are_the_memberships_in_order_and_fill_the_height():
     actual = P.bars_of(Y)
     np.testing.assert_allclose(actual.values, Y[actual.order])
     np.testing.assert_array_equal(actual.clusters, Y.argmax(axis=1)[actual.order])
-    own = actual.values.max(axis=1)
+    largest = actual.values.max(axis=1)
     for k in range(3):
-        assert (np.diff(own[actual.clusters == k]) <= 0).all()
+        assert (np.diff(largest[actual.clusters == k]) <= 0).all()
     ax = P.membership_bars(Y)
     total = np.zeros(30)
     for k, area in enumerate(ax.collections[:3]):
@@ -425,10 +425,10 @@ def neighbours(K, n, share, largest=1.0):
     """Return memberships of clusters in a ring: of a share of the objects a part is in the next one."""
     rng = np.random.default_rng(0)
     sizes = np.linspace(largest, 1.0, K)
-    own = rng.choice(K, n, p=sizes / sizes.sum())
-    Y = np.eye(K)[own]
+    clusters = rng.choice(K, n, p=sizes / sizes.sum())
+    Y = np.eye(K)[clusters]
     Y[rng.random(n) < share] *= 0.6
-    Y[np.arange(n), (own + 1) % K] += 1.0 - Y.sum(axis=1)
+    Y[np.arange(n), (clusters + 1) % K] += 1.0 - Y.sum(axis=1)
     return Y
 
 

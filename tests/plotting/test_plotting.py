@@ -360,11 +360,11 @@ def test_scripts_hold_one_figure_at_a_time(tmp_path, recwarn):
     from matplotlib import pyplot
 
     pyplot.close("all")
-    own = pyplot.figure()
+    user_figure = pyplot.figure()
     made = [membership_heatmap(np.eye(2)) for _ in range(30)]  # pyplot warns about 20 open figures
     assert pyplot.gcf() is made[-1].figure
     assert pyplot.get_fignums() == [
-        own.number,
+        user_figure.number,
         made[-1].figure.number,
     ]  # the user's figure is not changed
     assert not [w for w in recwarn if "figures have been opened" in str(w.message)]
@@ -377,11 +377,11 @@ def test_a_report_does_not_use_pyplot():
     from matplotlib import pyplot
 
     pyplot.close("all")
-    own = pyplot.figure()
+    user_figure = pyplot.figure()
     labels = np.repeat([[0, 0, 0], [1, 1, 1]], 10, axis=0)
     cc.report.account(labels[:, 0], ensemble=labels)
-    assert pyplot.get_fignums() == [own.number]
-    assert pyplot.gcf() is own
+    assert pyplot.get_fignums() == [user_figure.number]
+    assert pyplot.gcf() is user_figure
     pyplot.close("all")
 
 

@@ -159,11 +159,13 @@ def test_mean_ari_and_concordance_use_drawn_objects():
             scores.append(adjusted_rand_score(labels[both, u], labels[both, v]))
     assert actual == pytest.approx(np.mean(scores), abs=1e-12)
     consensus = EAC(3).fit(labels).labels_
-    own = mean_ari(ensemble, consensus)
+    with_labels = mean_ari(ensemble, consensus)
     agreed = concordance(ensemble, consensus)
     for u in range(12):
         drawn = labels[:, u] >= 0
-        assert own[u] == pytest.approx(adjusted_rand_score(consensus[drawn], labels[drawn, u]))
+        assert with_labels[u] == pytest.approx(
+            adjusted_rand_score(consensus[drawn], labels[drawn, u])
+        )
         table = np.zeros((3, 3))
         np.add.at(table, (consensus[drawn], labels[drawn, u]), 1)
         from scipy.optimize import linear_sum_assignment

@@ -150,15 +150,17 @@ def test_scores_keep_distances_and_drop_axes_units_and_constants():
     X = rng_of(3).normal(size=(25, 4)) * [1, 2, 5, 0.1]
     Z = scores_of(X, None)
     gaps = np.linalg.norm(X[:, None] - X[None], axis=2)
-    own = np.linalg.norm(Z[:, None] - Z[None], axis=2)
-    ratio = gaps[0, 1] / own[0, 1]
-    np.testing.assert_allclose(gaps, own * ratio, atol=1e-12)
+    distances = np.linalg.norm(Z[:, None] - Z[None], axis=2)
+    ratio = gaps[0, 1] / distances[0, 1]
+    np.testing.assert_allclose(gaps, distances * ratio, atol=1e-12)
     Q, _ = np.linalg.qr(rng_of(4).normal(size=(4, 4)))
     for changed in (X @ Q, np.column_stack([X, np.full(25, 7.0)]), 1e200 * X, 1e-200 * X):
         repeated = scores_of(changed, None)
         assert repeated.shape == Z.shape
         apart = np.linalg.norm(repeated[:, None] - repeated[None], axis=2)
-        np.testing.assert_allclose(apart / apart[0, 1], own / own[0, 1], rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(
+            apart / apart[0, 1], distances / distances[0, 1], rtol=1e-8, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize(("n", "p"), [(40, 200), (200, 40)])
@@ -206,9 +208,9 @@ def test_sequential_p_values_keep_their_level(most):
     rng = rng_of(8)
     actual, used = [], []
     for _ in range(10_000):
-        own, others = rng.random(), rng.random(most)
+        real, others = rng.random(), rng.random(most)
         p, drawn = sequential_p_value(
-            lambda r, own=own, others=others: bool(others[r] >= own), most
+            lambda r, real=real, others=others: bool(others[r] >= real), most
         )
         actual.append(p)
         used.append(drawn)

@@ -85,8 +85,8 @@ def test_trajectories_match_the_worked_examples(labels, R, between):
     actual = trajectory_similarity(labels)
     for (k, x), value in R.items():
         assert actual[k, x] == pytest.approx(value, abs=1e-6)
-    own = Ensemble(labels).column_partitions
-    S = pairs(np.where(own[:, None] == own, actual, 0.0), labels)
+    partitions = Ensemble(labels).column_partitions
+    S = pairs(np.where(partitions[:, None] == partitions, actual, 0.0), labels)
     for (i, j), value in between.items():
         assert S[i, j] == pytest.approx(value, abs=1e-6)
 
@@ -215,8 +215,8 @@ def test_clusters_of_one_partition_are_dissimilar(function):
 
 @pytest.mark.parametrize("function", ALL)
 def test_clusters_of_equal_partitions_are_dissimilar(function):
-    W, own = dense(function(E3)), Ensemble(E3).column_partitions
-    within = (own[:, None] == own) & ~np.eye(9, dtype=bool)
+    W, partitions = dense(function(E3)), Ensemble(E3).column_partitions
+    within = (partitions[:, None] == partitions) & ~np.eye(9, dtype=bool)
     assert (W[within] == 0).all()
 
 
@@ -227,8 +227,8 @@ def test_noise_has_no_cluster(function):
 
 def test_neighbours_meet_on_bipartite_graphs_only_if_walks_may_stay():
     labels = [[0, 0], [0, 1], [1, 1], [1, 1]]
-    own = Ensemble(labels).column_partitions
-    across = own[:, None] != own
+    partitions = Ensemble(labels).column_partitions
+    across = partitions[:, None] != partitions
     assert (trajectory_similarity(labels, lazy=False)[across] == 0).all()
     assert (trajectory_similarity(labels)[across] > 0.5).all()
     np.testing.assert_allclose(

@@ -23,7 +23,7 @@ Of = Literal["labels", "numbers"]
 _WAYS: dict[Of, str] = {
     "labels": "pass a column of its labels, adata.obs[key]; conclust.sc.tl.consensus(adata, columns) combines "
     "columns, and conclust.sc.get.ensemble(adata) returns the ensemble of a consensus.",
-    "numbers": "pass the matrix that is meant, adata.obsm['X_pca'] or adata.X.",
+    "numbers": "pass a matrix, adata.obsm['X_pca'] or adata.X.",
 }
 
 

@@ -8,7 +8,7 @@ from importlib.metadata import version
 __all__ = ["RESULT_FORMAT", "versions"]
 
 RESULT_FORMAT = 2
-"""What result.json says as `format`: a folder of another one is not read."""
+"""Entry `format` of result.json: a folder of another format is not read."""
 
 
 def versions() -> dict[str, str]:

@@ -104,7 +104,7 @@ class Stages:
         Raises
         ------
         InputError
-            If the folder is of another fit.
+            If the folder belongs to another fit.
         """
         if self.folder is None:
             return seed

@@ -117,7 +117,7 @@ class LabelBlocks(Derived):
     @once
     def gram(self) -> sp.csr_array:
         """B'B (T, T), counted block by block."""
-        # Every block counts into a matrix of its own.
+        # Every block counts into a separate matrix.
         what = "The Gram matrix B'B of these labels"
         check_gram(int(self.offsets[-1]) ** 2, what, "Use fewer or coarser partitions.")
         counts = self.total("contingency tables", _gram)[0]
@@ -231,7 +231,7 @@ class LabelBlocks(Derived):
         visit : callable
             ``visit(part, own, *shared)`` returns the new array of the block, and a result.
         store : Kept
-            Where the blocks keep it.
+            Store of the arrays of blocks.
         step : int
             Number of the visit.
         blocks : iterable of int, default=None

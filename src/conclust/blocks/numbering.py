@@ -47,7 +47,7 @@ def by_first_object(
     k: int,
     held: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the order of k columns, and how many of them are the most probable one of some object.
+    """Return the order of k columns, and the number of columns that are the most probable one of some object.
 
     Parameters
     ----------

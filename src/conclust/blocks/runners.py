@@ -32,7 +32,7 @@ class Job:
     Attributes
     ----------
     source : Source
-        Where the labels are.
+        Source of the labels.
     facts : Facts
         Facts about all objects.
     block : int

@@ -143,9 +143,9 @@ def _reading(path: Path) -> Iterator[None]:
             isinstance(error, OSError) and error.errno is not None
         ):  # an error of the disk, not in the content
             raise
-        what = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+        message = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
         raise FileFormatError(
-            f"{path} is damaged, or does not have the format of its suffix ({what})."
+            f"{path} is damaged, or does not have the format of its suffix ({message})."
         ) from error
 
 

@@ -46,7 +46,7 @@ class LabelStore:
         Meaning of -1 (see :class:`conclust.Ensemble`).
     block_rows : int, default=None
         Number of objects in a block. None: an eighth of all, at most 1,048,576. The result depends on it as on a
-        seed, because methods that visit objects in turn do so within a block.
+        seed, because methods that visit objects one by one do so within a block.
     runner : {"auto", "threads", "dask"}, default="auto"
         Executor of the blocks: threads of this process, or the workers of the active Dask client
         (extra ``dask``), which read the files themselves. "auto": the client, if there is one, for

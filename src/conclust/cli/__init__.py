@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: see the module's text. A wrong command line and ``--help`` end in
-        SystemExit, as argparse has it.
+        SystemExit, as raised by argparse.
     """
     return _main(argv, ending=False)
 

@@ -340,7 +340,7 @@ def add_talking(parser: Any) -> None:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Read names of columns, separated by comma; one that holds a comma stands in double quotes."""
+    """Read names of columns, separated by comma; a name with a comma is enclosed in double quotes."""
     try:
         (cells,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):

@@ -149,7 +149,7 @@ def _jaccard(judged: Judged) -> NDArray[np.float64]:
         best = np.zeros(judged.n_clusters)
         if len(union):
             best = (shared[block] / np.maximum(union, 1.0)).max(axis=0)
-        # An object of noise is a cluster of its own.
+        # A noise object is a singleton cluster.
         single = np.divide(1.0, observed[:, u], out=np.zeros_like(best), where=noise[:, u] > 0)
         sums += weight * np.maximum(best, single)
         observed_weight += weight * (observed[:, u] > 0)

@@ -217,7 +217,7 @@ def member_agreement(
     -------
     ndarray of shape (n_samples,)
         Share (by weight) of the partitions observing the object that agree: the object's cluster
-        there stands for its consensus cluster. Noise agrees with nothing. NaN for objects that no
+        there represents its consensus cluster. Noise agrees with nothing. NaN for objects that no
         partition observed, or that are in no cluster.
 
     Raises

@@ -39,9 +39,9 @@ class ObjectConfidence:
     company : ndarray of shape (n_samples,)
         Share of the objects put together with this one that are in its own cluster.
     item_consensus : ndarray of shape (n_samples,)
-        Mean over the other objects of its cluster of how often they are together.
+        Mean co-association with the other objects of its cluster.
     silhouette : ndarray of shape (n_samples,)
-        From -1 to 1: how much nearer its own cluster is than the next, with distances 1 - c / N; 0
+        Silhouette from -1 to 1 with distances 1 - c / N, comparing its own cluster with the nearest other one; 0
         for a cluster of one and where there is one cluster only.
     agreement : ndarray of shape (n_samples,)
         Share of the partitions that agree with its cluster (:func:`member_agreement`).

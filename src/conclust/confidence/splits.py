@@ -103,7 +103,7 @@ def cluster_splits(
     Returns
     -------
     ClusterSplits
-        The parts of each cluster, and how many partitions find them.
+        The parts of each cluster, and the number of partitions that find them.
 
     Raises
     ------

@@ -97,7 +97,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
         """Compute the consensus; return one label per object (any integers >= 0).
 
-        The ensemble is of the observed objects; `observed` says which of the given ones these are.
+        The ensemble contains the observed objects; `observed` is their mask among the given ones.
         """
 
     def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:

@@ -14,7 +14,7 @@ Functions and methods read these quantities here instead of computing them again
     cluster and partition (T, N)   observed_sizes
     partition, partition  (N, N)   shared_counts
     object and cluster    (n, T)   indicator, B
-    cluster and cluster   (T, T)   gram, B'B; gram_entries, how many it can have
+    cluster and cluster   (T, T)   gram, B'B; gram_entries, their maximum number
     all of it                      label_view, as the kernels read it
 
 `over_clusters` repeats a value of each partition for its clusters; `over_partitions` reduces values of

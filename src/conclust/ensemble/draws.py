@@ -155,7 +155,7 @@ def _chains(draws: Any) -> NDArray[Any]:
         array = np.asarray(draws.transpose(*order).values)
         if len(order) - (_CHAIN in order) != 2:
             raise InputError(
-                "The draws must have one dimension of objects beside 'chain' and 'draw'. Got the dimensions "
+                "The draws must have one dimension of objects besides 'chain' and 'draw'. Got the dimensions "
                 f"{', '.join(map(str, dims))}: choose a variable with one label per object."
             )
     else:

@@ -575,7 +575,7 @@ class DistinctRows(EqualRows):
     counts : ndarray of int64 of shape (n_rows,)
         Number of objects with each row.
     whole : Ensemble
-        The ensemble that the objects are of.
+        The ensemble of the objects.
     """
 
     whole: Ensemble = field(repr=False)

@@ -246,7 +246,7 @@ def encode_labels(
 ) -> tuple[NDArray[Any], int]:
     """Code new objects' labels (from `read_new_labels`) with the `names` of an ensemble.
 
-    Returns the codes and how many labels were not among the names (those become noise: present,
+    Returns the codes and the number of labels that were not among the names (those become noise: present,
     and apart from all others).
     """
     matrix, object_names = read

@@ -50,7 +50,7 @@ def draws_in_rows(labels: Any, n: int, m: int) -> bool:
     """Return whether each row of a label matrix (n, m) numbers its clusters by first appearance, as draws of a partition do.
 
     Then the first column is constant: a partition in one cluster, if rows were objects. A constant first row is an object
-    in the first cluster of every partition, as columns numbered by first appearance have it: it does not count as draws.
+    in the first cluster of every partition, as in columns numbered by first appearance: it does not count as draws.
     """
     if n < _FEW_DRAWS or m < _FEW_DRAWS:
         return False

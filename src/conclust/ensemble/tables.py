@@ -80,7 +80,7 @@ class TablesReader:
             rows.append(ids)
             label_columns = [key for key in _column_names(table) if key != on]
             if not label_columns:
-                raise InputError(f"Table {name!r} has no column of labels beside {on!r}.")
+                raise InputError(f"Table {name!r} has no column of labels besides {on!r}.")
             columns += [(place, _column(table, key, f"Table {name!r}")) for key in label_columns]
         places = _places(rows, objects, "objects")
         at = [np.array([places[one] for one in ids], dtype=np.int64) for ids in rows]

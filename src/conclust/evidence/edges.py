@@ -18,13 +18,14 @@ __all__ = ["edge_evidence"]
 def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> SparseEvidence:
     """Count c_ij and N_ij on the edges of a graph.
 
-    Starting point of a consensus of communities that stays on the graph: its edges are reweighted by how
-    often their ends are together, those seldom together are dropped, and the graph is clustered again.
+    Starting point of a consensus of communities that stays on the graph: its edges are reweighted
+    by the co-association of their ends, edges with a low one are dropped, and the graph is
+    clustered again.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     graph : sparse array of shape (n_samples, n_samples)
         Non-zero entries are the edges, in one direction or both; their values and the diagonal are ignored.
         ``networkx.to_scipy_sparse_array(G, nodelist=nodes)`` is one.

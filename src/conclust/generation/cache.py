@@ -227,7 +227,7 @@ class MemberCache:
                 raise FileFormatError(f"{self._path(key, f'.{name}.npy')} holds no {name}.")
         model = MODELS[kind].of_arrays(arrays)
         if model is None or model.n_clusters != n_clusters:
-            raise FileFormatError(f"{self._path(key, '.json')} does not fit what lies beside it.")
+            raise FileFormatError(f"{self._path(key, '.json')} does not fit the files next to it.")
         return model
 
     def _payload(self, key: str, kind: str, hashes: dict[str, str]) -> NDArray[Any]:
@@ -238,7 +238,7 @@ class MemberCache:
                 while chunk := file.read(1 << 20):
                     digest.update(chunk)
             if digest.hexdigest() != hashes.get(kind):
-                raise FileFormatError(f"{path} does not have the SHA-256 noted beside it.")
+                raise FileFormatError(f"{path} does not have the SHA-256 recorded next to it.")
             array: NDArray[Any] = read_npy(path)
             return array
         except FileNotFoundError as error:

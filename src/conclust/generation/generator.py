@@ -56,7 +56,7 @@ class EnsembleGenerator(StoredGenerator):
     method : str, clusterer or list, default="auto"
         Kind of the members.
 
-        - "auto": of each 40 members 17 by "graph", 17 by "spectral" and 6 by "density", which follow clusters of any
+        - "auto": among each 40 members 17 by "graph", 17 by "spectral" and 6 by "density", which follow clusters of any
           shape; by "kmeans" where there are fewer than 50 objects; by "graph" with a graph given to ``fit``.
         - "kmeans": k-means from one start (`init`), n_clusters drawn uniformly.
         - "spherical": k-means with the cosine as similarity [4]_, one random start, n_clusters drawn uniformly:
@@ -125,7 +125,7 @@ class EnsembleGenerator(StoredGenerator):
         The distance of the neighbours, for "graph" and "density" members.
     init : {"k-means++", "random"}, default="k-means++"
         Starts of the "kmeans" members: points chosen by greedy k-means++ [6]_, which are far apart, so that small
-        clusters beside a large one get their own centres; or distinct points chosen at random.
+        clusters near a large one get their own centres; or distinct points chosen at random.
     scale : {"auto", "minmax", "standard"} or None, default="auto"
         Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; None: as they are. "auto":
         to mean 0 and variance 1 if their spreads differ as those of different units do, otherwise unchanged

@@ -105,7 +105,7 @@ class Found:
 class Labelled:
     """A finished member: labels of all objects, numbered by first appearance; -1 missing, -2 noise.
 
-    Of a member fitted on some objects: the labels of these.
+    For a member fitted on some objects: their labels.
     """
 
     labels: NDArray[np.int32]
@@ -257,7 +257,7 @@ class Kind:
     labels_others : bool
         Whether members label points that they were not fitted on.
     help, cited : str
-        What the members are, in the help of the command line and in the report; "{starts}": those of k-means.
+        Description of the members for the help of the command line and the report; "{starts}" stands for the starts of k-means.
     subspace : float
         Share of the features that a member draws of those that all draw.
     largest : int or None
@@ -265,7 +265,7 @@ class Kind:
     own_number : bool
         Whether members choose a number of clusters themselves.
     unscaled : bool
-        Whether the members are of the points as they are, where the scale is "auto".
+        Whether the members use unscaled points if the scale is "auto".
     """
 
     recipe: Recipe

@@ -260,7 +260,7 @@ def refuse_method(method: Any) -> NoReturn:
 
 @dataclass(frozen=True)
 class _Entry:
-    """The recipe of a member in a list, used in turn.
+    """The recipe of a member in a list, whose entries alternate.
 
     ``choices`` None: it keeps the number of clusters that it has. ``random``: two members differ, even
     of all objects and features. ``subspace``: see `Kind`. ``shares``: members may share what a run makes.

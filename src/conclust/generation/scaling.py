@@ -115,7 +115,7 @@ def fitted_scaling(
     scale : {"auto", "minmax", "standard"} or None
         Requested scale.
     blocks : iterable of ndarray of shape (n_rows, n_features)
-        The points; of one block the result is that of ``scaler.fit`` to the bit.
+        The points; with one block the result equals that of ``scaler.fit`` to the bit.
     names : sequence of str, default=None
         Names of the columns, for the sentence.
     fixed : bool, default=False

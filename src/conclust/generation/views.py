@@ -28,14 +28,14 @@ _LEAST = 2
 class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     """Make members from each of several views of the same objects, and from random unions of views.
 
-    A view is a matrix of features of one kind: Fourier coefficients beside pixels, genes beside proteins. Members
+    A view is a matrix of features of one kind: Fourier coefficients and pixels, or genes and proteins. Members
     from each see its own structure; in one matrix the view with the most columns would dominate.
 
     Parameters
     ----------
     generator : EnsembleGenerator, default=None
-        Generator of the members of a view; each view gets a copy with its own seed. Its number of partitions does not
-        count. None: ``EnsembleGenerator()``.
+        Generator of the members of a view; each view gets a copy with its own seed. Its number of
+        partitions is ignored. None: ``EnsembleGenerator()``.
     n_partitions : int, default=60
         Number of members of all views and unions, evenly.
     union_share : float, default=0.4

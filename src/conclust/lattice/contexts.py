@@ -159,7 +159,7 @@ class FormalContext:
 
         Notes
         -----
-        A concept stands for the meet of its intent, which is the join of its extent. The paper's
+        A concept represents the meet of its intent, which is the join of its extent. The paper's
         proof has the names swapped: pairs are the join-irreducible partitions, two blocks the
         meet-irreducible ones.
 
@@ -266,7 +266,7 @@ class FormalContext:
         Returns
         -------
         tuple of Concept
-            In the lectic order of their extents: of two the later is the one that has the first
+            In the lectic order of their extents: the later of two is the one that has the first
             object in which they differ.
 
         Raises

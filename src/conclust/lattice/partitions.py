@@ -128,7 +128,7 @@ def is_finer(a: ArrayLike, b: ArrayLike) -> bool:
 
 
 def _read_partitions(partitions: Sequence[ArrayLike], owner: str) -> list[NDArray[np.int64]]:
-    """Return complete labels by first appearance, of one length."""
+    """Return complete labels of equal length, numbered by first appearance."""
     if not partitions:
         raise InputError(f"{owner} needs one partition at least. Got none.")
     label_lists: list[NDArray[np.int64]] = []

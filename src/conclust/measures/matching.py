@@ -262,7 +262,7 @@ def labels_like(
         Identifiers of the objects of `previous`; together with `ids`.
     first_new : int, default=None
         Smallest number for new clusters; larger than all of `previous`. None: the largest of `previous` and 1.
-        Where clusters may have gone in runs before the previous one, give the largest number ever used, and 1.
+        If clusters may have disappeared before the previous run, give the largest number ever used plus 1.
 
     Returns
     -------
@@ -371,7 +371,7 @@ class ClusterNames:
         Share of the class that gives the name among the objects of the cluster that have a class; NaN where
         none has.
     ties : tuple of tuple of str
-        For each cluster the classes with the largest share, where there are several; the first of them gives
+        For each cluster the classes with the largest share, if there are several; the first of them gives
         the name. Empty for most.
     labels : ndarray of object of shape (n_samples,)
         The name for each object; None for one in no cluster.

@@ -14,7 +14,7 @@ __all__ = ["core_squares", "cut_ties", "density_forest"]
 def core_squares(neighbours: Neighbours, m: int) -> NDArray[np.float64]:
     """Return the squared distance of each point to its m-th nearest object, including copies of the point.
 
-    The farthest neighbour that is known stands for those beyond it.
+    The farthest known neighbour represents those beyond it.
     """
     counts = neighbours.rows.counts
     if neighbours.k == 0:

@@ -73,7 +73,7 @@ def neighbour_graph(
     X : array-like of shape (n_samples, n_features)
         Finite coordinates. Equal rows are one point.
     k : int
-        Number of neighbours; all other points, where there are fewer.
+        Number of neighbours; all other points if there are fewer.
     weights : {"uniform", "jaccard"}, default="uniform"
         "uniform": all weights are 1. "jaccard": the weight of a tie is the share of the neighbours of the two
         points that both have, each point and its k neighbours taken together.

@@ -31,7 +31,7 @@ class CommunityGraph:
     Attributes
     ----------
     starts : ndarray of int64 of shape (n_nodes + 1,)
-        Where the ties of each node begin.
+        Start of the ties of each node.
     ends : ndarray of int32 of shape (n_ties,)
         The nodes at the other end. Each tie is there in both directions, and no node is tied to itself.
     weights : ndarray of float64 of shape (n_ties,)
@@ -65,13 +65,13 @@ class CommunityGraph:
         Parameters
         ----------
         starts : ndarray of int64 of shape (n_nodes + 1,)
-            Where the ties of each node begin.
+            Start of the ties of each node.
         ends : ndarray of int32 of shape (n_ties,)
             The nodes at the other end.
         weights : ndarray of float64 of shape (n_ties,)
             The weights of the ties.
         masses : ndarray of float64 of shape (n_nodes,)
-            Number of objects that each node stands for.
+            Number of objects that each node represents.
         quality : {"modularity", "cpm"}
             Quality that the communities maximise. The resolution of "cpm" is in units of the mean weight of a
             pair of objects, so that both find about as many communities at one resolution.

@@ -78,7 +78,7 @@ def find_neighbours(
     X : array-like of shape (n_samples, n_features)
         Finite coordinates.
     k : int
-        Number of neighbours; all other points, where there are fewer.
+        Number of neighbours; all other points if there are fewer.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance. By "cosine", rows of the same direction are one point.
     n_jobs : int, default=None
@@ -226,7 +226,7 @@ class PointIndex:
         excluded : ndarray of int32 of shape (q,)
             Point excluded from the neighbours of each query; -1: none.
         groups : ndarray of int64
-            Where the queries of each cell begin.
+            Start of the queries of each cell.
         lists : tuple of ndarray
             The cells that the queries of each cell are compared with (`Cells.lists`).
         k : int

@@ -35,7 +35,7 @@ class Network:
     Attributes
     ----------
     starts : ndarray of int64 of shape (n_nodes + 1,)
-        Where the ties of each node begin.
+        Start of the ties of each node.
     ends : ndarray of int32 of shape (n_ties,)
         The nodes at the other end, in rising order. Each edge is there in both directions.
     weights : ndarray of float64 of shape (n_ties,)

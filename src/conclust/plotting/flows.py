@@ -43,7 +43,7 @@ class Tracking:
     Attributes
     ----------
     k : ndarray of shape (n_k,)
-        Numbers of clusters, rising.
+        Numbers of clusters, in increasing order.
     order : ndarray of shape (n_samples,)
         The objects from left to right: by their cluster at the smallest number, then the next, and so on.
     colours : ndarray of shape (n_k, n_samples)

@@ -58,7 +58,7 @@ def coassociation_heatmap(
         consensus with memberships: the probability that two objects are in one cluster. A square
         symmetric array is taken for a matrix: write ``Ensemble(labels)`` where it holds labels.
     labels : array-like of shape (n_samples,), fitted model or dict, default=None
-        Clusters or known classes, shown as strips of colours beside the picture; negative labels and
+        Clusters or known classes, shown as strips of colours next to the plot; negative labels and
         NaN are grey. A dict from names to such labels gives a strip each; a cluster has the colour of
         the cluster in the first strip that shares most objects with it. None: the clusters of a model
         that is shown.
@@ -155,7 +155,7 @@ def membership_heatmap(
     membership : array-like of shape (n_samples, n_clusters) or fitted model
         Rows are probabilities. Of a model ``membership_`` is shown.
     labels : array-like of shape (n_samples,), fitted model or dict, default=None
-        Clusters or known classes, shown as a strip of colours beside the picture; see
+        Clusters or known classes, shown as a strip of colours next to the plot; see
         `coassociation_heatmap`.
     order : {"cluster", "dendrogram", "vat", None} or array-like of int, default="cluster"
         "cluster" sorts objects by their most probable cluster, the most certain first; "dendrogram" and "vat" put objects with similar memberships next to each other (see `coassociation_heatmap`); None keeps

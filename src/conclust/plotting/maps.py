@@ -67,9 +67,9 @@ def embedding_of(
     Parameters
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
-        Points with two features are drawn as they are; of others, the first two principal components.
+        Points with two features are drawn unchanged; for others, the first two principal components.
         For an Ensemble, the principal components of its indicator: for complete labels, the places with
-        distances nearest to the square root of how often two objects are apart.
+        distances closest to the square root of the share of partitions that separate two objects.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none.
     confidence : array-like of shape (n_samples,), default=None
@@ -187,7 +187,7 @@ def embedding(
     Parameters
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
-        Points with two features are drawn as they are; of others, the first two principal components.
+        Points with two features are drawn unchanged; for others, the first two principal components.
         For an Ensemble, the principal components of its indicator: objects that the partitions put
         together are near.
     labels : array-like of int of shape (n_samples,) or fitted model
@@ -197,7 +197,7 @@ def embedding(
         (:func:`conclust.confidence.confidences`) of a model with memberships, or of any model if X is
         its Ensemble; else 1.
     max_samples : int, default=20000
-        Maximum number of objects in the picture; of more, this number is drawn at random, and the title says so.
+        Maximum number of objects in the plot; if there are more, this number is sampled, and the title mentions it.
     random_state : int, Generator or None, default=0
         Draws the objects.
     names : sequence of str, default=None

@@ -47,7 +47,7 @@ def partition_map_of(
     Parameters
     ----------
     ensemble : Ensemble, array-like of shape (n_samples, n_partitions) or fitted ConsensusClustering
-        The partitions; of soft ones the most probable clusters.
+        The partitions; for soft ones the most probable clusters.
     measure : {"nmi", "ari"}, default="nmi"
         Normalized mutual information or adjusted Rand index.
 
@@ -88,7 +88,7 @@ def partition_map(
     Parameters
     ----------
     ensemble : Ensemble, array-like of shape (n_samples, n_partitions) or fitted ConsensusClustering
-        The partitions; of soft ones the most probable clusters.
+        The partitions; for soft ones the most probable clusters.
     measure : {"nmi", "ari"}, default="nmi"
         Normalized mutual information or adjusted Rand index (below 0 it is drawn as 0).
     ax : matplotlib Axes, default=None
@@ -131,7 +131,7 @@ def weights_of(weights: ArrayLike | Any) -> NDArray[np.float64]:
     Parameters
     ----------
     weights : array-like of shape (n_partitions,), Ensemble or fitted model
-        The weights: of a model those that it learned (``weights_``).
+        The weights; for a model those that it learned (``weights_``).
 
     Returns
     -------
@@ -179,7 +179,7 @@ def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     weights : array-like of shape (n_partitions,), Ensemble or fitted model
-        The weights: of a model those that it learned (``weights_``).
+        The weights; for a model those that it learned (``weights_``).
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 

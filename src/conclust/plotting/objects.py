@@ -152,7 +152,7 @@ def membership_bars(
             palette[k] = to_rgb(colour)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"'colours' must be colours as matplotlib has them, one for each cluster. {error}."
+            f"'colours' must be colours of matplotlib, one for each cluster. {error}."
         ) from error
     # An object's own cluster is at the bottom, the others are stacked on it in order.
     floor = np.where(
@@ -280,7 +280,7 @@ def silhouette_bars(
     """Draw the silhouettes of all objects on the consensus, cluster by cluster.
 
     Long bars: the partitions put the object with its own cluster and not with the next. Bars to the
-    left: they put it more often with another one.
+    left: they put it more often into another one.
 
     Parameters
     ----------

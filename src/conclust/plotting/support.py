@@ -35,7 +35,7 @@ class SupportedTree:
     holds : ndarray of bool of shape (n_splits,)
         Whether its border holds.
     ends : ndarray of shape (n_leaves + 1,)
-        Where the leaves begin, from left to right, and where the last one ends; in [0, 1].
+        Positions where the leaves start, from left to right, and the end of the last one; in [0, 1].
     leaves : ndarray of int64 of shape (n_leaves,)
         Their numbers in the tree, from left to right.
     sizes : ndarray of int64 of shape (n_leaves,)

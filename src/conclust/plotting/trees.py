@@ -37,7 +37,7 @@ class Tree:
     cluster : ndarray of shape (n_merges,)
         The cluster that the merge is within; -1 for merges of several.
     ends : ndarray of shape (n_clusters + 1,)
-        Where the clusters begin in the order, and where the last one ends.
+        Positions where the clusters start in the order, and the end of the last one.
     lifetime : tuple of two floats
         Heights between which the tree has this number of clusters.
     """

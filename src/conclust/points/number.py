@@ -1,4 +1,4 @@
-"""The number of clusters by valleys: each border of the consensus has fewer points than the clusters beside it."""
+"""The number of clusters by valleys: each border of the consensus has fewer points than the adjacent clusters."""
 
 from __future__ import annotations
 

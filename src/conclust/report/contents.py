@@ -350,7 +350,7 @@ def _objects(
         column(
             "silhouette",
             "Silhouette",
-            "From -1 to 1, with distances 1 less how often two objects are together: below 0, clusterings "
+            "From -1 to 1, with distances 1 - co-association: below 0, clusterings "
             "put it more often with another cluster.",
             digits=3,
         ),

@@ -27,7 +27,7 @@ class ReportedPoints:
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        NaN where a cell is empty.
+        The numbers, NaN for empty cells.
     names : tuple of str
         Names of the features.
     categories : ndarray of object of shape (n_samples, n_categories) or None

@@ -284,7 +284,7 @@ def _with_points(
     reported : Reported
         Result without points.
     X : array-like of shape (n_samples, n_columns)
-        The points, as the user has them.
+        The points, as given by the user.
     feature_names : sequence or None
         Names of the features.
     result : object

@@ -48,7 +48,7 @@ def account(
     result : path-like, fitted model, Selection or array-like of shape (n_samples,)
         See :func:`write`.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions, of a model or labels that do not keep them.
+        The partitions, if the model or the labels do not include them.
     X : array-like of shape (n_samples, n_features), default=None
         The points, NaN where a cell is empty.
     selection : Selection, default=None
@@ -150,7 +150,7 @@ def write(
     path : path-like
         Path of the file; an existing one is replaced.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions, of a model or labels that do not keep them.
+        The partitions, if the model or the labels do not include them.
     X : array-like of shape (n_samples, n_features), default=None
         The points, NaN where a cell is empty: for the features that distinguish clusters, the gaps
         between clusters and the picture in two dimensions. A pandas frame brings names of features

@@ -50,7 +50,7 @@ class Features:
 def write_features(
     path: Path, features: Features, filled: NDArray[np.int64], *, raw: bool = False
 ) -> None:
-    """Write, for each cluster and feature or category, how far the cluster is from the other objects.
+    """Write the difference between each cluster and the other objects, for each feature or category.
 
     Parameters
     ----------

@@ -47,8 +47,8 @@ def to_frame(
     -------
     DataFrame
         The columns that the command line writes: "label", -1 for an object in no cluster; "confidence"
-        (:func:`conclust.confidence.confidences`), where there are memberships or an ensemble; "cluster_0",
-        "cluster_1", ..., where there are memberships.
+        (:func:`conclust.confidence.confidences`), if there are memberships or an ensemble; "cluster_0",
+        "cluster_1", ..., if there are memberships.
 
     Raises
     ------

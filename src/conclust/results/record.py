@@ -49,7 +49,7 @@ class Filling:
     how : str
         A key of `IMPUTED`.
     columns : tuple of (str, int)
-        The columns that had empty cells, and how many.
+        The columns that had empty cells, and their counts.
     """
 
     how: str
@@ -110,7 +110,7 @@ class EnsembleFacts:
     objects, partitions : int
         Their numbers.
     fingerprint : str
-        Of the labels.
+        SHA-256 of the labels.
     clusters : (int, int) or None
         Smallest and largest number of clusters of a partition; None of labels in blocks.
     blocks : int or None
@@ -206,11 +206,11 @@ class Record:
     features : int or None
         Columns of the points, of numbers.
     settings : dict
-        Every parameter; of a run of the shell the entries of `Settings`.
+        All parameters; for a run of the shell the entries of `Settings`.
     seed : int or None
         Seed of a run of the shell.
     asked_for : int or None
-        The number of clusters that was given.
+        The requested number of clusters.
     ensemble : EnsembleFacts or None
         Summary statistics of the ensemble.
     n_clusters : int or None
@@ -240,7 +240,7 @@ class Record:
     warnings : tuple of str
         Warnings of the run.
     placed_in, placed_by : str or None
-        Of ``predict``: the folder of the clusters, and what placed the objects.
+        For ``predict``: the folder of the clusters, and the model that placed the objects.
     """
 
     command: str = ""

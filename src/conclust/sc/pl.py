@@ -248,7 +248,7 @@ def coassociation(
     prefix : str, default=None
         Instead of `keys`: all columns that begin so.
     groupby : str or sequence of str, default=None
-        Columns that are shown as strips beside the picture.
+        Columns that are shown as strips next to the plot.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1".
     order : {"dendrogram", "vat", "cluster", None} or array-like of int, default="dendrogram"

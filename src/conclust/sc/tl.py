@@ -417,7 +417,7 @@ def members(
     n_members : int, default=20
         Number of columns.
     resolution : float or sequence of float, default=None
-        Resolution of the members; of several, members take turns. None: drawn log-uniformly from [0.3, 5].
+        Resolution of the members; members alternate between several. None: drawn log-uniformly from [0.3, 5].
     neighbors_key : str, default=None
         The `key_added` of ``scanpy.pp.neighbors``, where it had one.
     quality : {"modularity", "cpm"}, default="modularity"
@@ -521,11 +521,11 @@ def inconsistency(
     prefix : str, default=None
         Instead of `keys`: all columns that begin so, in the order of what follows.
     by : {"name", "number", "all"}, default="name"
-        Which columns are of one group. "name": those whose names are the same before the last underscore
+        Groups of columns. "name": those whose names are the same before the last underscore
         ("leiden_0.50_3" is of "leiden_0.50"). "number": those with the same number of clusters, as scICE has it.
         "all": all.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 and the category "-1" mean.
+        Meaning of -1 and of the category "-1".
     key_added : str, default="inconsistency"
         Name of the result.
     copy : bool, default=False

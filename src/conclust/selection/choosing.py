@@ -83,9 +83,9 @@ def choose(
         The points: at least three, finite.
     k : int, range or list of int, default=None
         The numbers of clusters to try, from 2 on, in any order. The p-value decides on one cluster.
-        None: 2 to 10, as far as a resample draws objects.
+        None: 2 to 10, limited by the number of objects in a resample.
     categories : array-like of shape (n_samples, n_columns), default=None
-        Columns of categories beside the points: names or numbers; None, NaN and -1 are empty cells, which lie in
+        Columns of categories in addition to the points: names or numbers; None, NaN and -1 are empty cells, which lie in
         the middle of all categories. Two objects
         of different categories are one distance apart in that column; all columns of indicators together
         vary as much as a column of X. References permute each column by itself, and the p-value is then
@@ -312,7 +312,7 @@ class _Data:
     tested : ndarray of shape (n_tested, r)
         The same of the objects that are compared with references.
     widths : list of int or None
-        Columns of each block of the scores, where there are categories.
+        Columns of each block of the scores, if there are categories.
     of_tested : SeedSequence
         Seed of the resamples of `tested`.
     sequential : bool or None
@@ -548,7 +548,7 @@ def _test(
     tested : ndarray of shape (n_tested, r)
         Scores of the points, or of some.
     widths : list of int or None
-        Columns of each block of the scores, where there are categories.
+        Columns of each block of the scores, if there are categories.
     asked : Settings
         Settings of the resampling.
     seeds : (SeedSequence, SeedSequence)

@@ -101,7 +101,7 @@ def decide(
     nested : bool, default=True
         Whether each K has resamples of its own.
     n_categories : int, default=0
-        Columns of categories beside the points.
+        Columns of categories in addition to the points.
     """
     tested = np.isfinite(p_value)
     main = "rcsi" if tested else "sharp"

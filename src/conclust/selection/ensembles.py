@@ -50,7 +50,7 @@ def choose_from(
         Or one ensemble (n_samples, n_partitions), of clusterings of any numbers of clusters: its tree is
         cut at each number. Weights and soft members are refused.
     k : int, range or list of int, default=None
-        For one ensemble: the numbers to try, from 2 on. None: 2 to 10, as far as there are objects.
+        For one ensemble: the numbers to try, at least 2. None: 2 to 10, limited by the number of objects.
     window : tuple of two floats, default=(0.1, 0.9)
         A pair is ambiguous if it is together in a share above the first and up to the second.
     criteria : {"usual", "all"}, default="usual"

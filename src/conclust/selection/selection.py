@@ -211,7 +211,7 @@ class Selection:
         Parameters
         ----------
         path : str or path-like
-            Where to write. An existing file is replaced.
+            Path of the file. An existing file is replaced.
 
         Raises
         ------

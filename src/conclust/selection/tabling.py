@@ -48,7 +48,7 @@ def assemble(
     nested : bool, default=True
         Whether each K has resamples of its own.
     ask : callable, default=None
-        Returns what borders and other clouds say of the labels chosen, where there are several clusters.
+        Returns the second test of the chosen labels, if there are several clusters.
     """
     ks = sorted(measured)
     table: dict[str, NDArray[np.float64]] = {}
@@ -124,7 +124,7 @@ def _delta(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the relative growth of the area with K, never negative, and its standard error.
 
-    For the smallest K tried it is the area itself, as Monti et al. have it for K = 2.
+    For the smallest K tried it is the area itself, as in Monti et al. for K = 2.
     """
 
     def growth(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Quantities of clusters, computed from the overlaps of the clusters of all partitions.
 
-Weights of clusters (T,), and similarities W of clusters (T, T), sparse where they are of the clusters of
+Weights of clusters (T,), and similarities W of clusters (T, T), sparse if they are between the clusters of
 one partition only. With B the indicator, evidence accumulation forms B W B' of them.
 """
 

@@ -41,7 +41,7 @@ def information_bottleneck(
     -----
     Merging q and r lowers the mutual information of clusters and rows by (P_q + P_r) times the
     Jensen-Shannon divergence of p(x | q) and p(x | r), weighted by the clusters' masses P_q and P_r
-    [1]_. Losses that differ by less than 1e-12 of the total information are equal; of equal ones the
+    [1]_. Losses that differ by less than 1e-12 of the total information are equal; among equal ones the
     first columns are merged.
 
     O(n_rows k^2) time, with logarithms only where two columns are both above 0: elsewhere merging

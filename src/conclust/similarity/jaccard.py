@@ -66,7 +66,7 @@ def cluster_jaccard(ensemble: Derived | ArrayLike) -> sp.csr_array:
 
 
 def _squares(ensemble: Ensemble) -> NDArray[np.float64]:
-    """Return the squared length of each cluster; of hard ones, the size."""
+    """Return the squared length of each cluster, which is the size of hard ones."""
     if not ensemble.is_soft:
         return np.asarray(ensemble.cluster_sizes)
     return np.asarray(ensemble.indicator.power(2).sum(axis=0)).ravel()

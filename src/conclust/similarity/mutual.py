@@ -37,7 +37,7 @@ def simrank(
     decay : float, default=0.8
         In [0, 1].
     n_iter : int, default=5
-        The number of the S that is meant, from 2 on; the first is I. C is the one that this S is
+        Number of the returned S, at least 2; the first is I. C is the one that this S is
         computed from: S_ij = decay * b_i' C b_j, where b_i are the shares of the clusters of i in the
         weight of the partitions that observed it. With 2 this is evidence accumulation.
 

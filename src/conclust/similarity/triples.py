@@ -34,7 +34,7 @@ def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> 
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        The partitions, hard or soft. A partition's weight is how often its clusters count as third.
+        The partitions, hard or soft. A partition's weight is the number of times that its clusters count as third.
     decay : float, default=0.8
         Similarity of the most similar different clusters, in [0, 1]; 0.9 in the papers on LCE.
 
@@ -156,7 +156,7 @@ def common_neighbours(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        The partitions, hard or soft. A partition's weight w is how often its clusters count.
+        The partitions, hard or soft. A partition's weight w is the number of times that its clusters count.
 
     Returns
     -------

@@ -153,7 +153,7 @@ def transfer_cut(
     Returns
     -------
     ClusterSide
-        The triplets, of each component of the graph by itself.
+        The triplets of each component of the graph.
     """
     edges = _edges(B)
     mixed = _mixing(mixing)
@@ -193,7 +193,7 @@ def transfer_cut_of_products(
     Returns
     -------
     ClusterSide
-        The triplets, of each component of the graph by itself.
+        The triplets of each component of the graph.
     """
     y = _inverse_root(degrees)
     graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
@@ -246,7 +246,7 @@ def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -
     Returns
     -------
     ndarray of int64 of shape (T,)
-        Those of the largest weight first, of equal ones those with larger clusters, then the first to
+        Those with the largest weight first; ties go to larger clusters, then to the first to
         appear; -1 for clusters without weight.
     """
     edges = _edges(B)

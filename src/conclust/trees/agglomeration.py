@@ -150,9 +150,9 @@ def cluster_dissimilarities(
     *,
     n_jobs: int | None = None,
 ) -> tuple[NDArray[np.float64], int]:
-    """Return 1 - p of all pairs of starting clusters, and how many pairs of objects no partition observed.
+    """Return 1 - p of all pairs of starting clusters, and the number of pairs of objects that no partition observed.
 
-    `cluster_weights` (T,): how much being together in each cluster counts. `weights_given` (n, N): how
+    `cluster_weights` (T,): weight of being together in each cluster. `weights_given` (n, N): how
     much each partition counts in the denominator of a pair of objects i and j, as sqrt(w_i w_j); None:
     1 where it observed the object::
 
@@ -223,9 +223,9 @@ def _soft_dissimilarities(
 def _dissimilarities(
     ensemble: Ensemble, sizes: NDArray[np.float64], summed: bool, n_jobs: int | None
 ) -> tuple[NDArray[np.float64], float, int]:
-    """Return `scale` (1 - c / N) for all pairs, `scale`, and how many pairs have N = 0.
+    """Return `scale` (1 - c / N) for all pairs, `scale`, and the number of pairs with N = 0.
 
-    Where every partition observed every object the entries are the whole numbers N - c: sums of them
+    If every partition observed every object, the entries are the integers N - c: sums of them
     are exact. `summed`: over the pairs of objects of the starting clusters.
     """
     n = ensemble.n_samples

@@ -111,7 +111,7 @@ class ObjectPairs:
     W : csr_array or ndarray of shape (T, T)
         Symmetric, >= 0.
     presence : ndarray of shape (n_rows, m) or None
-        z; None: 1, of one number.
+        z; None: 1 in one column.
     own : ndarray of shape (n_rows,)
         S_ii, where what is noise for a partition is with itself, in a cluster of one.
     scale : float

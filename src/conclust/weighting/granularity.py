@@ -41,8 +41,8 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     Returns
     -------
     Ensemble
-        The partitions in the same order, with the same weights; of those that have no more than
-        `n_clusters` the same clusters. Missing labels and noise stay as they are. Clusters are
+        The partitions in the same order, with the same weights; those with at most
+        `n_clusters` clusters are unchanged. Missing labels and noise are kept. Clusters are
         numbered, not named.
 
     Raises

@@ -170,7 +170,7 @@ def validity_weights(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Partitions; of soft ones the most probable clusters. Their weights play no part.
+        Partitions; for soft ones the most probable clusters. Their weights are ignored.
     X : array-like of shape (n_samples, n_features)
         Data of the objects.
     indices : str or sequence of {"silhouette", "calinski_harabasz", "davies_bouldin"}, default=all three

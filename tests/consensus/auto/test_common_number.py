@@ -117,8 +117,8 @@ BY_LIFETIME = {
 
 def test_all_methods_with_lifetimes_are_tested():
     methods = {method.estimator for method in cc.methods()}
-    known = {name for name in methods if "lifetimes_ :" in (getattr(cc, name).__doc__ or "")}
-    assert known == {name.split(",")[0] for name in BY_LIFETIME}
+    documented = {name for name in methods if "lifetimes_ :" in (getattr(cc, name).__doc__ or "")}
+    assert documented == {name.split(",")[0] for name in BY_LIFETIME}
 
 
 @pytest.mark.parametrize("name", BY_LIFETIME)

@@ -169,9 +169,9 @@ def test_singular_triplets_of_components_are_triplets_of_the_graph(held, mixed, 
     W = np.eye(T)
     if mixed:
         for u in range(8):
-            own = np.flatnonzero(ensemble.column_partitions == u)
+            columns = np.flatnonzero(ensemble.column_partitions == u)
             for c in (0, 1):
-                inside = own[components_of(edges)[own] == c]
+                inside = columns[components_of(edges)[columns] == c]
                 some = rng.random((len(inside), len(inside)))
                 W[np.ix_(inside, inside)] += some + some.T
     side = transfer_cut(edges, 6, mixing=sp.csr_array(W) if mixed else None)

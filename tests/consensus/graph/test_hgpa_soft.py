@@ -78,9 +78,9 @@ def test_level_set_cuts_match_the_integral(levels, labels):
     # Each set once, and for each cluster all levels up to its highest.
     dense = members.toarray()
     for t in range(4):
-        own = dense[:, cluster == t]
-        np.testing.assert_allclose(own @ share[cluster == t], P[:, t], atol=1e-15)
-        assert len(np.unique(own, axis=1).T) == own.shape[1] == len(set(levels[:, t]) - {0})
+        columns = dense[:, cluster == t]
+        np.testing.assert_allclose(columns @ share[cluster == t], P[:, t], atol=1e-15)
+        assert len(np.unique(columns, axis=1).T) == columns.shape[1] == len(set(levels[:, t]) - {0})
 
 
 def test_the_lowest_balanced_partition_is_found():

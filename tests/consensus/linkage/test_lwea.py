@@ -75,10 +75,10 @@ def test_the_tree_matches_greedy_merging_of_all_pairs(linkage, missing, noise, n
     weights = rng.random(6) + 0.1
     certainty = naive.certainty(labels, 0.3, weights, normalized)[1]
     S = naive.locally_weighted(labels, certainty, weights)
-    own = np.diag(S).copy()
+    self_similarity = np.diag(S).copy()
     if noise:  # in a singleton, which is certain
-        own += (labels == -2) @ weights / ((labels != -1) @ weights)
-    S = S / own.max() if normalized else S
+        self_similarity += (labels == -2) @ weights / ((labels != -1) @ weights)
+    S = S / self_similarity.max() if normalized else S
     D = np.where(np.isnan(S), 1.0, 1.0 - S)
     model = quiet(
         LWEA(3, theta=0.3, normalized=normalized, linkage=linkage),

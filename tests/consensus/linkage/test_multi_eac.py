@@ -31,13 +31,13 @@ def naive_stability(labels, weights=None):
         for c in range(labels[:, u].max() + 1):
             total = observed_weight = 0.0
             for v in range(m):
-                own = {i for i in range(n) if labels[i, u] == c and labels[i, v] != -1}
-                if v == u or not own:
+                members = {i for i in range(n) if labels[i, u] == c and labels[i, v] != -1}
+                if v == u or not members:
                     continue
                 best = 0.0
                 for d in range(labels[:, v].max() + 1):
                     other = {i for i in range(n) if labels[i, v] == d and labels[i, u] != -1}
-                    best = max(best, len(own & other) / len(own | other))
+                    best = max(best, len(members & other) / len(members | other))
                 total += weights[v] * best
                 observed_weight += weights[v]
             values.append(total / observed_weight if observed_weight else 1.0)
@@ -252,9 +252,11 @@ def test_weighted_eac_equals_eac_of_the_weighted_ensemble():
 def test_weights_of_the_ensemble_multiply():
     rng = np.random.default_rng(0)
     labels = naive.random_labels(rng, 50, 4)
-    own = np.array([1.0, 2.0, 0.0, 1.0])
-    model = WeightedEAC(3).fit(Ensemble(labels, weights=own))
-    np.testing.assert_array_equal(model.weights_, own * weighting.agreement_weights(labels))
+    partition_weights = np.array([1.0, 2.0, 0.0, 1.0])
+    model = WeightedEAC(3).fit(Ensemble(labels, weights=partition_weights))
+    np.testing.assert_array_equal(
+        model.weights_, partition_weights * weighting.agreement_weights(labels)
+    )
 
 
 def test_data_of_objects_missing_everywhere_is_ignored():

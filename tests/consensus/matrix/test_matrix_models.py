@@ -313,9 +313,9 @@ def test_rows_keep_clusters_that_partitions_split(kind, least, seed):
 def naive_weighted(labels, Y, V, power, medoid_power):
     """J of weighted medoids, pair by pair."""
     total = 0.0
-    for i, own in enumerate(labels):
+    for i, row in enumerate(labels):
         for j, other in enumerate(labels):
-            apart = 0.0 if i == j else 1.0 - ((own == other) & (own >= 0)).mean()
+            apart = 0.0 if i == j else 1.0 - ((row == other) & (row >= 0)).mean()
             total += apart * float((Y[i] ** power) @ (V[j] ** medoid_power))
     return total
 

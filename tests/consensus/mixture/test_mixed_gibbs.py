@@ -74,17 +74,17 @@ def test_log_probability_and_sums_match_their_definition():
     clusters = rng.integers(3, size=labels.shape, dtype=np.int32)
     chain = Chain(ensemble, MixedPrior(0.5, False, 0.3), alpha, clusters)
     chain.sweep(rng)
-    own = np.where(ensemble.labels < 0, -1, ensemble.labels)
-    expected = log_mixed(own, chain.clusters, alpha, 0.3, ensemble.weights)
+    numbered = np.where(ensemble.labels < 0, -1, ensemble.labels)
+    expected = log_mixed(numbered, chain.clusters, alpha, 0.3, ensemble.weights)
     assert chain.log_probability() == pytest.approx(expected, rel=1e-12)
-    theta = thetas_given(own, chain.clusters, alpha, ensemble.weights)
+    theta = thetas_given(numbered, chain.clusters, alpha, ensemble.weights)
     np.testing.assert_allclose(chain.theta(), theta, rtol=1e-12)
     beta = chain.beta()
     for u, first in enumerate(ensemble.offsets[:-1]):
         for c in range(ensemble.cluster_counts[u]):
             for k in range(3):
-                of_k = (chain.clusters[:, u] == k) & (own[:, u] >= 0)
-                count = ((own[:, u] == c) & of_k).sum()
+                of_k = (chain.clusters[:, u] == k) & (numbered[:, u] >= 0)
+                count = ((numbered[:, u] == c) & of_k).sum()
                 share = (count + 0.3) / (of_k.sum() + 0.3 * ensemble.cluster_counts[u])
                 assert beta[first + c, k] == pytest.approx(share, rel=1e-12)
 

@@ -39,10 +39,10 @@ def test_the_family_is_continuous_at_its_limits():
 
 
 def test_built_in_divergences_are_accepted_as_custom_ones():
-    for name, known in built_in.items():
-        mine = Divergence(known.value, known.derivative, known.curvature, name=name)
+    for name, divergence in built_in.items():
+        mine = Divergence(divergence.value, divergence.derivative, divergence.curvature, name=name)
         assert repr(mine) == f"Divergence(name={name!r})"
-        assert pickle.loads(pickle.dumps(known)).name == known.name
+        assert pickle.loads(pickle.dumps(divergence)).name == divergence.name
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_worked_example_has_optimum_zero(name):
     assert Y[2] @ Y[3] == pytest.approx(2 / 3, abs=1e-3)
 
 
-def test_three_unrelated_objects_in_two_clusters():
+def test_three_unrelated_objects_reach_the_known_optimum():
     c, N = evidence(np.tile([[0], [1], [2]], 8))
     start = start_of(1, 3, 2)
     assert greedy.steps(DenseEvidence(c, N), start, l2, tol=1e-9).objective == pytest.approx(
@@ -276,12 +276,12 @@ def test_steps_with_a_custom_divergence_match_the_naive_twin():
 def test_pcc_accepts_a_custom_divergence_with_the_greedy_solver():
     labels = random_labels(26, 20, 8, 3, 0.2)
     start = start_of(27, 20, 3)
-    own, known = (
+    custom, built_in = (
         PCC(3, divergence=d, solver="greedy", init=start, tol=1e-6, random_state=0).fit(labels)
         for d in (OWN_KL, "kl")
     )
-    assert own.objective_ == pytest.approx(known.objective_, rel=1e-8)
-    np.testing.assert_allclose(own.membership_, known.membership_, atol=1e-4)
+    assert custom.objective_ == pytest.approx(built_in.objective_, rel=1e-8)
+    np.testing.assert_allclose(custom.membership_, built_in.membership_, atol=1e-4)
 
 
 def test_errors_of_a_custom_divergence_reach_the_caller():
@@ -290,6 +290,6 @@ def test_errors_of_a_custom_divergence_reach_the_caller():
             raise ZeroDivisionError("mine")
         return 2 * (q - p)
 
-    own = Divergence(lambda p, q: (p - q) ** 2, fails)
+    custom = Divergence(lambda p, q: (p - q) ** 2, fails)
     with pytest.raises(ZeroDivisionError, match="mine"):
-        greedy.steps(evidence(E1), start_of(0, 4, 2), own)
+        greedy.steps(evidence(E1), start_of(0, 4, 2), custom)

@@ -78,10 +78,10 @@ def test_no_membership_on_a_grid_is_better(case, name):
     total = 0.0
     for i, y in enumerate(placed, 40):
         best, where = naive.placement(c[i, :40], N[i, :40], Y, DIVERGENCES[name], 30)
-        own = np.clip(Y @ y, naive.LEAST, 1 - naive.LEAST)
+        products = np.clip(Y @ y, naive.LEAST, 1 - naive.LEAST)
         some = N[i, :40] > 0
         p = c[i, :40][some] / N[i, :40][some]
-        value = float(N[i, :40][some] @ DIVERGENCES[name].value(p, own[some]))
+        value = float(N[i, :40][some] @ DIVERGENCES[name].value(p, products[some]))
         total += value
         assert value <= best * (1 + 1e-9)
         assert np.abs(y - where).max() <= 0.15
@@ -233,11 +233,11 @@ def test_the_objective_covers_landmarks_and_placements():
     _, _, ensemble = ensemble_of(13, 400, 10, 3)
     found, landmarks = solved(ensemble, 3, kl, n_landmarks=100)
     c, N = evidence(ensemble.part(landmarks))
-    own = naive.objective(c, N, found.membership[landmarks], kl)
+    among_landmarks = naive.objective(c, N, found.membership[landmarks], kl)
     rest = np.delete(np.arange(400), landmarks)
     placed, loss, _ = found.placement.placed(ensemble.codes, 1e-8, 1, objects=rest)
     np.testing.assert_array_equal(placed, found.membership[rest])
-    assert found.objective == pytest.approx(own + loss, rel=1e-9)
+    assert found.objective == pytest.approx(among_landmarks + loss, rel=1e-9)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -287,7 +287,7 @@ def test_reordering_the_clusters_reorders_the_placements():
 
 
 def test_a_custom_divergence_is_refused():
-    own = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))
+    custom = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))
     _, _, ensemble = ensemble_of(21, 50, 6, 3)
     with pytest.raises(ParameterError, match="solver='pairwise'"):
-        LandmarkModel.of(ensemble, np.full((50, 3), 1 / 3), own)
+        LandmarkModel.of(ensemble, np.full((50, 3), 1 / 3), custom)

@@ -58,15 +58,15 @@ def test_the_objective_and_the_gaps_match_their_definition(name, weighted, k):
 @pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
 def test_the_objective_falls_monotonically_to_a_stationary_point(divergence):
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 60))
-    known = evidence(random_labels(0, 60, 8, 4, 0.2))
-    work = descent._Work(known, Y, divergence)
+    pair_evidence = evidence(random_labels(0, 60, 8, 4, 0.2))
+    work = descent._Work(pair_evidence, Y, divergence)
     before = work.objective()
     for _ in range(10):
         work.visit(work.everyone, 0.0, 0.0, finish=False)
         after = work.objective()
         assert after <= before * (1 + 1e-13)
         before = after
-    found = solved(known, Y, divergence, max_iter=3000, tol_kkt=1e-6)
+    found = solved(pair_evidence, Y, divergence, max_iter=3000, tol_kkt=1e-6)
     assert found.residual <= 1e-6
     assert (np.diff(found.trace[:, 0]) <= 1e-9).all()
     assert (found.membership >= 0).all()
@@ -86,10 +86,10 @@ def test_a_custom_kl_gives_the_result_of_kl():
     labels = random_labels(4, 120, 20, 4, 0.2)
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 120))
     without = Divergence(kl.value, kl.derivative)
-    for known in (evidence(labels), sample_pairs(labels, 20, random_state=0)):
-        best = descent.descend(known, Y, kl, Stopping(1000, 1e-9, 1e-8))
-        for own in (OWN, without):
-            mine = descent.descend(known, Y, own, Stopping(1000, 1e-9, 1e-8))
+    for pair_evidence in (evidence(labels), sample_pairs(labels, 20, random_state=0)):
+        best = descent.descend(pair_evidence, Y, kl, Stopping(1000, 1e-9, 1e-8))
+        for custom in (OWN, without):
+            mine = descent.descend(pair_evidence, Y, custom, Stopping(1000, 1e-9, 1e-8))
             assert mine.objective == pytest.approx(best.objective, rel=1e-6)
 
 
@@ -126,20 +126,20 @@ def test_slots_cover_each_object_once_and_are_spread_out(n):
 @pytest.mark.parametrize("form", ["dense", "pattern"])
 @pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
 def test_objects_in_a_slot_move_independently(busy, form, divergence):
-    known = forms_of(random_labels(0, 60, 8, 3, 0.2))[form]
+    pair_evidence = forms_of(random_labels(0, 60, 8, 3, 0.2))[form]
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(3), 60))
-    together = descent._Work(known, Y, divergence, threads=2)
+    together = descent._Work(pair_evidence, Y, divergence, threads=2)
     before = together.Y.copy()
     together.visit(together.everyone, 0.0, 0.0, slot=60)
     for i in range(60):
-        alone = descent._Work(known, Y, divergence)
+        alone = descent._Work(pair_evidence, Y, divergence)
         alone.visit(alone.everyone[i : i + 1], 0.0, 0.0)
         np.testing.assert_array_equal(together.Y[i], alone.Y[i])
         assert (alone.Y[i] != before[i]).any()
     # The objects of the next slot are visited against the moved ones.
     known_then = together.Y[:, :3].copy()
     together.visit(together.everyone[:1], 0.0, 0.0, slot=60)
-    again = descent._Work(known, known_then, divergence)
+    again = descent._Work(pair_evidence, known_then, divergence)
     again.visit(again.everyone[:1], 0.0, 0.0)
     np.testing.assert_array_equal(together.Y, again.Y)
 
@@ -148,13 +148,13 @@ def test_objects_in_a_slot_move_independently(busy, form, divergence):
 @pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
 def test_threads_change_no_bits(busy, form, divergence):
     labels = planted(0, 1100, 12, 4, flip=0.2)[0]
-    known = forms_of(labels)[form]
+    pair_evidence = forms_of(labels)[form]
     Y = starts.inside(np.eye(4)[labels[:, 0]])
     stopping = Stopping(30, 1e-6, 1e-8)
-    one = descent.descend(known, Y, divergence, stopping)
+    one = descent.descend(pair_evidence, Y, divergence, stopping)
     assert one.n_iter > 4
     for threads in (2, 3, 7):
-        other = descent.descend(known, Y, divergence, stopping, threads=threads)
+        other = descent.descend(pair_evidence, Y, divergence, stopping, threads=threads)
         np.testing.assert_array_equal(one.membership, other.membership)
         np.testing.assert_array_equal(one.trace, other.trace)
         assert (one.objective, one.residual) == (other.objective, other.residual)
@@ -170,12 +170,12 @@ def test_jobs_change_no_bits(busy):
 @pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
 def test_moving_in_slots_reaches_the_limit_of_sequential_moves(slots, form, divergence):
     labels = planted(2, 400, 20, 4, flip=0.2)[0]
-    known = forms_of(labels)[form]
+    pair_evidence = forms_of(labels)[form]
     Y = starts.inside(np.eye(4)[labels[:, 0]])
     found = []
     for number in (32, 0):
         slots(number)
-        found.append(solved(known, Y, divergence, tol=1e-10))
+        found.append(solved(pair_evidence, Y, divergence, tol=1e-10))
         assert (np.diff(found[-1].trace[:, 0]) <= 1e-9).all()
     assert found[0].objective == pytest.approx(found[1].objective, rel=1e-6)
 
@@ -191,28 +191,28 @@ def test_a_custom_kl_gives_the_result_of_kl_in_slots(slots):
 def test_objects_move_one_by_one_if_moving_together_raises_f(slots, form, divergence, max_iter):
     # No two objects are ever together: all at once they leave the cluster with more mass, and
     # meet in the other.
-    known = forms_of(np.tile(np.arange(60)[:, None], 5))[form]
+    pair_evidence = forms_of(np.tile(np.arange(60)[:, None], 5))[form]
     share = np.random.default_rng(0).uniform(0.55, 0.65, 60)
     Y = np.column_stack([share, 1 - share])
-    start = descent._Work(known, Y, divergence).objective()
+    start = descent._Work(pair_evidence, Y, divergence).objective()
     slots(1)
-    together = descent._Work(known, Y, divergence)
+    together = descent._Work(pair_evidence, Y, divergence)
     together.visit(together.everyone, 0.0, 0.0, together.slot)
     assert together.objective() > 1.05 * start
     said = []
     stopping = Stopping(max_iter, 1e-9, 1e-9)
     found = descent.descend(
-        known, Y, divergence, stopping, report=lambda line, *of: said.append(line)
+        pair_evidence, Y, divergence, stopping, report=lambda line, *of: said.append(line)
     )
     assert any("move in turn" in message for message in said)
     assert (np.diff(found.trace[:, 0]) <= 1e-9).all()
-    there = descent._Work(known, found.membership, divergence)
+    there = descent._Work(pair_evidence, found.membership, divergence)
     assert found.objective == pytest.approx(there.objective(), rel=1e-9)
     if max_iter == 1:
         assert found.objective == start
     else:
         slots(0)
-        in_turn = solved(known, Y, divergence, tol=1e-9)
+        in_turn = solved(pair_evidence, Y, divergence, tol=1e-9)
         assert found.objective == pytest.approx(in_turn.objective, rel=0.02)
 
 
@@ -237,7 +237,7 @@ def test_worked_example_has_optimum_zero(divergence, init):
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
 
 
-def test_three_unrelated_objects_in_two_clusters():
+def test_three_unrelated_objects_reach_the_known_optimum():
     model = PCC(2, random_state=0, tol=0).fit(np.tile([[0], [1], [2]], 8))
     assert model.objective_ == pytest.approx(2 * 8 * log(2), rel=1e-9)
 

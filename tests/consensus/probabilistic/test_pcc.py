@@ -155,7 +155,7 @@ def test_worked_example_has_optimum_zero():
         assert model.n_clusters_ == 2
 
 
-def test_three_unrelated_objects_in_two_clusters():
+def test_three_unrelated_objects_reach_the_known_optimum():
     # Every partition separates all three: the best two clusters leave 1/2 per partition.
     labels = np.tile([[0], [1], [2]], 8)
     model = PCC(2, random_state=0, tol=0, max_iter=2000).fit(labels)

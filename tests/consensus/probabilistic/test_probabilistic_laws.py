@@ -38,10 +38,10 @@ def binary_entropy(p):
 def test_costs_of_single_votes_and_of_counts_differ_by_a_constant(missing):
     labels = random_labels(0, 14, 7, 3, missing)
     c, N = evidence(labels)
-    known = [(i, j) for i, j in combinations(range(14), 2) if N[i, j] > 0]
+    observed_pairs = [(i, j) for i, j in combinations(range(14), 2) if N[i, j] > 0]
     constants = {
-        "kl": sum(N[i, j] * binary_entropy(c[i, j] / N[i, j]) for i, j in known),
-        "l2": sum(c[i, j] - c[i, j] ** 2 / N[i, j] for i, j in known),
+        "kl": sum(N[i, j] * binary_entropy(c[i, j] / N[i, j]) for i, j in observed_pairs),
+        "l2": sum(c[i, j] - c[i, j] ** 2 / N[i, j] for i, j in observed_pairs),
     }
     definitions = {"kl": naive.kl, "l2": naive.l2}
     for name, constant in constants.items():
@@ -167,11 +167,13 @@ def test_counts_pattern_and_sums_give_one_objective():
     problem, run = Problem(ensemble, 4, l2), Run(np.random.SeedSequence(0), 1)
     sums = factored.Factored().solve(problem, start, once, run)
     c, N = evidence(ensemble)
-    known = N > 0
-    np.fill_diagonal(known, False)
+    observed = N > 0
+    np.fill_diagonal(observed, False)
     constant = (
         0.5
-        * (c - np.divide(c.astype(float) ** 2, N, where=known, out=np.zeros(c.shape)))[known].sum()
+        * (c - np.divide(c.astype(float) ** 2, N, where=observed, out=np.zeros(c.shape)))[
+            observed
+        ].sum()
     )
     assert sums.constant == pytest.approx(constant, rel=1e-12)
     uncounted = factored.Factored(counted=0).solve(problem, start, once, run)

@@ -48,11 +48,11 @@ def test_the_cost_of_an_object_depends_on_its_clusters_not_on_the_bound():
 
 
 def test_counted_work_does_not_depend_on_threads():
-    known = evidence(noisy(1100))
+    pair_evidence = evidence(noisy(1100))
     start = np.random.default_rng(0).dirichlet(np.ones(6), 1100)
     stopping = Stopping(4, 0, 0)
-    assert descent.descend(known, start, kl, stopping, threads=1).spent == (
-        descent.descend(known, start, kl, stopping, threads=3).spent
+    assert descent.descend(pair_evidence, start, kl, stopping, threads=1).spent == (
+        descent.descend(pair_evidence, start, kl, stopping, threads=3).spent
     )
 
 

@@ -54,8 +54,8 @@ def test_a_new_solver_needs_no_change_in_pcc(fifth):
 def test_all_solvers_have_one_interface(name):
     solver = SOLVERS[name]
     ensemble = Ensemble(planted(1, 60, 8, flip=0.3)[0])
-    known = evidence(ensemble) if solver.forms_pairs else None
-    problem = Problem(ensemble, 4, l2, known)
+    pair_evidence = evidence(ensemble) if solver.forms_pairs else None
+    problem = Problem(ensemble, 4, l2, pair_evidence)
     rng = np.random.default_rng(0)
     printed = []
     run = Run(np.random.SeedSequence(0), 2, 1, lambda line, *of: printed.append(line))
@@ -84,8 +84,8 @@ def test_the_solvers_find_one_optimum():
     ensemble = Ensemble(E1)
     actual = {}
     for name, solver in SOLVERS.items():
-        known = evidence(ensemble) if solver.forms_pairs else None
-        problem = Problem(ensemble, 2, l2, known)
+        pair_evidence = evidence(ensemble) if solver.forms_pairs else None
+        problem = Problem(ensemble, 2, l2, pair_evidence)
         run = Run(np.random.SeedSequence(0))
         actual[name] = solver.solve(problem, None, Stopping(500, 1e-9, 1e-9), run).objective
     assert list(actual.values()) == pytest.approx([0.0] * len(SOLVERS), abs=1e-6)
@@ -111,8 +111,8 @@ def test_all_pairs_are_used_while_their_work_is_small():
         name, reason = choose("auto", kl, None, n, k, "PCC")
         assert name == expected
         assert f"{n:,} objects" in reason
-    own = Divergence(kl.value, kl.derivative, name="own")
-    assert choose("auto", own, None, 9000, 50, "PCC")[0] == "pairwise"
+    custom = Divergence(kl.value, kl.derivative, name="own")
+    assert choose("auto", custom, None, 9000, 50, "PCC")[0] == "pairwise"
     assert choose("auto", l2, None, 10**6, 50, "PCC")[0] == "factored"
     assert choose("auto", kl, 10, 10**6, 50, "PCC")[0] == "pairwise"
 

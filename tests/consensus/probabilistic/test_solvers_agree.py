@@ -49,9 +49,9 @@ def unbalanced(seed):
 @pytest.mark.parametrize("divergence", [kl, l2, POWER], ids=lambda d: d.name)
 def test_all_solvers_agree_from_one_start_on_easy_data(divergence, seed):
     labels, _ = planted(seed, n=150, m=20, flip=0.15)
-    known = evidence(labels)
+    pair_evidence = evidence(labels)
     Y = starts.inside(np.eye(3)[labels[:, 0]])
-    reference = greedy.steps(known, Y, divergence, tol=1e-6).objective
+    reference = greedy.steps(pair_evidence, Y, divergence, tol=1e-6).objective
     solvers = ["pairwise", "greedy", "landmark"] + ["factored"] * (divergence is l2)
     for solver in solvers:
         model = PCC(3, divergence=divergence, solver=solver, init=Y, random_state=0).fit(labels)
@@ -63,20 +63,22 @@ def test_all_solvers_agree_from_one_start_on_easy_data(divergence, seed):
 @pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
 def test_no_greedy_start_ends_lower_on_hard_data(divergence, make, seed):
     labels = make(seed)
-    known = evidence(labels)
+    pair_evidence = evidence(labels)
     actual = PCC(5, divergence=divergence, n_init=5, random_state=0).fit(labels).objective_
     for other in range(2):
-        Y = starts.random_membership(len(known[0]), 5, np.random.default_rng(other))
-        assert actual <= 1.001 * greedy.steps(known, Y, divergence, tol=1e-6).objective
+        Y = starts.random_membership(len(pair_evidence[0]), 5, np.random.default_rng(other))
+        assert actual <= 1.001 * greedy.steps(pair_evidence, Y, divergence, tol=1e-6).objective
 
 
 def test_escapes_reach_solutions_that_random_starts_miss():
     labels = overlapping(4)
-    known = evidence(labels)
+    pair_evidence = evidence(labels)
     actual = PCC(5, n_init=5, random_state=0).fit(labels).objective_
     for seed in range(5):
-        Y = starts.inside(starts.random_membership(len(known[0]), 5, np.random.default_rng(seed)))
-        plain = descent.descend(known, Y, kl, Stopping(200, 1e-7, 1e-8))
+        Y = starts.inside(
+            starts.random_membership(len(pair_evidence[0]), 5, np.random.default_rng(seed))
+        )
+        plain = descent.descend(pair_evidence, Y, kl, Stopping(200, 1e-7, 1e-8))
         assert plain.converged
         assert plain.objective > 1.001 * actual
 

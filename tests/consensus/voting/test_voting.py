@@ -528,9 +528,9 @@ def test_objects_missing_in_the_reference_have_no_cluster_in_it():
     labels = np.array([[0, 0], [1, 1], [-1, 1], [-1, 2]])
     count = Count(Ensemble(labels), 2)
     count.add(0, np.eye(2))
-    shared, known, sizes = count.shared(1)
+    shared, observed, sizes = count.shared(1)
     np.testing.assert_array_equal(shared, [[1, 0], [0, 1], [0, 0]])
-    np.testing.assert_array_equal(known, [1, 1, 0])
+    np.testing.assert_array_equal(observed, [1, 1, 0])
     np.testing.assert_array_equal(sizes, [1, 1])
 
 

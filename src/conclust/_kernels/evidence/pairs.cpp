@@ -143,7 +143,7 @@ CONCLUST_INLINE void prefetch_pair(const Code* codes, std::size_t m, std::size_t
     }
 }
 
-// Rows of at most L cells. Of the last rows of all, that many cells cannot be read.
+// Rows of at most L cells. The last rows of the matrix have too few cells behind them to read that many.
 template <std::size_t L, class Code, class Index>
 CONCLUST_INLINE void count_short(const Code* codes, std::size_t n, std::size_t m, const Index* i,
                                  const Index* j, std::size_t count, std::uint32_t* c,

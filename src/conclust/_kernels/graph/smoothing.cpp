@@ -190,7 +190,7 @@ void MaskedSylvester::solve_columns() {
         double* block = solved_.data() + b * size;
         std::fill(turned, turned + width * width, 0.0);
         for (std::size_t I = 0; I < blocks_; ++I) {
-            // H direction, and what is its transposed there: direction H.
+            // H direction plus its transpose, direction H.
             turn_over(moved_.data() + (I * n_ + begin) * width, columns, turned);
             const double* own = moved_.data() + (b * n_ + I * width) * width;
             double* both = block + I * width * width;

@@ -184,7 +184,7 @@ CONCLUST_INLINE void insert(double s, std::int32_t which, std::size_t k, double*
     }
 }
 
-// Of each of some points the place of the nearest point of a set, and its squared distance.
+// Finds for each of some points the index of the nearest point of a set, and its squared distance.
 template <std::size_t known>
 CONCLUST_INLINE void nearest_of_all(const double* x, const std::uint32_t* which, std::size_t count,
                                     std::size_t d, const double* columns, std::size_t packs,

@@ -16,7 +16,7 @@ namespace conclust {
 
 // Number of features below which this search is the faster one.
 inline constexpr std::size_t many_features = 64;
-// Squares are summed in so many lanes, feature by feature, then the lanes in order, then the rest.
+// Number of lanes in which squares are summed, feature by feature; then the lanes in order, then the remainder.
 inline constexpr std::size_t summed_lanes = 8;
 
 // `nearest_landmarks`, for any d.

@@ -75,7 +75,7 @@ constexpr std::size_t padded(std::size_t count) {
     return (count + pack_lanes - 1) / pack_lanes * pack_lanes;
 }
 
-// Of each landmark that a point is tied to its load, and the inner products of that with the centres: both are
+// For each landmark that a point is tied to: its load, and the inner products of the load with the centres: both are
 // padded with zeros. Computed when the first point needs them.
 struct Loads {
     std::size_t r;

@@ -8,7 +8,7 @@
 //
 // An object goes to the centre with the largest score x'c - |c|^2 / 2, the first one of a tie, of points moved to
 // their mean; the score is added up feature by feature in doubles. It is found by scores in single precision
-// (tiles/tiles.h) that tell which objects are in doubt; theirs alone are added up so.
+// (tiles/tiles.h) that show which objects are in doubt; only their scores are added up this way.
 #pragma once
 
 #include <cstddef>
@@ -43,13 +43,14 @@ struct KMeansSearch {
     // Whether a cluster that lost its last object takes the one farthest from its centre; else the centre
     // stays where it is.
     bool refills = false;
-    // Of the scores in single precision. No bit of a result depends on it.
+    // Form of the scores in single precision. No bit of a result depends on it.
     Form form = Form::portable;
 };
 
 // Where the results go. codes (n x runs): column r holds the clusters of run r, numbered by first
 // appearance; objects that were not drawn are missing; n_clusters is below first_reserved_code
-// (labels/codes.h). Empty: not wanted. found (runs): clusters that hold an object. inertia (runs): sum of squared distances
+// (labels/codes.h). Empty: not wanted. found (runs): clusters that hold an object. inertia (runs): sum of squared
+// distances
 // to their centers. centers (runs x n_clusters x d, or empty): the centers of the found clusters, in their
 // order. Rows beyond these and the rows of other runs stay as they are.
 struct KMeansResults {

@@ -25,7 +25,7 @@ struct SoftRows {
 struct LabelView {
     std::size_t n = 0;  // objects, or different rows of labels
     std::size_t m = 0;  // partitions
-    Codes codes;        // of soft partitions: who observed the object
+    Codes codes;        // for soft partitions: whether they observed the object
     // m + 1, rising: cluster t of partition u is number offsets[u] + t. Empty for a kernel that reads
     // codes alone.
     std::span<const std::int64_t> offsets;

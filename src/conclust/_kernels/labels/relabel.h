@@ -62,7 +62,7 @@ class Relabeller {
 // Whether a block of labels of one byte continues columns that are already numbered by first
 // appearance and stay below the reserved codes, so that they are codes. With `is_signed` they are
 // int8: -1 and -2 are the codes of missing and noise, 0 .. 127 clusters. `met` (n_partitions) holds
-// the clusters met so far and is moved on.
+// the number of clusters met so far and is updated.
 bool continues_canonical(std::span<const std::uint8_t> block, bool is_signed,
                          std::span<std::uint8_t> met);
 

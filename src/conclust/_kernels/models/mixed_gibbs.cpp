@@ -30,7 +30,7 @@ CONCLUST_CLONES void plain_odds(const Cell& cell, std::size_t k, double* odds) {
     }
 }
 
-// Of a weight other than 1 the logarithms: the mass rises by the weight at once.
+// Logarithms for a weight other than 1: the mass rises by the weight at once.
 CONCLUST_CLONES void weighted_log_odds(const Cell& cell, std::size_t k, double* odds) {
     for (std::size_t c = 0; c < k; ++c) {
         const double before = cell.alpha[c] + cell.mass[c];

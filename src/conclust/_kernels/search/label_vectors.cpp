@@ -470,7 +470,7 @@ class Clusters {
         }
     }
 
-    // Of the losses that are made of sums of squares.
+    // State of the losses that are sums of squares.
     void gains_square(double c) {
         const RowGains in{row_.blocks,
                           row_.entries.data(),

@@ -385,7 +385,7 @@ double extracted(const double* a, std::size_t n, const double* mass, const std::
     const auto inner = [&](std::size_t i) { return mass[i] * (mass[i] - 1.0) * a[i * n + i]; };
     change(start, 1.0);
     double q = inner(start), size = mass[start];
-    // Each move raises the semi-average: it ends. The bound stands against rounding.
+    // Each move raises the semi-average, so the loop ends. The bound guards against rounding.
     for (std::size_t step = 0; step < 20 * n + 20; ++step) {
         double best = 0.0, q_best = q;
         std::size_t which = n;

@@ -87,7 +87,7 @@ bool ActiveSet::direction(const double* H, std::size_t stride, std::size_t heavi
     if (!eliminate(lower_.data(), n, ld, column_.data())) {
         return false;
     }
-    // The right side's row is already eliminated: what is left is the other half.
+    // The right side's row is already eliminated: the other half remains.
     double moved = 0.0;
     for (std::size_t a = n; a-- > 0;) {
         double x = lower_[n * ld + a];

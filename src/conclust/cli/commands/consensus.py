@@ -496,7 +496,7 @@ def _summary(
     ensemble : Ensemble
         The partitions.
     sure : ChanceConfidence or None
-        Confidence beside chance, for methods with memberships.
+        Confidence compared with chance, for methods with memberships.
     scores : dict or None
         Agreement with known classes, if they were given.
     n_categories : int

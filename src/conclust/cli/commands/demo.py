@@ -1,6 +1,6 @@
 """``conclust demo``: consensus clustering of real data with known classes, in a minute.
 
-The known classes are read in `_score`, and beside the pictures. The methods receive the number of classes, and in
+The known classes are read in `_score`, and for the pictures. The methods receive the number of classes, and in
 one table not even that.
 """
 
@@ -235,7 +235,7 @@ def _measure(
         for method, (allowed, fit) in _models(arguments, n_classes).items():
             begin = time.perf_counter()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EnsembleWarning)  # the output says the same
+                warnings.simplefilter("ignore", EnsembleWarning)  # the same as in the output
                 model = fitted[method] = fit(ensemble)
             seconds = time.perf_counter() - begin
             counts = (allowed, _clusters_used(model), int(model.n_clusters_))

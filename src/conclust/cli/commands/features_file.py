@@ -18,7 +18,7 @@ __all__ = ["features_written", "gaps_between"]
 def features_written(
     path: Path, points: Points, filled: Filled, labels: NDArray[np.int64], *, raw: bool
 ) -> None:
-    """Write, for each cluster and feature or category, how far the cluster is from the other objects.
+    """Write the difference between each cluster and the other objects, for each feature or category.
 
     For a feature these are means over the cells that were not filled, for a category shares of the objects
     that have one.

@@ -15,7 +15,7 @@ __all__ = ["OBJECT", "Roles", "names_objects", "roles_of"]
 OBJECT = "object"
 """Title of the column of names in result files if the input has none."""
 
-_OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes beside it
+_OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes next to it
 _NAMING = {
     *("id", "ids", "identifier", "name", "names", "object", "objects", "key", "index", "idx"),
     *("uuid", "guid", "code", "barcode", "row", "rowid", "sample", "email"),

@@ -96,7 +96,7 @@ def consensus_tree(
 
     Notes
     -----
-    Where no split of A's tree resembles one of the whole (half of the objects of both on the same sides), its
+    If no split of A's tree resembles one of the whole (half of the objects of both on the same sides), its
     p-value is 1 in that split of the points. Twice the median over splits is the p-value.
 
     Examples

@@ -74,7 +74,7 @@ class Part:
         pairs : ndarray of int64 of shape (n_pairs, 2)
             Pairs of clusters.
         merged : ndarray of int64 of shape (n_clusters,)
-            Merged cluster that each cluster of the whole belongs to.
+            Merged cluster of each cluster of all points.
         """
         labels = self.clusters.copy()
         matched_ones = (labels >= 0) & (labels < len(merged))

@@ -138,7 +138,7 @@ class BorderTests:
     def headline(self, alpha: float | None = None) -> str:
         """Describe the evidence for the number of clusters: "4 clusters; 3 of 4 borders hold (p < .05, Holm)".
 
-        Where no border holds: "4 clusters, but no border holds (p < .05, Holm): treat it as one cluster". In a few
+        If no border holds: "4 clusters, but no border holds (p < .05, Holm): treat it as one cluster". In a few
         hundred points borders are seen only between clusters that are far apart.
 
         Parameters

@@ -106,8 +106,8 @@ def border_tests(
     (Prekopa 1973), and these have one mode. Over splits the p-value is twice the median, at most 1, which is
     valid under any dependence [2]_; over neighbouring clusters p-values are adjusted by Holm's method.
 
-    The *valley test* beside it needs no simulation: A's points choose three windows of equal width at a peak,
-    a valley and a peak; of one mode, the valley has at least the probability of the smaller peak, so that the
+    The *valley test* needs no simulation: A's points choose three windows of equal width at a peak,
+    a valley and a peak; with one mode, the valley has at least the probability of the smaller peak, so that the
     larger of two binomial tails is a p-value.
 
     Limits: it misses borders in small sets (of three unit Gaussians 4 standard deviations apart, 70 % at 300

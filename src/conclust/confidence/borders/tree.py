@@ -62,7 +62,7 @@ class ConsensusTree:
     leaves : ndarray of int64 of shape (n_samples,)
         Number of the lowest cluster that each object is in; -1 for objects in no cluster of a partition.
     alpha : float
-        The level that methods take where they are given none.
+        The default level of the methods.
     """
 
     splits: tuple[Split, ...]

@@ -109,7 +109,7 @@ class AutoConsensus(PlacingClusterer):
         with more evidence than one cluster. Empty if there are none, or if the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
-        ``straddling``, ``evenness``, ``support``), by falling lifetime as far as they could win.
+        ``straddling``, ``evenness``, ``support``), by decreasing lifetime, as long as they could win.
     reason_ : str
         Reason for the number of clusters, in a sentence.
     n_features_in_ : int
@@ -458,7 +458,7 @@ def _keep_constraints(
 ) -> None:
     """Assign objects with constraints to their cluster in the tree, with the mean row of all objects of its group.
 
-    Where the largest share of it is another cluster, the membership is that of the tree alone.
+    If its largest share is another cluster, the membership is that of the tree alone.
     """
     touched = np.flatnonzero(constraints.touched)
     _, group = np.unique(constraints.groups[touched], return_inverse=True)

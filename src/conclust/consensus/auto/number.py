@@ -26,7 +26,7 @@ _NO_BORDER = 0.15
 _PLAIN = 0.25
 # Lifetime less straddling up to which there is one cluster.
 _NOTHING = 0.02
-# A border that cuts off a few objects says little about the number of clusters among the others: below this
+# A border that cuts off a few objects carries little information about the number of clusters among the others: below this
 # evenness, support falls in proportion. Settled by experiments/default/members.py too, on three of its sets.
 _EVEN = 0.75
 _MOST = 60

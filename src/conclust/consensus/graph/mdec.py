@@ -91,7 +91,7 @@ class MDEC(ConsensusClusterer):
     -----
     S_ii is 1 for "spectral". It is never made: S = B W B' / N with the indicator B and the certainties W,
     and Lanczos multiplies by B and B'. Objects with the same labels are one vertex. Missing labels: S_ij of
-    "spectral" is divided by the geometric mean of how many partitions observed i and how many observed
+    "spectral" is divided by the geometric mean of the numbers of partitions that observed i and that observed
     j, so that it stays such a product; the others as LWEA and LWGP. Weights of the partitions count in S,
     in edges and in the certainties; soft members count by their memberships. "spectral" takes O(n N^2) time for
     the certainties and O(n N) each step of Lanczos, and memory of the labels and 2 K + 30 vectors of n

@@ -57,7 +57,7 @@ class GraphPartition:
     labels : ndarray of int64 of shape (n_vertices,)
         Part of each vertex, 0 to k - 1.
     cut : float
-        Weight of the edges between parts; of a hypergraph the connectivity minus one.
+        Weight of the edges between parts; for a hypergraph the connectivity minus one.
     capacity : float
         Maximum weight of a part; infinite without balance ("spectral").
     """
@@ -372,7 +372,7 @@ class _Refinement:
     def of(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Refine; then again from parts with more room, filled back into the capacities.
 
-        Where parts are full a single move finds no room, and refinement ends early.
+        If parts are full, no single move has room, and refinement ends early.
         """
         refined = [self._moved(labels, self._capacity)]
         mean = float(self._mass.sum()) / self._k

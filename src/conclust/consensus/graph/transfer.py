@@ -146,7 +146,7 @@ def part_components(
     component : ndarray of int64 of shape (n,)
         Component of each object; -1 for objects in no cluster, which join the smallest component.
     mass : ndarray of shape (n,)
-        Number of objects that each stands for.
+        Number of objects that each represents.
     k : int
         Number of parts.
     seed : SeedSequence
@@ -227,7 +227,7 @@ class _Embedding:
 
 def _embedded(edges: Edges, side: ClusterSide, some: NDArray[np.int64], joint: bool) -> Points:
     """Return the points of k-means: objects by some of the triplets, and clusters if `joint`."""
-    # Rows of a length about 1, whatever the scale of the weights: shorter ones are taken for rounding errors.
+    # Rows of length about 1 for any scale of the weights: shorter ones are treated as rounding errors.
     scale = np.sqrt(edges.shape[0] / edges.sums().sum())
     loads, values = side.loads[:, some] * scale, side.values[some]
     clusters = side.clusters[:, some]

@@ -49,7 +49,7 @@ class LWEA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        in the dendrogram, from 2 on; the smallest number if tied. If all partitions (three or
         more) have K clusters, at most K.
     theta : float, default=None
         Above 0. A small one makes less of uncertain clusters; in the limit of large ones the
@@ -113,7 +113,7 @@ class LWEA(ConsensusClusterer):
     Single and average linkage need no matrix: S = B W B' / N with the indicator B and the certainties W,
     and sums of it are found from sums of rows of B. That is done where clusters are small beside the
     objects, and takes less time and the memory of the labels; else 8 n^2 bytes. With missing labels and
-    more than `max_dense` rows, average linkage weighs pairs by how many partitions observed both.
+    more than `max_dense` rows, average linkage weights pairs by the number of partitions that observed both.
 
     References
     ----------

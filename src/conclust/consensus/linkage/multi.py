@@ -103,7 +103,7 @@ class MultiEAC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        in the dendrogram, from 2 on; the smallest number if tied. If all partitions (three or
         more) have K clusters, at most K.
     cluster_weights : {"jaccard", "stable"} or array-like of shape (n_clusters_of_all_partitions,), default="jaccard"
         "jaccard": how well each cluster is found again in the other partitions, the mean of its

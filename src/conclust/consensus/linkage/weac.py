@@ -20,7 +20,7 @@ class WEAC(ConsensusClusterer):
 
     :class:`conclust.EAC` on the co-association with weight v_u for partition u [1]_. v_u is the normalized
     crowd agreement of u to the power `beta`: the mean of its mutual information with the others, over
-    the larger entropy, beside the largest such mean::
+    the larger entropy, relative to the largest such mean::
 
         p_ij = sum of v_u over u with both together / sum of v_u over u that observed both
 
@@ -28,7 +28,7 @@ class WEAC(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        in the dendrogram, from 2 on; the smallest number if tied. If all partitions (three or
         more) have K clusters, at most K.
     beta : float, default=2.0
         Exponent of the agreement, at least 0. 0 is EAC.

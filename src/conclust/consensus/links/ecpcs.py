@@ -106,11 +106,11 @@ class ECPCS(ConsensusClusterer):
     Notes
     -----
     Missing labels: clusters are compared over the objects that both partitions observed, and shares
-    are of the clusters of partitions that observed the object. Noise is observed, and in no cluster.
+    are over the clusters of partitions that observed the object. Noise is observed, but in no cluster.
     Weights of the partitions weigh walks, cut and shares; soft members count by their memberships.
     O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K for "meta";
     linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".
-    Average linkage weighs pairs by how many partitions observed both.
+    Average linkage weights pairs by the number of partitions that observed both.
 
     References
     ----------

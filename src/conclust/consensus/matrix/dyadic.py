@@ -210,7 +210,7 @@ class _Dyads:
     """Pairs of rows of labels that share a cluster, each once.
 
     ``weights`` is p_ab times the number of pairs of their objects (ordered ones within a row). A
-    membership is held as alpha_r beta_ri times the sum of all p_ij, of one object of each row: its
+    membership is stored as alpha_r beta_ri times the sum of all p_ij, for one object of each row: its
     rows sum to `partners`, the sum of p_ij over the other objects j.
     """
 

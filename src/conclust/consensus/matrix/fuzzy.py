@@ -119,7 +119,7 @@ class FuzzyRows(SoftConsensusClusterer):
 
     With missing labels s_ij is c_ij / (v_i v_j), for "cmeans": c_ij the share of all partitions that put
     them together, v_i the share that observed i. Where labels are missing independently that is c_ij
-    over the share that observed both, on average. A medoid, however, stands for its cluster by its own
+    over the share that observed both, on average. A medoid, however, represents its cluster by its own
     labels alone: with few of them, either nearly all objects are close to it or none. Noise is apart from all
     objects, itself included.
 

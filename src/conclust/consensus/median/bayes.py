@@ -59,7 +59,7 @@ class BayesEstimate(ConsensusClusterer):
     max_iter : int, default=100
         Maximum number of passes over the objects in one descent.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What -1 means in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of the order in which objects are visited.
     n_jobs : int or None, default=None
@@ -75,7 +75,7 @@ class BayesEstimate(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters.
     expected_loss_ : float
-        The expected loss of the estimate, as :func:`conclust.metrics.expected_loss` has it.
+        The expected loss of the estimate, see :func:`conclust.metrics.expected_loss`.
     objective_ : float
         The same.
     best_draw_ : int
@@ -108,7 +108,7 @@ class BayesEstimate(ConsensusClusterer):
     See Also
     --------
     conclust.Ensemble.from_draws : reads draws that are rows.
-    conclust.confidence.credible_ball : how far around the estimate the posterior spreads.
+    conclust.confidence.credible_ball : the spread of the posterior around the estimate.
     conclust.confidence.modes : several estimates, where the draws disagree in more than one way.
 
     Notes

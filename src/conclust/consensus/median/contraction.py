@@ -37,7 +37,7 @@ def contracted(
     units : DistinctRows
         Those of :func:`alone`.
     evidence : Evidence
-        Of these units.
+        Evidence of these units.
     constraints : Constraints
         Of the objects.
 

@@ -359,7 +359,7 @@ def _descend(
 
 
 def sweep(search: PartitionSearch | ResemblanceSearch, order: NDArray[np.int64]) -> int:
-    """Visit all units once; return how many moved."""
+    """Visit all units once; return the number of moves."""
     moves = 0
     for begin in range(0, len(order), _VISITS):
         moves += search.transfer(np.ascontiguousarray(order[begin : begin + _VISITS]))

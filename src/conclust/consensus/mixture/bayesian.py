@@ -62,7 +62,7 @@ class BayesianEnsemble(PlacingClusterer):
     solver : {"variational", "gibbs"}, default="variational"
         "gibbs": collapsed Gibbs sampling, started from the variational solution. Slower, but its draws show the uncertainty of the memberships.
     alpha : float, default=None
-        Where alpha begins for each cluster: small values favour objects that belong to one cluster. None:
+        Initial alpha of each cluster: small values favour objects that belong to one cluster. None:
         1 / n_clusters. By Gibbs sampling the mean of alpha's prior, which is exponential. In [1e-3, 1e4].
     learn_alpha : bool, default=True
         Whether alpha is also fitted (drawn), one value per cluster, or stays at its initial value.
@@ -79,11 +79,11 @@ class BayesianEnsemble(PlacingClusterer):
         Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
         number of nats per object.
     n_burn_in : int, default=200
-        Of Gibbs sampling: sweeps over all labels before draws are kept, at least 0.
+        For Gibbs sampling: number of sweeps over all labels before draws are kept, at least 0.
     n_draws : int, default=300
         With Gibbs sampling, number of draws kept, one per sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
-        What the label -1 means (see :class:`conclust.Ensemble`).
+        Meaning of the label -1 (see :class:`conclust.Ensemble`).
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Source of all random choices.
     n_jobs : int, default=None

@@ -74,7 +74,7 @@ def descend(
     evidence : SparseEvidence or DenseEvidence
         c and N of the pairs that count.
     Y0 : ndarray of shape (n_samples, K)
-        Where to begin.
+        Starting membership.
     divergence : Divergence
         d.
     stopping : Stopping
@@ -103,7 +103,7 @@ def descend(
             if work.slot > 1 and f > compared_f + _ROUNDING * abs(compared_f):
                 f, converged = compared_f, False
                 work.go_back(compared_Y)
-                report("f rose: objects move in turn from here on")
+                report("f rose: objects move one by one from here on")
             elif leap:
                 f = work.leap(before_sweep, f, about / last)
             compared_f, compared_Y = f, work.Y.copy()
@@ -226,7 +226,7 @@ class _Work:
         return f
 
     def go_back(self, Y: NDArray[np.float64]) -> None:
-        """Return to an earlier Y; objects move in turn from here on."""
+        """Return to an earlier Y; objects move one by one from here on."""
         self.Y[:] = Y
         self.solver.take(self.Y)
         self.slot, self.everyone = 1, np.arange(self.n, dtype=np.int32)
@@ -280,7 +280,7 @@ class _Work:
 
 
 def _slots(n: int) -> tuple[int, NDArray[np.int32]]:
-    """Return how many objects move at a time, and the order of all."""
+    """Return the number of objects that move at a time, and the order of all."""
     everyone = np.arange(n, dtype=np.int32)
     if n < _MANY:
         return 1, everyone

@@ -127,7 +127,7 @@ class WeightedPCC(PairObjectiveClusterer):
     distance : {"paper", "corrected"}, default="paper"
         "paper": d_u as above. "corrected": d_u over its expectation for a random partition with
         clusters of the same sizes, so that 1 is chance whatever the number of clusters; f is the
-        sum of alpha_u times this ratio (not of labels in blocks). See Notes for partitions that differ much in how many pairs
+        sum of alpha_u times this ratio (not of labels in blocks). See Notes for partitions that differ much in the number of pairs
         they put together (degenerate ones, random ones of many clusters).
     pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only. An int: at least this number

@@ -42,7 +42,7 @@ class ECCMS(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        in the dendrogram, from 2 on; the smallest number if tied. If all partitions (three or
         more) have K clusters, at most K.
     alpha : float, default=0.8
         Share of partitions from which a pair is trusted; positive. If larger than 1, no pair is trusted, and the method is LWEA.

@@ -41,7 +41,7 @@ class PTA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, at most the number of objects. None: the one with the longest lifetime
-        in the dendrogram, from 2 on; of equal lifetimes the smallest number. Where all partitions (three or
+        in the dendrogram, from 2 on; the smallest number if tied. If all partitions (three or
         more) have K clusters, at most K.
     linkage : {"average", "complete", "single"}, default="average"
         Dissimilarity of two clusters.

@@ -283,7 +283,7 @@ def _benefit(
 ) -> NDArray[np.float64]:
     """Return the benefit of matching each cluster of u to each cluster of the consensus.
 
-    Where u has no more clusters than the consensus, all are matched. Their own contribution to M is
+    If u has no more clusters than the consensus, all are matched. Their own contribution to M is
     then the same for every matching, and only the votes of the other partitions decide. Where u has
     more, unmatched clusters change the lost votes, and M stays fixed while u is matched again. Neither
     ever raises f.

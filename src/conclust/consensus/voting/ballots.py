@@ -1,6 +1,6 @@
 """Votes of the clusters of an ensemble for the clusters of a consensus.
 
-`votes` is a matrix (T, K): how much each of the T clusters of all partitions votes for each of the K
+`votes` is a matrix (T, K): the vote of each of the T clusters of all partitions for each of the K
 clusters of the consensus. A row of zeros abstains or, where its cluster was observed, is lost.
 """
 

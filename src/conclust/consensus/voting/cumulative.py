@@ -289,7 +289,7 @@ def _vote_again(
 def _pooled(
     ensemble: Ensemble, U: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return rows of U that differ, and how many objects have each."""
+    """Return the distinct rows of U, and the number of objects with each."""
     if ensemble.is_soft or ensemble.has_noise:
         return U, np.ones(len(U))
     rows = ensemble.distinct_rows()

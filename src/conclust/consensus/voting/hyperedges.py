@@ -236,7 +236,7 @@ class _Election:
         self.sizes = sizes
 
     def held(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.float64], int]:
-        """Return the votes of all clusters in the end (T, K), and how often all were labelled again."""
+        """Return the final votes of all clusters (T, K), and the number of rounds of relabelling."""
         labels = self._seeds(chosen)
         self._extend(labels)
         done = 0
@@ -270,7 +270,7 @@ class _Election:
         return labels
 
     def _held(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how many objects of each cluster have each label (T, K)."""
+        """Return the number of objects of each cluster with each label (T, K)."""
         labelled = np.flatnonzero(labels >= 0)
         Y = sp.csr_array(
             (np.ones(len(labelled)), (labelled, labels[labelled])), shape=(len(labels), self.k)

@@ -34,7 +34,7 @@ ALL_PAIRS: dict[str, Recipe] = {
 class Run:
     """An algorithm and its requested numbers of clusters.
 
-    ``times``: how often it is run; the runs take the numbers in turn. None: once for each number.
+    ``times``: number of runs, which cycle through the numbers of clusters. None: once for each number.
     """
 
     recipe: Recipe

@@ -71,9 +71,9 @@ class LandmarkSpectralRecipe:
 
     If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
 
-    ``n_columns``: how many columns of one embedding are found, for all members of a run; a member of k clusters
+    ``n_columns``: number of columns of one embedding, for all members of a run; a member of k clusters
     is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
-    k of them for each. ``threads``: how many members of a run are made side by side; the same ones for any number.
+    k of them for each. ``threads``: number of members of a run made in parallel, which does not affect the results.
     """
 
     name: str = "spectral"

@@ -49,7 +49,7 @@ def cut(tree: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     Parameters
     ----------
     tree : ndarray of shape (n - 1, 4)
-        Merges in the order they were made, as SciPy has them. Their heights play no part: centroid
+        Merges in the order they were made, in SciPy's format. Their heights do not matter: centroid
         linkage may merge at a lower height than before, and ties leave exactly k clusters too.
     k : int
         Clusters wanted, at most n.

@@ -33,7 +33,7 @@ class MultimetricRecipe:
     """Spectral clustering under a random metric (MDEC; Huang et al., IEEE TCYB 52(11), 2022).
 
     The metric is a scaled exponential similarity kernel (`neighbour_graph`) with two numbers drawn for each
-    member: how many neighbours an object has, and the width mu. The subspace that goes with it in the paper is
+    member: the number of neighbours of an object, and the width mu. The subspace that goes with it in the paper is
     drawn by the generator, as it draws features for all members.
 
     If the graph has several connected components, weak ties connect them (`bridges`).
@@ -123,7 +123,7 @@ def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float
 
 
 def _distances(points: NDArray[np.float64], neighbours: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the distances of points from their neighbours, of equal points exactly 0.
+    """Return the distances of points from their neighbours, exactly 0 for equal points.
 
     The search expands squares into dot products, which leaves rounding errors.
     """

@@ -58,7 +58,7 @@ class Searched:
     metric : {"euclidean", "cosine"}
         The distance.
     sample_seed : int
-        Seed for drawing the objects that members are fitted on, where there are too many.
+        Seed for drawing the objects to fit, if there are too many.
     n_neighbors : int or None
         Number of neighbours requested by members, if any.
     """
@@ -144,7 +144,7 @@ class Searches:
     metric : {"euclidean", "cosine"}
         The distance.
     sample_seed : int
-        Seed for drawing the objects that members are fitted on, where there are too many.
+        Seed for drawing the objects to fit, if there are too many.
     n_neighbors : int or None
         Number of neighbours requested by members, if any.
     """

@@ -6,7 +6,7 @@ CuPy are worked on by their own library, on their own device, and nothing is cop
 better served by `EnsembleGenerator`, whose kernel does the same without a matrix of scores.
 
 Distances are found by products, ``x'c - |c|^2 / 2``, in the type of the points: where two centres are equally near
-but for rounding, another one than the kernel's may be taken. Points far from the origin should be moved there
+up to rounding, the result may differ from that of the kernel. Points far from the origin should be moved there
 first (subtract a mean from points and centres).
 """
 

@@ -140,7 +140,7 @@ class Search:
     heads : ndarray of shape (g, d)
         Centres of groups of them.
     starts : ndarray of int64 of shape (g + 1,)
-        Where each group begins in `grouped`.
+        Start of each group in `grouped`.
     grouped : ndarray of int32 of shape (p,)
         The landmarks, group by group.
     around : ndarray of int32 of shape (p, c)

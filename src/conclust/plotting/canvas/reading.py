@@ -96,7 +96,7 @@ def _pairs_of_model(model: Any, owner: str) -> Pairs:
     membership = getattr(model, "membership_", None)
     if membership is None:
         raise InputError(
-            f"{owner} needs the ensemble beside {_name(model)}, which keeps none and gives no "
+            f"{owner} needs the ensemble in addition to {_name(model)}, which keeps none and gives no "
             "memberships: coassociation_heatmap(ensemble, labels=model)."
         )
     rows = np.asarray(membership, dtype=np.float64)
@@ -123,7 +123,7 @@ def _pairs_of_ensemble(ensemble: Ensemble) -> Pairs:
 def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> NDArray[np.float64]:
     """Average the shares over blocks of objects without forming a pair: c over N, summed over each block.
 
-    Where labels are missing, pairs weigh by how many partitions observed them.
+    With missing labels, pairs are weighted by the number of partitions that observed them.
     """
     n = ensemble.n_samples
     edges = np.arange(min(n, pixels) + 1) * n // min(n, pixels)

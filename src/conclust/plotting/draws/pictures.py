@@ -102,7 +102,7 @@ def similarity_blocks(
 
 @drawn_in_style
 def ball_columns(ball: CredibleBall, *, ax: Axes | None = None) -> Axes:
-    """Show an estimate beside the bounds of its credible ball, one object per row.
+    """Show an estimate and the bounds of its credible ball, one object per row.
 
     Objects are sorted by the estimate, then by the bounds. A cluster has the colour of the estimate's cluster that it
     shares most objects with; where a column has another colour than its neighbours, the bound differs.

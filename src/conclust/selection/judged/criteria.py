@@ -117,7 +117,7 @@ def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(Non
     """Return the difference between the rates of being together within and between clusters.
 
     The statistic of a test of two proportions, over pairs and resamples (Bodinier et al.,
-    Bioinformatics 39:btad635, 2023). NaN where a rate is of nothing.
+    Bioinformatics 39:btad635, 2023). NaN if a rate has no pairs.
     """
     x_w, n_w = int(counts.together_within[kept].sum()), int(counts.observed_within[kept].sum())
     x, n = int(counts.together[kept].sum()), int(counts.observed[kept].sum())

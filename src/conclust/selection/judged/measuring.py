@@ -259,7 +259,7 @@ def measure(
         pairs = table_of(left.counts, left.copresence, m)
         if not pairs.n_pairs:
             raise InputError(
-                f"Standard errors come from partitions left out in turn. With K = {k} and without partition "
+                f"Standard errors come from leaving out each partition in turn. With K = {k} and without partition "
                 f"{', '.join(map(str, group))} there are no two objects that a partition observed: pass partitions "
                 "that observe more of the objects."
             )

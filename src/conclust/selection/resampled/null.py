@@ -93,7 +93,7 @@ def unimodal(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.flo
 def flat(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Return scores of independent uniform components with the same Z'Z: a box with the extents of the points.
 
-    Of a square, a cube or a strip the points and the references are alike.
+    For a square, a cube or a strip, the points and the references have the same distribution.
     """
     return _with_products(rng.uniform(size=Z.shape), Z)
 
@@ -193,7 +193,7 @@ def fixed_test(real: NDArray[np.float64], references: NDArray[np.float64]) -> Ve
 def sequential_p_value(exceeds: Callable[[int], bool], most: int) -> tuple[float, int]:
     """Draw until enough references are at least as extreme, or `most` are drawn (Besag, Clifford 1991).
 
-    Returns the p-value, valid at every level, and how many were drawn.
+    Returns the p-value, valid at every level, and the number of draws.
     """
     reached = 0
     for drawn in range(1, most + 1):

@@ -53,7 +53,7 @@ struct Tile {
     const float* extras;  // of the bound, by the point alone
 };
 
-// Where centre k of so many lies among packed centres of f features, feature by feature at a distance of `beside`.
+// Index of centre k among `clusters` packed centres of f features, feature by feature at a distance of `beside`.
 struct PackedPlace {
     std::size_t first;
     std::size_t beside;

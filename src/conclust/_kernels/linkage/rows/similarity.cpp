@@ -8,7 +8,7 @@
 namespace conclust {
 namespace {
 
-// Added to a number below 2048 it leaves no room for what is finer than 2^-40.
+// Adding it to a number below 2048 rounds to multiples of 2^-40.
 constexpr double shift = 1.5 * 4096.0;
 
 // Number of entries of dead rows that are tolerated.

@@ -8,7 +8,7 @@
 // the labels and two tables, O(m G) an object, so that no pair of object and landmark is ever formed.
 //
 // The problem is convex, and solved until its gap per unit of evidence is at most `tol`: by Newton
-// steps (newton.h) from the prototype whose object would look most like it (ground.h), and where these
+// steps (newton.h) from the prototype whose object would look most like it (ground.h), and if these
 // do not converge, by quadratics with line searches (pairwise/column.h).
 #pragma once
 
@@ -37,7 +37,7 @@ struct Placed {
 };
 
 // Writes the memberships Y (n x k) of the objects of `input`; uniform for an object without evidence.
-// `masses` says how many objects each one stands for. Objects do not influence each other, and nothing
+// `masses`: number of objects that each one represents. Objects do not influence each other, and nothing
 // depends on the number of threads.
 Placed place_objects(const FactoredInput& input, const LandmarkTable& table, double tol,
                      std::span<const double> masses, std::span<double> Y, int threads);

@@ -163,7 +163,7 @@ struct Outside {
                     continue;
                 }
                 for (std::size_t j = 0; j < col.length; ++j) {
-                    // Of a Bregman divergence the second is Fisher's: d' = h''(q) (q - p).
+                    // For a Bregman divergence the second is Fisher's: d' = h''(q) (q - p).
                     const double newton = col.N[j] * d->out[at + j];
                     const double apart = d->q[at + j] - d->p[at + j];
                     const double fisher = std::fabs(apart) > 1e-7 ? col.w[j] / apart : newton;

@@ -55,7 +55,7 @@ def ways_out(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield memberships with two clusters merged and a third split, the most promising first.
 
-    Where a cluster is empty also those with one split into it.
+    If a cluster is empty, also those with another split into it.
 
     Parameters
     ----------

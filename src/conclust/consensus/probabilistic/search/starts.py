@@ -162,8 +162,8 @@ def _leading(
 ) -> NDArray[np.float64]:
     """Return eigenvectors of the largest eigenvalues, in decreasing order if solved densely.
 
-    Where Lanczos does not converge, as eigenvalues are too close to each other: of few objects those of the whole
-    matrix, of more those that converged, and a random direction if there are none.
+    If Lanczos does not converge because eigenvalues are too close, use a dense solver with few
+    objects; with more, use the converged eigenvectors, or a random direction if there are none.
     """
     n = matrix.shape[0]
     if not whole:

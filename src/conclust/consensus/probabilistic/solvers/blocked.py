@@ -1,4 +1,4 @@
-"""The factored solver over blocks of objects: the same objective, of more objects than fit into memory.
+"""The factored solver over blocks of objects: the same objective, for more objects than fit into memory.
 
 All that blocks share are the sums S (T, K) and the Grams G (K, K for each presence group). In a round some
 blocks start from the same ones; each sweeps over its objects on private copies and returns how they
@@ -373,7 +373,7 @@ def read_memberships(stored: Any) -> NDArray[np.float64]:
 def _fold(
     part: Part, stored: None, model: FactoredModel, dtype: np.dtype[Any]
 ) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    """Place the objects of a block against a solution; return their sums, as a state has them."""
+    """Place the objects of a block against a solution; return their sums, in the form of a state."""
     k = model.sums.shape[1]
     # The scale does not matter: Grams and sums of a sample are smaller by the same factor.
     Y = uniform(part.ensemble.n_samples, k)

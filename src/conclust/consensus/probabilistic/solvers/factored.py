@@ -50,7 +50,7 @@ RELAXATION = (1.2, 1.5)
 VISIBLE = 1e-8
 
 
-# A bound above this one is far above the clusters of most solutions. A random start with so many columns may use up the
+# A bound above this one is far above the clusters of most solutions. A random start with that number of columns may use up the
 # work that the search is given: where the solution has no more clusters than this, the search is made with this bound too.
 WIDE = 50
 # Maximum number of objects for which the constant is computed, which needs all pairs.
@@ -126,7 +126,7 @@ def near_solution(problem: Problem, run: Run) -> NDArray[np.float64]:
 def solved_sample(problem: Problem, model: FactoredModel, run: Run) -> tuple[FactoredModel, float]:
     """Return the sums of a solution of a sample, and its approximate f per pair.
 
-    `model` groups the partitions by the objects that they observed, of more than the sample.
+    `model` groups the partitions by the objects that they observed, beyond the sample.
     """
     work = _Work(problem, run, model)
     Y = work.begin()

@@ -49,11 +49,11 @@ def linked(
     Parameters
     ----------
     problem : Problem
-        Of squared differences.
+        Problem with squared differences.
     solution : Solution
-        Of the factored solver.
+        Solution of the factored solver.
     constraints : Constraints
-        Of the objects.
+        Constraints on the objects.
     stopping : Stopping
         Stopping rule.
     run : Run
@@ -303,7 +303,7 @@ class _Linked:
         group.y = y
 
     def _held(self, group: _Group) -> NDArray[np.float64]:
-        """Return how many objects of a group each presence group of partitions observed."""
+        """Return the number of objects of a group observed by each presence group of partitions."""
         held = group.counts > 0
         n_observed = np.zeros(len(held))
         n_observed[held] = group.squares[held] / group.counts[held]
