@@ -271,6 +271,7 @@ def test_a_formula_as_mathml():
         "<msubsup><mi>y</mi><mi>i</mi><mn>2</mn></msubsup></math>"
     )
     assert 'display="block"' in mathml("a", block=True)
+    assert mathml(r"m \log m").count("<mspace") == 2
     assert mathml("a &= b \\\\ c &= d", block=True).count("<mtr>") == 2
     with pytest.raises(MathError):
         mathml("\\nonesuch")

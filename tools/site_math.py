@@ -16,6 +16,11 @@ from sphinx.util import logging
 __all__ = ["mathml", "setup"]
 
 
+# docutils sets no space around it.
+_LOG = "<mi>log</mi><mo>&ApplyFunction;</mo>"
+_THIN = '<mspace width="0.17em"></mspace>'
+
+
 def mathml(tex: str, block: bool = False) -> str:
     r"""Return a formula as a MathML element.
 
@@ -28,7 +33,8 @@ def mathml(tex: str, block: bool = False) -> str:
     """
     if block and "\\\\" in tex:
         tex = f"\\begin{{aligned}}{tex}\\end{{aligned}}"
-    return re.sub(r"\n\s*", "", tex2mathml(tex, as_block=block))
+    made = re.sub(r"\n\s*", "", tex2mathml(tex, as_block=block))
+    return made.replace(_LOG, f"{_THIN}<mi>log</mi>{_THIN}")
 
 
 def _inline(translator: Any, node: nodes.math) -> None:
