@@ -146,14 +146,11 @@ def beside_bad_partitions():
     """Return an ensemble whose last five partitions are random, two learned weights of it, and the planted clusters."""
     labels, truth = planted(flip=0.05)
     rng = np.random.default_rng(1)
-    bad = rng.integers(0, 3, (len(truth), 5))
-    ensemble = Ensemble(np.hstack([labels, bad]))
+    ensemble = Ensemble(np.hstack([labels, rng.integers(0, 3, (len(truth), 5))]))
     X = rng.normal(size=(len(truth), 2)) + 8.0 * np.eye(3, 2)[truth]
-    learned = (
-        weighting.agreement_weights(ensemble, scale=True),
-        weighting.validity_weights(ensemble, X, random_state=0),
-    )
-    return ensemble, learned, truth
+    agreed = weighting.agreement_weights(ensemble, scale=True)
+    valid = weighting.validity_weights(ensemble, X, random_state=0)
+    return ensemble, (agreed, valid), truth
 
 
 def test_learned_weights_exclude_poor_partitions(form):
@@ -422,7 +419,7 @@ def test_threads_change_no_bit(form, n):
     if n > 1_000 and "EAC" in form and "single" not in form and "pairs" not in form:
         n = 2_000  # n x n
     if n > 1_000 and form.startswith(
-        ("PTA", "BayesianEnsemble Gibbs", "BayesEstimate nid", "CEs2 quadratic")
+        ("PTA", "BayesianEnsemble Gibbs", "BayesEstimate nid", "CEs2")
     ):
         n = 2_000  # seconds of 9,000
     if n > 1_000 and form.startswith("PCC power"):
