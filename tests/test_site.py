@@ -288,7 +288,7 @@ def test_an_example_names_no_colours_of_its_own(path):
     assert not named
 
 
-def test_the_colours_of_the_gallery_are_those_of_the_pictures():
+def test_the_gallery_has_the_colours_of_the_pictures():
     with mpl.rc_context():
         house_colours()
         cycle = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
