@@ -115,6 +115,7 @@ bench: setup
 
 peers: $(VENV)-peers/.installed
 	$(VENV)-peers/bin/python -m benchmarks.peers
+	$(VENV)-peers/bin/python -m benchmarks.leiden
 
 $(VENV)-peers/.installed: constraints/peers.txt | $(VENV)/.built
 	$(PYTHON) -m venv --clear $(VENV)-peers

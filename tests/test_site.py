@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib
 import re
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from tests.test_docs import run
 from tools.check_site import wrong
 from tools.methods_table import PAGE
+from tools.site_look import house_colours
 from tools.site_pages import (
     TASKS,
     api,
@@ -23,6 +26,7 @@ from tools.site_pages import (
 from tools.site_pictures import FRONT, LABELS, PICTURES, front, memberships
 
 import conclust
+from conclust.plotting.canvas.style import COLOURS, cluster_colours
 
 GOOD = """<html><head><link rel="stylesheet" href="_static/a.css"><link rel="canonical" href="https://a.example/"></head>
 <body><h1 id="top">A</h1><a href="#top">up</a> <a href="b.html#part">b</a> <a href="https://a.example/x">far</a>
@@ -229,3 +233,68 @@ def test_examples_are_short_and_show_two_pictures_with_titles(path):
         for call in re.findall(r"plotting\.\w+\(.*", block):
             assert "ax=ax" in call
     assert "\n# Read next: :doc:" in text.replace(". Read next", ".\n# Read next")
+
+
+# ---- formulas
+
+DOCS = PAGE.parent
+
+
+def formulas():
+    """Yield each formula of a page or a docstring, and whether it stands on lines of its own."""
+    for path in sorted(DOCS.rglob("*.md")):
+        if "made" not in path.parts:
+            text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text("utf-8"), flags=re.DOTALL)
+            for dollars, tex in re.findall(r"(?<!\\)(\$\$?)([^$]+)\1", text):
+                yield path.name, tex, len(dollars) == 2
+    for path in sorted((DOCS.parent / "src").rglob("*.py")):
+        for block in re.findall(r"\.\. math::\n\n((?: {8}.*\n)+)", path.read_text("utf-8")):
+            yield path.name, block.strip(), True
+
+
+def test_every_formula_is_translated():
+    pytest.importorskip("docutils", reason="make docs installs docutils")
+    from tools.site_math import mathml
+
+    names = [name for name, tex, block in formulas() if mathml(tex, block).startswith("<math ")]
+    assert len(names) > 60
+    assert {*names} >= {"pcc.py", "errata.md", "how_pcc_works.md"}
+
+
+def test_a_formula_as_mathml():
+    pytest.importorskip("docutils", reason="make docs installs docutils")
+    from docutils.utils.math import MathError
+    from tools.site_math import mathml
+
+    assert mathml("y_i^2") == (
+        '<math xmlns="http://www.w3.org/1998/Math/MathML">'
+        "<msubsup><mi>y</mi><mi>i</mi><mn>2</mn></msubsup></math>"
+    )
+    assert 'display="block"' in mathml("a", block=True)
+    assert mathml(r"m \log m").count("<mspace") == 2
+    assert mathml("a &= b \\\\ c &= d", block=True).count("<mtr>") == 2
+    with pytest.raises(MathError):
+        mathml("\\nonesuch")
+
+
+# ---- figures
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_names_no_colours_of_its_own(path):
+    named = re.findall(
+        r"cmap=.*|#[0-9a-f]{6}|color=\"(?!C\d|0?\.\d|black).*", path.read_text("utf-8")
+    )
+    assert not named
+
+
+def test_the_gallery_has_the_colours_of_the_pictures():
+    with mpl.rc_context():
+        house_colours()
+        cycle = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
+        assert np.allclose(
+            [to_rgb(colour) for colour in cycle[:8]], cluster_colours(8), atol=1 / 255
+        )
+        assert mpl.colormaps[mpl.rcParams["image.cmap"]](1.0)[:3] == pytest.approx(
+            to_rgb(COLOURS[-1])
+        )

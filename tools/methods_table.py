@@ -43,7 +43,7 @@ FOOT = """
   **Predicts**: has `predict` for labels of new objects, and `ConsensusClustering` with it for new points; for the others:
   `conclust.placing`. Methods refuse input that they do not support. The table describes the default parameters.
 - **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.
-  Methods of n^2 refuse more objects than their `max_dense`, where they need all pairs at once.
+  Methods of n² refuse more objects than their `max_dense`, where they need all pairs at once.
 """
 
 ROLE = re.compile(r":\w+:`~?([^`]*)`|`+([^`]*)`+")
@@ -79,12 +79,17 @@ def text() -> str:
             yes(method.soft_members),
             yes(method.blocks),
             yes(hasattr(getattr(conclust, method.estimator), "predict")),
-            method.cost,
+            set_powers(method.cost),
             method.citation,
         )
         for method in methods()
     ]
     return HEAD + table(head, rows) + FOOT
+
+
+def set_powers(cost: str) -> str:
+    """Return a cost with its exponents, which are single digits, as superscripts."""
+    return re.sub(r"\^(\d)", lambda m: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(m[1])], cost)
 
 
 def with_missing(method: Method) -> str:

@@ -1,4 +1,4 @@
-"""Draw the pictures of the site's pages: wines for the front page, and twelve points for the explanations.
+"""Draw the pictures of the site's pages: wines for front page and tutorial, twelve points for the explanations.
 
 python -m tools.site_pictures
 """
@@ -21,6 +21,7 @@ import conclust as cc
 from conclust.plotting.canvas.style import GREY, INK, MARKERS, cluster_colours
 from tools.border_pictures import border_argument, border_one_mode
 from tools.methods_table import PAGE
+from tools.tutorial_pictures import wine_choice, wine_map, wine_pairs
 
 FOLDER = PAGE.parent / "_static" / "made"
 # The README shows them too: they are kept with the sources.
@@ -255,6 +256,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
         views,
         border_argument,
         border_one_mode,
+        wine_pairs,
+        wine_choice,
+        wine_map,
     )
 }
 

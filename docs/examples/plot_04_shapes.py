@@ -18,7 +18,7 @@ sets = [(datasets.half_rings(random_state=0), 2), (datasets.smiling_face(random_
 def draw(ax, data, labels, title):
     """Draw points by label, with the agreement with the known classes."""
     score = metrics.adjusted_rand_index(data.y, labels)
-    ax.scatter(*data.X.T, c=labels, s=4, cmap="viridis")
+    ax.scatter(*data.X.T, c=[f"C{k}" for k in labels], s=4)
     ax.set(title=f"{title}: ARI {score:.2f}", xticks=[], yticks=[], aspect="equal")
 
 

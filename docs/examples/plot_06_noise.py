@@ -24,7 +24,7 @@ _, axes = plt.subplots(1, 3, figsize=(8, 2.8), layout="constrained")
 for ax, u in zip(axes, (0, 2, 4), strict=True):
     noise = labels[:, u] < 0
     ax.scatter(*data.X[noise].T, s=4, color="0.8")
-    ax.scatter(*data.X[~noise].T, s=4, c=labels[~noise, u])
+    ax.scatter(*data.X[~noise].T, s=4, c=[f"C{k}" for k in labels[~noise, u]])
     title = f"clusters of {sizes[u]} at least: {labels[:, u].max() + 1}, noise {noise.mean():.0%}"
     ax.set_title(title, fontsize=8)
     ax.set(xticks=[], yticks=[], aspect="equal")
@@ -36,8 +36,8 @@ ensemble = cc.Ensemble(labels, missing="noise")
 model = cc.AutoConsensus(2).fit(ensemble)
 often = (labels == -1).mean(axis=1)
 _, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
-shown = axes[0].scatter(*data.X.T, s=5, c=often, cmap="cividis_r")
-axes[1].scatter(*data.X.T, s=5, c=model.labels_, alpha=1 - 0.8 * often)
+shown = axes[0].scatter(*data.X.T, s=5, c=often)
+axes[1].scatter(*data.X.T, s=5, c=[f"C{k}" for k in model.labels_], alpha=1 - 0.8 * often)
 for ax, title in zip(axes, ("How often noise", "Consensus, faded as often as noise"), strict=True):
     ax.set(title=title, xticks=[], yticks=[], aspect="equal")
 plt.colorbar(shown, ax=axes[0])

@@ -31,7 +31,7 @@ for month, objects in enumerate(there):
 # Each fit numbers its clusters by first appearance: colours change from month to month.
 _, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained", sharex=True, sharey=True)
 for month, ax in enumerate(axes):
-    ax.scatter(*X[there[month]].T, c=found[month], cmap="tab10", vmin=0, vmax=9, s=6)
+    ax.scatter(*X[there[month]].T, c=[f"C{k}" for k in found[month]], s=6)
     ax.set_title(f"month {month + 1}, as fitted")
 plt.show()
 
@@ -39,7 +39,7 @@ plt.show()
 # With ``labels_like`` a cluster keeps its number, and its colour.
 _, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained", sharex=True, sharey=True)
 for month, ax in enumerate(axes):
-    ax.scatter(*X[there[month]].T, c=numbers[month], cmap="tab10", vmin=0, vmax=9, s=6)
+    ax.scatter(*X[there[month]].T, c=[f"C{k}" for k in numbers[month]], s=6)
     ax.set_title(f"month {month + 1}, numbers that stay")
 plt.show()
 

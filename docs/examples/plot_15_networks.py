@@ -20,7 +20,7 @@ counts = [1, 2, 5, 10, 20, 50]
 models = [cc.GraphConsensus("strict", n_runs=n, split=False, random_state=0) for n in counts]
 found = [model.fit(G).n_clusters_ for model in models]
 _, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
-ax.plot(counts, found, "o-", color="#3b6ea5")
+ax.plot(counts, found, "o-", color="C1")
 ax.axhline(150, color="0.6", linewidth=1, label="cliques")
 ax.legend()
 ax.set(xscale="log", xlabel="runs that have to agree", ylabel="communities found")
@@ -48,9 +48,9 @@ between = [(a, b) for a, b in small.edges if community[a] != community[b]]
 around = nx.kamada_kawai_layout(small)
 _, ax = plt.subplots(figsize=(5, 5), layout="constrained")
 nx.draw_networkx_edges(small, around, ax=ax, edge_color="0.75")
-nx.draw_networkx_edges(small, around, between, ax=ax, edge_color="#c0392b", width=2)
-colours = [7 * community[node] % 20 for node in small]
-nx.draw_networkx_nodes(small, around, ax=ax, node_size=18, node_color=colours, cmap="tab20")
+nx.draw_networkx_edges(small, around, between, ax=ax, edge_color="C5", width=2)
+colours = [f"C{community[node] % 8}" for node in small]
+nx.draw_networkx_nodes(small, around, ax=ax, node_size=18, node_color=colours)
 ax.set_title(f"{len(between)} edges between communities are found in 30 cliques")
 ax.set_axis_off()
 plt.show()

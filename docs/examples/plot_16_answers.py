@@ -28,7 +28,7 @@ after = cc.AutoConsensus(4).fit(labels, **answers).labels_
 # %%
 # Eight questions: between the most typical objects of parts that a merge of the tree joins.
 _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
-ax.scatter(*X.T, c=before, cmap="tab10", vmin=0, vmax=9, s=8)
+ax.scatter(*X.T, c=[f"C{k}" for k in before], s=8)
 for pair, together in zip(pairs, same, strict=True):
     ax.plot(*X[pair].T, color="black", linestyle="-" if together else ":", marker="o", ms=3)
 ax.set_title("Three clusters, and eight pairs (dotted: not together)")
@@ -37,7 +37,7 @@ plt.show()
 # %%
 # The answers are kept: objects that are not together are in different clusters.
 _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
-ax.scatter(*X.T, c=after, cmap="tab10", vmin=0, vmax=9, s=8)
+ax.scatter(*X.T, c=[f"C{k}" for k in after], s=8)
 ax.set_title("Four clusters that keep the answers")
 plt.show()
 print("kept:", bool(np.all((after[pairs[:, 0]] == after[pairs[:, 1]]) == same)))

@@ -308,10 +308,14 @@ def pairwise_recall(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def class_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """F measure over classes: every class against the cluster that fits it best.
+    r"""F measure over classes: every class against the cluster that fits it best.
 
-    ``sum_l n_l / n max_k 2 n_kl / (n_k + n_l)`` over the classes l of `labels_true`; several
-    classes may choose the same cluster k, so the measure is not symmetric.
+    .. math::
+
+        \sum_l \frac{n_l}{n} \max_k \frac{2\, n_{kl}}{n_k + n_l}
+
+    over the classes l of `labels_true`; several classes may choose the same cluster k, so the measure
+    is not symmetric.
 
     Parameters
     ----------
@@ -518,10 +522,14 @@ def normalized_mutual_info_score(
 
 
 def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
-    """Mean Jensen-Shannon divergence, in bits, of two soft memberships: the criterion J.
+    r"""Mean Jensen-Shannon divergence, in bits, of two soft memberships: the criterion J.
 
-    ``J = 1/n min_P sum_i JS(z_i || P y_i)`` over all matchings P of the clusters. The divergence is
-    a sum over clusters, so the best matching is an assignment problem, and is found exactly.
+    .. math::
+
+        J = \frac{1}{n} \min_P \sum_i \operatorname{JS}(z_i \,\|\, P y_i)
+
+    over all matchings P of the clusters. The divergence is a sum over clusters, so the best matching is
+    an assignment problem, and is found exactly.
 
     Parameters
     ----------

@@ -75,11 +75,13 @@ def cluster_uncertainty(ensemble: Derived | ArrayLike) -> NDArray[np.float64]:
 def cluster_certainty(
     ensemble: Derived | ArrayLike, theta: float | None = None, *, normalized: bool = False
 ) -> NDArray[np.float64]:
-    """Measure the certainty of each cluster: the ensemble-driven cluster index (ECI).
+    r"""Measure the certainty of each cluster: the ensemble-driven cluster index (ECI).
 
-    A cluster is certain if the other partitions keep its objects together::
+    A cluster is certain if the other partitions keep its objects together:
 
-        ECI = exp(-H / theta)
+    .. math::
+
+        \text{ECI} = \exp(-H / \theta)
 
     where H is the mean entropy of its objects over the clusters of a partition
     (:func:`cluster_uncertainty`).

@@ -20,13 +20,15 @@ _BLOCK_ENTRIES = 1 << 22
 def simrank(
     ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int = 5
 ) -> NDArray[np.float64]:
-    """Compare the clusters of all partitions by SimRank on objects and clusters (SRS).
+    r"""Compare the clusters of all partitions by SimRank on objects and clusters (SRS).
 
     The similarity of two objects is the mean similarity of their clusters, the similarity of two
-    clusters the mean similarity of their objects, each times `decay` [1]_::
+    clusters the mean similarity of their objects, each times `decay` [1]_:
 
-        S_ij = decay * mean over the clusters k of i and l of j of C_kl,  S_ii = 1
-        C_kl = decay * mean over the objects i of k and j of l of S_ij,   C_kk = 1
+    .. math::
+
+        S_{ij} &= \text{decay} \cdot \operatorname{mean}_{k \ni i,\, l \ni j} C_{kl}, & S_{ii} &= 1 \\
+        C_{kl} &= \text{decay} \cdot \operatorname{mean}_{i \in k,\, j \in l} S_{ij}, & C_{kk} &= 1
 
     Each side is computed from the other side's last values, beginning with S = C = I.
 
@@ -114,12 +116,14 @@ def _similarity(W: NDArray[np.float64]) -> NDArray[np.float64]:
 def approximate_simrank(
     ensemble: Ensemble | ArrayLike, *, decay: float = 0.8
 ) -> NDArray[np.float64]:
-    """Compare the clusters of all partitions by their common similar clusters, in one step (ASRS).
+    r"""Compare the clusters of all partitions by their common similar clusters, in one step (ASRS).
 
     Two clusters are similar if they resemble the same clusters, J being the Jaccard similarity
-    (:func:`cluster_jaccard`) and d the number of clusters that share an object with a cluster [1]_::
+    (:func:`cluster_jaccard`) and d the number of clusters that share an object with a cluster [1]_:
 
-        CS_kl = sum over m of J_km J_lm / (d_k d_l)
+    .. math::
+
+        CS_{kl} = \frac{\sum_m J_{km} J_{lm}}{d_k\, d_l}
 
     divided by the largest, times `decay`; 1 for a cluster and itself.
 

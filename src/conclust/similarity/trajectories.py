@@ -23,13 +23,15 @@ _BIPARTITE = 1e-9
 def trajectory_similarity(
     ensemble: Derived | ArrayLike, *, n_steps: int = 20, lazy: bool | None = None
 ) -> NDArray[np.float64]:
-    """Compare clusters by random walks that start at them.
+    r"""Compare clusters by random walks that start at them.
 
     A walk goes from a cluster to the clusters of other partitions by their Jaccard similarity to it
     (:func:`cluster_jaccard`): P. Its trajectory is where it is after 1, 2, ... `n_steps` steps, and
-    the similarity of two clusters the cosine of their trajectories [1]_::
+    the similarity of two clusters the cosine of their trajectories [1]_:
 
-        M = sum over s from 1 to n_steps of P^s (P^s)',  R_kl = M_kl / sqrt(M_kk M_ll)
+    .. math::
+
+        M = \sum_{s=1}^{\text{n\_steps}} P^s (P^s)^\top, \qquad R_{kl} = \frac{M_{kl}}{\sqrt{M_{kk} M_{ll}}}
 
     Parameters
     ----------

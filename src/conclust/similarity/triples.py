@@ -22,12 +22,14 @@ __all__ = ["common_neighbours", "connected_triples", "triple_quality"]
 
 
 def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
-    """Compare the clusters of each partition by weighted connected triples (WCT).
+    r"""Compare the clusters of each partition by weighted connected triples (WCT).
 
     Two clusters a and b of a partition are similar if both overlap with the same clusters k of the other
-    partitions, J being the Jaccard similarity (:func:`cluster_jaccard`)::
+    partitions, J being the Jaccard similarity (:func:`cluster_jaccard`):
 
-        WCT_ab = sum over k of min(J_ak, J_bk)
+    .. math::
+
+        WCT_{ab} = \sum_k \min(J_{ak}, J_{bk})
 
     divided by the largest of all partitions, times `decay` [1]_ [2]_.
 
@@ -88,12 +90,14 @@ def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> 
 
 
 def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
-    """Compare the clusters of each partition by weighted triple quality (WTQ).
+    r"""Compare the clusters of each partition by weighted triple quality (WTQ).
 
     As :func:`connected_triples`, but a third cluster k that shares objects with both a and b counts
-    the more, the fewer other clusters it resembles [1]_, J being the Jaccard similarity::
+    the more, the fewer other clusters it resembles [1]_, J being the Jaccard similarity:
 
-        WTQ_ab = sum over k with J_ak J_bk > 0 of 1 / (sum over l of J_kl)
+    .. math::
+
+        WTQ_{ab} = \sum_{k:\, J_{ak} J_{bk} > 0} \frac{1}{\sum_l J_{kl}}
 
     Parameters
     ----------
@@ -144,12 +148,14 @@ def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.
 
 
 def common_neighbours(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
-    """Compare all clusters by the clusters with which both overlap (SACT).
+    r"""Compare all clusters by the clusters with which both overlap (SACT).
 
     The size-adjusted common neighbours of the clusters of an ensemble [1]_, J being the Jaccard similarity
-    (:func:`cluster_jaccard`) with 1 on the diagonal, so that two clusters that overlap are neighbours of both::
+    (:func:`cluster_jaccard`) with 1 on the diagonal, so that two clusters that overlap are neighbours of both:
 
-        SACT_ab = sum over k of w_k min(J_ak, J_bk)
+    .. math::
+
+        SACT_{ab} = \sum_k w_k \min(J_{ak}, J_{bk})
 
     divided by the largest, the sums of the clusters themselves (a = b) among them.
 

@@ -23,14 +23,16 @@ Consensus: TypeAlias = Literal["hierarchical", "spectral", "bipartite"]
 
 
 class MDEC(ConsensusClusterer):
-    """Multi-diversified ensemble clustering: linkage or cuts with clusters weighted by their certainty.
+    r"""Multi-diversified ensemble clustering: linkage or cuts with clusters weighted by their certainty.
 
     Clusters count by their certainty [1]_ (:func:`conclust.similarity.cluster_certainty`), with a mild
     `theta`: the paper's ensembles, members with their own metrics in random subspaces, are less uneven than
     those of LWEA. "hierarchical" is :class:`conclust.LWEA`, "bipartite" :class:`conclust.LWGP`. "spectral"
-    parts the objects by the leading eigenvectors of the weighted evidence S, normalised by its degrees::
+    parts the objects by the leading eigenvectors of the weighted evidence S, normalised by its degrees:
 
-        S_ij = sum of the certainty over the clusters of both / number of partitions
+    .. math::
+
+        S_{ij} = \frac{1}{N} \sum_{\text{clusters } c \text{ of both}} \operatorname{certainty}(c)
 
     Parameters
     ----------

@@ -15,13 +15,15 @@ __all__ = ["InformationTheoreticKMeans"]
 
 
 class InformationTheoreticKMeans(LabelVectorKMeans):
-    """Information-theoretic k-means on label distributions.
+    r"""Information-theoretic k-means on label distributions.
 
     Each partition gives an object a distribution over its clusters: probabilities if it is soft, all
     on one label if it is hard. The consensus groups objects so that replacing the distributions of a
-    cluster's objects by their mean loses little information [1]_::
+    cluster's objects by their mean loses little information [1]_:
 
-        f = 1/n sum over objects i and partitions u of KL(b_iu || m_u(cluster of i))
+    .. math::
+
+        f = \frac{1}{n} \sum_{i, u} \operatorname{KL}\left(b_{iu} \,\|\, m_u(\text{cluster of } i)\right)
 
     For hard labels f is the sum over partitions of the entropy of their labels given the
     consensus, so that minimising it maximises the sum of mutual informations.

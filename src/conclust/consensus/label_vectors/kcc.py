@@ -23,13 +23,15 @@ _MOST = 16.0
 
 
 class KCC(LabelVectorKMeans):
-    """K-means-based consensus clustering: the partition with maximum utility.
+    r"""K-means-based consensus clustering: the partition with maximum utility.
 
     The utility of a consensus for a partition of the ensemble is the gain in knowledge of its labels by
     the clusters of the consensus [1]_. With P the shares of the labels among all objects, m_r their
-    shares in cluster r of the consensus and p_r the share of the objects in cluster r::
+    shares in cluster r of the consensus and p_r the share of the objects in cluster r:
 
-        U = sum over r of p_r phi(m_r) - phi(P)
+    .. math::
+
+        U = \sum_r p_r\, \phi(m_r) - \phi(P)
 
     KCC maximises the weighted sum of U over the partitions. That is k-means on the rows of the
     indicator matrix with the divergence that belongs to phi.

@@ -16,12 +16,14 @@ __all__ = ["QMI"]
 
 
 class QMI(LabelVectorKMeans):
-    """Consensus with maximum quadratic mutual information: k-means on label vectors.
+    r"""Consensus with maximum quadratic mutual information: k-means on label vectors.
 
     The quadratic mutual information of the consensus C and a partition L is twice the category
-    utility: how much better the labels of L can be guessed if the cluster in C is known::
+    utility: how much better the labels of L can be guessed if the cluster in C is known:
 
-        I2(C, L) = 2 (sum_r p(r) sum_l p(l | r)^2 - sum_l p(l)^2)
+    .. math::
+
+        I_2(C, L) = 2 \left( \sum_r p(r) \sum_l p(l \mid r)^2 - \sum_l p(l)^2 \right)
 
     QMI maximises its sum over the partitions. That is the same as k-means on the rows of the
     indicator matrix, in which each object has a 1 in the column of each of its labels [1]_.

@@ -34,13 +34,15 @@ __all__ = ["LWEA", "certain_tree"]
 
 
 class LWEA(ConsensusClusterer):
-    """Locally weighted evidence accumulation: certain clusters count more.
+    r"""Locally weighted evidence accumulation: certain clusters count more.
 
     As :class:`conclust.EAC`, but a partition that puts two objects together counts by the certainty
     of their cluster [1]_: 1 if the other partitions hold its objects together, less the more they
-    spread them (:func:`conclust.similarity.cluster_certainty`)::
+    spread them (:func:`conclust.similarity.cluster_certainty`):
 
-        S_ij = sum of the certainty over the clusters of both / number of partitions that observed both
+    .. math::
+
+        S_{ij} = \frac{1}{N_{ij}} \sum_{\text{clusters } c \text{ of both}} \operatorname{certainty}(c)
 
     Linkage works on 1 - S. With a known number of clusters and much finer partitions it is the best
     method of evidence accumulation.

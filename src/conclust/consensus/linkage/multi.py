@@ -88,13 +88,15 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
 
 
 class MultiEAC(ConsensusClusterer):
-    """Multi-criteria evidence accumulation: clusters are weighted by their stability.
+    r"""Multi-criteria evidence accumulation: clusters are weighted by their stability.
 
     As :class:`conclust.EAC`, but each cluster of a partition has its own weight, by its stability.
     Two objects in one cluster c are together with the weight w_c; two objects in different clusters c
-    and d of a partition are apart with the weight sqrt(w_c w_d)::
+    and d of a partition are apart with the weight sqrt(w_c w_d):
 
-        p_ij = sum of w_c over the clusters c of both / sum over partitions of sqrt(w_c(i) w_c(j))
+    .. math::
+
+        p_{ij} = \frac{\sum_{\text{clusters } c \text{ of both}} w_c}{\sum_u \sqrt{w_{c_u(i)}\, w_{c_u(j)}}}
 
     With weights 0 and 1 this is EAC with the labels of unstable clusters missing: a partition counts
     for pairs with both objects in stable clusters.
@@ -298,11 +300,13 @@ def _weights_given(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> 
 
 
 class WeightedEAC(ConsensusClusterer):
-    """Evidence accumulation with partitions weighted by the validity of their clusters.
+    r"""Evidence accumulation with partitions weighted by the validity of their clusters.
 
-    :class:`conclust.EAC` on the co-association with weight v_u for partition u (WEACS) [1]_::
+    :class:`conclust.EAC` on the co-association with weight v_u for partition u (WEACS) [1]_:
 
-        p_ij = sum of v_u over u with both together / sum of v_u over u that observed both
+    .. math::
+
+        p_{ij} = \frac{\sum_{u \text{ with both together}} v_u}{\sum_{u \text{ that observed both}} v_u}
 
     Parameters
     ----------

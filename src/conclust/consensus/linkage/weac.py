@@ -16,13 +16,15 @@ __all__ = ["WEAC"]
 
 
 class WEAC(ConsensusClusterer):
-    """Weighted evidence accumulation: partitions are weighted by their agreement with the others.
+    r"""Weighted evidence accumulation: partitions are weighted by their agreement with the others.
 
     :class:`conclust.EAC` on the co-association with weight v_u for partition u [1]_. v_u is the normalized
     crowd agreement of u to the power `beta`: the mean of its mutual information with the others, over
-    the larger entropy, relative to the largest such mean::
+    the larger entropy, relative to the largest such mean:
 
-        p_ij = sum of v_u over u with both together / sum of v_u over u that observed both
+    .. math::
+
+        p_{ij} = \frac{\sum_{u \text{ with both together}} v_u}{\sum_{u \text{ that observed both}} v_u}
 
     Parameters
     ----------

@@ -35,12 +35,14 @@ _FEW = 2000
 
 
 class FuzzyCommunities(SoftConsensusClusterer):
-    """Fuzzy communities of the co-association, with the bridgeness of each object.
+    r"""Fuzzy communities of the co-association, with the bridgeness of each object.
 
     Finds a membership U, rows on the simplex, with inner products near the co-association. It
-    minimises ::
+    minimises
 
-        f(U) = sum over i, j of w_ij (s_ij - u_i'u_j)^2
+    .. math::
+
+        f(U) = \sum_{i, j} w_{ij} \left(s_{ij} - u_i^\top u_j\right)^2
 
     with s_ij the share of the partitions that put i and j together, among those that observed both, and s_ii = 1,
     which pulls every object towards a certain membership [1]_. w_ij is the share of the

@@ -29,12 +29,14 @@ _ROWS = 512
 
 
 class DyadicAspect(SoftConsensusClusterer):
-    """Dyadic aspect model of the co-association.
+    r"""Dyadic aspect model of the co-association.
 
     The model draws pairs of objects that share a cluster: first an aspect r with probability alpha_r,
-    then both objects independently with probabilities beta_r [1]_. The fit maximises ::
+    then both objects independently with probabilities beta_r [1]_. The fit maximises
 
-        L = sum over i != j of p_ij log P(i, j),    P(i, j) = sum_r alpha_r beta_ri beta_rj
+    .. math::
+
+        L = \sum_{i \neq j} p_{ij} \log P(i, j), \qquad P(i, j) = \sum_r \alpha_r\, \beta_{ri}\, \beta_{rj}
 
     with p_ij the share of the partitions that put i and j together, of those that observed both. The
     membership of an object is the probability of each aspect given that the object was drawn.

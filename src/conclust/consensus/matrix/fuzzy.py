@@ -32,14 +32,16 @@ _CELLS = 1 << 24
 
 
 class FuzzyRows(SoftConsensusClusterer):
-    """Fuzzy k-means or fuzzy k-medoids on the evidence: a baseline with memberships.
+    r"""Fuzzy k-means or fuzzy k-medoids on the evidence: a baseline with memberships.
 
     With s_ij the share of the partitions that put i and j together, "cmeans" groups the rows of s
     around centroids; "cmedoids" groups objects around K of them by the dissimilarity r_ij = 1 - s_ij
     (0 for an object with itself) [1]_; "weighted_medoids" represents each cluster by all objects, with weights v_jk
-    of sum 1 [2]_. All minimise ::
+    of sum 1 [2]_. All minimise
 
-        J(Y) = sum over objects i and clusters k of y_ik^fuzziness d_ik
+    .. math::
+
+        J(Y) = \sum_{i, k} y_{ik}^{\text{fuzziness}}\, d_{ik}
 
     with d_ik the mean over all j of the squared difference of s_ij from the centroid, the
     dissimilarity to the medoid, or the sum over j of v_jk^medoid_fuzziness r_ij.

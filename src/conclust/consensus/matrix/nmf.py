@@ -26,11 +26,13 @@ _FLOOR = 1e-3
 
 
 class WeightedNMF(SoftConsensusClusterer):
-    """Weighted consensus by non-negative matrix factorisation.
+    r"""Weighted consensus by non-negative matrix factorisation.
 
-    Finds a non-negative H with a column per cluster, and weights w of the partitions, with ::
+    Finds a non-negative H with a column per cluster, and weights w of the partitions, with
 
-        ``|sum_u w_u M_u - H H'|^2 + price sum_u (w_u - v_u)^2 / v_u``      (Frobenius norm)
+    .. math::
+
+        \left\lVert \sum_u w_u M_u - H H^\top \right\rVert_F^2 + \text{price} \sum_u \frac{(w_u - v_u)^2}{v_u}
 
     as small as possible, where M_u has 1 for the pairs that partition u puts together, w is at least
     0 with sum 1, and v are the given weights, divided by their sum [1]_ [2]_. Partitions that contradict the others

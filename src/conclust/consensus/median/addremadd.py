@@ -40,11 +40,13 @@ _HARDLY = 1e-100
 
 
 class AddRemAdd(ConsensusClusterer):
-    """Least-squares consensus: clusters extracted by AddRemAdd, or the best K of them.
+    r"""Least-squares consensus: clusters extracted by AddRemAdd, or the best K of them.
 
-    The semi-average similarity of a cluster S is ::
+    The semi-average similarity of a cluster S is
 
-        ``g(S) = 1/|S| sum over i != j in S of (a_ij - shift_ij)``
+    .. math::
+
+        g(S) = \frac{1}{|S|} \sum_{i \neq j \in S} \left(a_{ij} - \text{shift}_{ij}\right)
 
     With `n_clusters`, the partition into this number of clusters with the largest sum of g is sought.
     Without it, the one with the largest sum of g abs(g): the part of the sum of squares of

@@ -21,11 +21,13 @@ __all__ = ["BayesEstimate"]
 
 
 class BayesEstimate(ConsensusClusterer):
-    """Bayes estimate of a partition: minimum expected loss over draws, for instance from MCMC.
+    r"""Bayes estimate of a partition: minimum expected loss over draws, for instance from MCMC.
 
-    Finds the partition c that minimises ::
+    Finds the partition c that minimises
 
-        sum over draws s of share_s L(c, c_s)
+    .. math::
+
+        \sum_{\text{draws } s} \text{share}_s\, L(c, c_s)
 
     with c_s the partition of draw s: the point estimate of a posterior distribution whose draws are the
     partitions of the ensemble [1]_ [2]_. The number of clusters emerges.

@@ -25,12 +25,14 @@ __all__ = ["MedianPartition"]
 
 
 class MedianPartition(ConsensusClusterer):
-    """Median partition under the Mirkin distance, by fusions and transfers.
+    r"""Median partition under the Mirkin distance, by fusions and transfers.
 
     Finds the partition P with the fewest disagreements with the partitions of the ensemble: pairs of
-    objects that one puts together and the other apart. This maximises ::
+    objects that one puts together and the other apart. This maximises
 
-        sum over pairs that P puts together of 2 c_ij - N_ij
+    .. math::
+
+        \sum_{(i, j) \text{ together in } P} \left(2\, c_{ij} - N_{ij}\right)
 
     with c_ij the number of partitions that put i and j together, and N_ij the number that observed
     both: clusters contain pairs that a majority puts together. The number of clusters is a result [1]_.

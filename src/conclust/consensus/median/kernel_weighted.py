@@ -50,11 +50,13 @@ _MOST_PARTITIONS = 10_000
 
 
 class KernelWeightedPartition(ConsensusClusterer):
-    """Weighted partition consensus via kernels.
+    r"""Weighted partition consensus via kernels.
 
-    Finds the partition P that maximises the weighted sum of its resemblances to the partitions ::
+    Finds the partition P that maximises the weighted sum of its resemblances to the partitions
 
-        sum_u w_u k(P, P_u) / sqrt(k(P, P) k(P_u, P_u))
+    .. math::
+
+        \sum_u w_u\, \frac{k(P, P_u)}{\sqrt{k(P, P)\, k(P_u, P_u)}}
 
     where the kernel of two partitions compares the subsets S of objects that both hold together [1]_
     [2]_: it sums ``(|S| / |C|) (|S| / |C'|)`` over all S inside a cluster C of the one and a cluster

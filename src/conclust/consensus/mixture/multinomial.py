@@ -31,12 +31,14 @@ __all__ = ["MixtureModel"]
 
 
 class MixtureModel(PlacingClusterer):
-    """Mixture of multinomials over label vectors, fitted by EM.
+    r"""Mixture of multinomials over label vectors, fitted by EM.
 
     Each object belongs to one of K components, and each component has a distribution over the
-    labels of every partition; the labels of an object are independent given its component [1]_::
+    labels of every partition; the labels of an object are independent given its component [1]_:
 
-        P(labels of i) = sum_k a_k product over partitions u of theta_u(label of i in u | k)
+    .. math::
+
+        P(\text{labels of } i) = \sum_k a_k \prod_u \theta_u(\text{label of } i \text{ in } u \mid k)
 
     A partition that did not observe an object is left out of its product: missing labels need no
     imputation.

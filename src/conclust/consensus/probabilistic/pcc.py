@@ -50,15 +50,17 @@ _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
 
 
 class PCC(PairObjectiveClusterer):
-    """Probabilistic consensus clustering by evidence accumulation.
+    r"""Probabilistic consensus clustering by evidence accumulation.
 
-    Finds a membership Y: one distribution over clusters per object. Its inner products y_i'y_j, the
+    Finds a membership Y: one distribution over clusters per object. Its inner products :math:`y_i^\top y_j`, the
     probability that objects i and j fall together when each draws its cluster, are as close as possible to the
-    shares of partitions that put them together::
+    shares of partitions that put them together:
 
-        f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j)
+    .. math::
 
-    with c_ij the number of partitions that put i and j together, and N_ij the number that observed
+        f(Y) = \sum_{i < j} N_{ij}\; d\left(\frac{c_{ij}}{N_{ij}},\; y_i^\top y_j\right)
+
+    with :math:`c_{ij}` the number of partitions that put i and j together, and :math:`N_{ij}` the number that observed
     both. Clusters that the evidence does not need become empty: `n_clusters` is an upper bound.
 
     Parameters

@@ -97,12 +97,14 @@ def ridge_weights(
 
 
 class WeightedPCC(PairObjectiveClusterer):
-    """Probabilistic consensus that learns a weight for every partition.
+    r"""Probabilistic consensus that learns a weight for every partition.
 
-    Finds a membership Y and weights alpha (at least 0, with sum 1) of the partitions together::
+    Finds a membership Y and weights alpha (at least 0, with sum 1) of the partitions together:
 
-        f(Y, alpha) = sum over partitions of alpha_u d_u(Y)
-        d_u(Y) = sum over ordered pairs of (1[u puts i and j together] - y_i'y_j)^2
+    .. math::
+
+        f(Y, \alpha) &= \sum_u \alpha_u\, d_u(Y) \\
+        d_u(Y) &= \sum_{i \neq j} \left(1[u \text{ puts } i \text{ and } j \text{ together}] - y_i^\top y_j\right)^2
 
     so that partitions far from the consensus of the others lose their influence. A cap,
     alpha_u <= ρ (`rho`), or a penalty, λ/2 sum alpha_u^2 (`lam`), keeps alpha from resting on one
@@ -224,9 +226,11 @@ class WeightedPCC(PairObjectiveClusterer):
     bad ones only among partitions with similar numbers of clusters.
 
     ``distance="corrected"`` is not in the paper. Over all orders in which u could assign the
-    objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together::
+    objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together:
 
-        E d_u(Y) = sum a_ij^2 - 2 p_u sum a_ij + p_u n_u (n_u - 1)
+    .. math::
+
+        \operatorname{E} d_u(Y) = \sum a_{ij}^2 - 2\, p_u \sum a_{ij} + p_u\, n_u (n_u - 1)
 
     The membership step keeps E d_u fixed; a round that then does not lower f is undone, and the rounds
     end. They start from the consensus of the partitions weighed by the certainty of their clusters

@@ -32,12 +32,14 @@ _RESIDUAL = 1e-12
 
 
 class DREC(ConsensusClusterer):
-    """Dense representation ensemble clustering.
+    r"""Dense representation ensemble clustering.
 
     The distinct rows of labels, as rows X of cluster indicators, are each represented by a combination of
-    all of them [1]_::
+    all of them [1]_:
 
-        min over Z of  sum over j of ||x_j - X z_j|| + penalty ||Z||^2
+    .. math::
+
+        \min_Z \sum_j \lVert x_j - X z_j \rVert + \text{penalty}\, \lVert Z \rVert^2
 
     Rows are alike as the fourth power of the cosine of their coordinates in the leading directions of Z,
     and a spectral cut divides them.

@@ -28,13 +28,15 @@ _GRID = 2.0**20
 
 
 class ECCMS(ConsensusClusterer):
-    """Ensemble clustering by self-enhancement of the co-association matrix (EC-CMS).
+    r"""Ensemble clustering by self-enhancement of the co-association matrix (EC-CMS).
 
     The pairs that at least `alpha` of the partitions put together are trusted. Objects that are
     trusted to belong together should resemble the same others, so the locally weighted similarity of
-    :class:`conclust.LWEA` is smoothed along the graph of trusted pairs [1]_::
+    :class:`conclust.LWEA` is smoothed along the graph of trusted pairs [1]_:
 
-        min over C of  tr(C' L C) + penalty / 2 * |C - A|^2,   C symmetric, C_ij = A_ij where trusted
+    .. math::
+
+        \min_C \operatorname{tr}(C^\top L\, C) + \frac{\text{penalty}}{2} \lVert C - A \rVert^2, \qquad C \text{ symmetric}, \; C_{ij} = A_{ij} \text{ where trusted}
 
     with A the similarity and L the Laplacian of the trusted pairs' co-association. Linkage works on 1 - C.
 

@@ -37,12 +37,14 @@ _EVERY_START = 5000
 
 
 class Voting(VotingClusterer):
-    """Voting: match the clusters of all partitions one to one, and average.
+    r"""Voting: match the clusters of all partitions one to one, and average.
 
     Finds memberships M and, for every partition u, a one-to-one matching P_u of its clusters with the
-    clusters of the consensus (some may stay unmatched), so that the partitions are nearest to M::
+    clusters of the consensus (some may stay unmatched), so that the partitions are nearest to M:
 
-        ``f = sum over partitions of w_u sum over objects i observed by u of |M_i - P_u' b_ui|^2``
+    .. math::
+
+        f = \sum_u w_u \sum_{i \text{ observed by } u} \lVert M_i - P_u^\top b_{ui} \rVert^2
 
     with b_ui the indicator (or the probabilities) of object i in partition u.
 
