@@ -26,7 +26,7 @@ KINDS = ("blobs", "units")
 def points_of(kind):
     """Return points of one unit, or of several, some of them negative, and a column of categories."""
     if kind == "units":
-        X = load_wine().data[::3, :7]
+        X = load_wine().data[::2]
     else:
         X, _ = make_blobs(90, centers=4, n_features=3, random_state=3)
     names = np.array(["red", "blue", "green"])
