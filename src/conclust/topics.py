@@ -168,7 +168,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                     labels[:, u] = column
             self.ensemble_ = Ensemble(labels)
             stage("the tree")
-            self.linkage_matrix_ = EAC(n_jobs=self.n_jobs).fit(self.ensemble_).linkage_matrix_
+            self.linkage_matrix_ = EAC(1, n_jobs=self.n_jobs).fit(self.ensemble_).linkage_matrix_
             self.labels_ = self._topics()
             self.n_clusters_ = int(self.labels_.max()) + 1
             self.probabilities_ = np.zeros(len(points))

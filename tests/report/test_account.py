@@ -59,6 +59,7 @@ def test_the_account_of_iris_is_complete():
     why = 'no test against a single cluster was run (n_clusters="auto" does it)'
     assert content["decision"] == {
         "sentence": f"2 clusters in 150 objects: no two of them touch; no p-value: {why}.",
+        "plain": "2 groups. Whether data without groups would look divided like this was not tested.",
         "by": "borders",
         "reason": None,
         "clusters": 2,
@@ -87,6 +88,8 @@ def test_the_account_of_iris_has_a_p_value():
     assert content["decision"] == {
         "sentence": "2 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations); 1 of 1 "
         "border holds (p < .05, Holm).",
+        "plain": "2 groups. At most 1 of 100 sets of data without groups looks divided as clearly. The gap between "
+        "them is confirmed.",
         "by": "p-value",
         "reason": content["decision"]["reason"],
         "clusters": 2,
@@ -109,7 +112,7 @@ def numbers_of(found):
         "decision": {
             name: value
             for name, value in found["decision"].items()
-            if name not in ("sentence", "reason")
+            if name not in ("sentence", "plain", "reason")
         },
         "facts": {fact["name"]: fact["value"] for fact in found["facts"]},
         "sections": {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
-from conclust.exceptions import SelectionWarning
+from conclust.exceptions import EnsembleWarning, SelectionWarning
 from conclust.selection import choose
 
 
@@ -61,3 +63,10 @@ def test_without_references_borders_only_raise_doubts():
     assert selection.n_clusters > 1
     assert np.isnan(selection.p_value_clouds)
     assert selection.n_borders > selection.n_held == 0
+
+
+def test_trees_of_one_number_do_not_warn_of_lifetimes():
+    points = np.random.default_rng(1).normal(size=(100, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EnsembleWarning)
+        choose(points, [2, 9], n_references=19, random_state=1)

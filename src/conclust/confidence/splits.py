@@ -159,7 +159,7 @@ def _parts(labels: NDArray[np.generic], least: float) -> NDArray[np.int64]:
     with warnings.catch_warnings():
         # Pairs that no partition observed count as apart, as intended here.
         warnings.simplefilter("ignore", EvidenceWarning)
-        tree = EAC().fit(labels[observed]).linkage_matrix_
+        tree = EAC(1).fit(labels[observed]).linkage_matrix_
     for k in range(2, min(_MOST_PARTS, len(tree) + 1) + 1):
         groups = cut(tree, k)
         sizes = np.bincount(groups)

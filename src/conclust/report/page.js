@@ -298,7 +298,8 @@
     el("li", {}, el("a", { href: `#${part.id}` }, part.title)))));
   const source = account.source ? el("p", { class: "source" }, "Source: ", el("bdi", { dir: "auto" }, account.source)) : null;
   document.getElementById("page").append(
-    el("header", {}, el("h1", {}, el("strong", {}, head), unbroken(rest)), source, facts, how, doubts, places),
+    el("header", {}, el("h1", {}, el("strong", {}, head), unbroken(rest)),
+      el("p", { class: "plain" }, decision.plain), source, facts, how, doubts, places),
     el("main", {}, account.sections.map(section)),
     el("footer", {}, el("p", {}, "Made with conclust. This page is self-contained: it loads nothing from elsewhere.")),
     dialog);

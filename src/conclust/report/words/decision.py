@@ -61,6 +61,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
         )
     return {
         "sentence": sentence,
+        "plain": _in_plain_words(reported, tested),
         "by": by,
         "reason": None if selection is None else selection.reason,
         "clusters": K,
@@ -128,6 +129,45 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
             how = "because no number of clusters has support in the clusterings"
         return "support", f"{head}, {how}; no p-value: {why}.", why
     return "method", f"{head}, as {record.method.estimator} finds; no p-value: {why}.", why
+
+
+def _in_plain_words(reported: Reported, tested: bool) -> str:
+    """Return what is known about the number of clusters, for readers without statistics."""
+    selection, K = reported.selection, reported.n_clusters
+    groups = count(K, "group")
+    if not tested:
+        if K == 1:
+            return "One group."
+        line = f"{groups}. Whether data without groups would look divided like this was not tested."
+    else:
+        p = max(selection.p_value, 1.0 / (selection.n_references + 1))
+        rejected = p <= selection.settings.get("alpha", 0.05)
+        if K == 1:
+            return "One group: nothing shows that these objects fall into several."
+        if rejected:
+            line = f"{groups}. At most 1 of {int(1.0 / p + 1e-9)} sets of data without groups looks divided as clearly."
+        else:
+            line = f"{groups}, but {p:.0%} of sets of data without groups look divided as clearly."
+    held, borders = _borders_held(reported)
+    if borders:
+        which = (
+            "both" if held == borders == 2 else "all" if held == borders else f"{held} of {borders}"
+        )
+        if borders == 1:
+            line += f" The gap between them is {'confirmed' if held else 'not confirmed'}."
+        else:
+            line += f" Of the gaps between neighbouring groups, {which} {'is' if held == 1 else 'are'} confirmed."
+    return line
+
+
+def _borders_held(reported: Reported) -> tuple[int, int]:
+    """Return the number of borders that hold, and of those tested: of the result, or else of the selection."""
+    if reported.borders is not None:
+        return reported.borders.n_held, len(reported.borders.table["holds"])
+    selection = reported.selection
+    if selection is None or not selection.n_borders or selection.n_clusters != reported.n_clusters:
+        return 0, 0
+    return selection.n_held, selection.n_borders
 
 
 def _of_borders(reported: Reported) -> str:

@@ -154,7 +154,7 @@ def consensus_of(ensemble: Ensemble, design: Design) -> Consensus:
         rows = np.intersect1d(rows, design.part, assume_unique=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvidenceWarning)  # pairs that no resample drew together
-        model = EAC(linkage="average", max_dense=len(rows), n_jobs=design.n_jobs)
+        model = EAC(1, linkage="average", max_dense=len(rows), n_jobs=design.n_jobs)
         tree = model.fit(_part_of(ensemble, rows)).linkage_matrix_
     return Consensus(ensemble, rows, tree)
 
