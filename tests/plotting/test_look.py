@@ -69,6 +69,7 @@ def pictures():
         "embedding": lambda ax: P.embedding(Y, z, Y.max(axis=1), ax=ax),
         "heatmap": lambda ax: P.coassociation_heatmap(ensemble, labels={"found": tree}, ax=ax),
         "membership": lambda ax: P.membership_heatmap(Y, labels=z, ax=ax),
+        "signatures": lambda ax: P.signature_heatmap(Y, z, ax=ax),
     }
 
 

@@ -48,6 +48,7 @@ from conclust.plotting.objects import (
     silhouette_bars,
     silhouettes_of,
 )
+from conclust.plotting.signatures import signature_heatmap
 from conclust.plotting.support import SupportedTree, consensus_tree, consensus_tree_of
 from conclust.plotting.traces import objective_trace, trace_of
 from conclust.plotting.trees import Tree, dendrogram, tree_of
@@ -96,6 +97,7 @@ __all__ = [
     "partition_map",
     "partition_map_of",
     "rcsi_curve",
+    "signature_heatmap",
     "silhouette_bars",
     "silhouettes_of",
     "similarity_blocks",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -145,15 +145,19 @@ def _pyplot_in_use() -> bool:
 
 
 def show_image(
-    ax: Axes, picture: NDArray[np.float64], extent: tuple[float, float, float, float], aspect: Any
+    ax: Axes,
+    picture: NDArray[np.float64],
+    extent: tuple[float, float, float, float],
+    aspect: Any,
+    colours: Sequence[str] = COLOURS,
 ) -> Any:
     """Draw values between 0 and 1; NaN has its own colour."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    colours = LinearSegmentedColormap.from_list("conclust", COLOURS).with_extremes(bad=NO_EVIDENCE)
+    scale = LinearSegmentedColormap.from_list("conclust", colours).with_extremes(bad=NO_EVIDENCE)
     image = ax.imshow(
         np.ma.masked_invalid(picture),
-        cmap=colours,
+        cmap=scale,
         vmin=0.0,
         vmax=1.0,
         extent=extent,
@@ -170,8 +174,8 @@ def show_image(
     return image
 
 
-def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> None:
-    """Draw the colour scale of the image to the right of its strips."""
+def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> Any:
+    """Draw the colour scale of the image to the right of its strips, and return it."""
     ticks = [0, 0.25, 0.5, 0.75, 1]
     # A constrained layout makes room for the strips by itself.
     free = ax.figure.get_layout_engine() is None
@@ -179,6 +183,7 @@ def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> 
     bar = ax.figure.colorbar(image, ax=ax, pad=pad, aspect=aspect, ticks=ticks, format="%g")
     bar.set_label(label)
     bar.outline.set_visible(False)
+    return bar
 
 
 def explain_no_evidence(ax: Axes) -> None:
