@@ -503,3 +503,20 @@ def test_columns_are_read_directly(tmp_path):
     with CsvRows(path, labels=True) as rows:
         actual, texts = read_label_columns(rows, [1], [0], noise=False)
     assert (actual.tolist(), texts) == ([[2], [5]], [["1", "4"]])
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n", '"open'])
+def test_a_refused_table_is_closed(text, tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    opened = []
+
+    def opening(path):
+        opened.append(path.open("rb"))
+        return opened[-1]
+
+    monkeypatch.setattr(csvfile, "open_regular", opening)
+    with pytest.raises(FileFormatError) as refusal:
+        CsvRows(path, labels=True)
+    assert refusal.value.__traceback__ is not None  # which holds the reader
+    assert [file.closed for file in opened] == [True]

@@ -106,6 +106,15 @@ class CsvRows:
         binary = _open(self.path)
         self._file = io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
         try:
+            self._read_first_rows(binary, delimiter, header)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _read_first_rows(
+        self, binary: BinaryIO, delimiter: str | None, header: bool | None
+    ) -> None:
+        try:
             marked = binary.read(2) in (b"\xff\xfe", b"\xfe\xff")
         except UNPACKING_ERRORS as error:
             self._refuse(f"is damaged or cut off: it does not unpack ({error})")
