@@ -29,13 +29,16 @@ OF_LABELS = {
 }
 
 
+POSITIVE = "check_positive_only_tag_during_fit"
+# scikit-learn 1.6 subtracts a mean from integer labels in place before calling the estimator.
+OWN_FAULT = sklearn.__version__.startswith("1.6.")
+
+
 def expected(estimator):
     if isinstance(estimator, ConsensusClustering):
         return {}
     missing = estimator.__sklearn_tags__().input_tags.allow_nan
-    # scikit-learn 1.6 subtracts a mean from integer labels in place before calling the estimator.
-    own_fault = sklearn.__version__.startswith("1.6.")
-    skipped = () if missing or own_fault else ("check_positive_only_tag_during_fit",)
+    skipped = () if missing or OWN_FAULT else (POSITIVE,)
     return {check: why for check, why in OF_LABELS.items() if check not in skipped}
 
 
@@ -77,7 +80,12 @@ def test_every_public_estimator_is_checked():
 @parametrize_with_checks(CHECKED)
 def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
     name = (check.func if isinstance(check, partial) else check).__name__
-    if name in expected(estimator):
+    if name == POSITIVE and OWN_FAULT and name in expected(estimator):
+        with pytest.raises(
+            (InputError, AssertionError, TypeError), match=r"whole numbers|Cannot cast ufunc"
+        ):
+            check(estimator)
+    elif name in expected(estimator):
         with pytest.raises((InputError, AssertionError), match="whole numbers"):
             check(estimator)
     else:

@@ -8,7 +8,7 @@ import pytest
 from experiments import __main__ as everything
 from experiments.ccp2010 import examples
 from experiments.confidence import ranking
-from experiments.default import answer, settle, suite, weights
+from experiments.default import answer, settle, sharing, suite, weights
 from experiments.default import members as kinds
 from experiments.default import number as rules
 from experiments.default import scale as scales
@@ -146,6 +146,14 @@ def test_columns_of_different_units_are_standardised_and_others_not(tmp_path, ca
     assert float(rows["wine"]["ARI auto"]) > 0.8
     assert rows["wine"]["halves agree"] == "1.0"
     assert "When columns are standardised" in capsys.readouterr().out
+
+
+def test_members_that_share_graphs_find_the_blobs(tmp_path):
+    sharing.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    (row,) = rows_of(tmp_path / "sharing.csv")
+    assert row["objects"] == "10500"
+    for how in ("one each", "five to a graph"):
+        assert float(row[f"ARI told, {how}"]) > 0.95
 
 
 def test_random_partitions_lose_weight(tmp_path, capsys):
