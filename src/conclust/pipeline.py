@@ -132,12 +132,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     peaks, the other half is counted. Clusters that overlap have no valley: a mixture of more normal distributions of one
     shape that fits the points gives the number. With further partitions, or fewer than 50 objects, the ensemble shows it.
 
-    The points are looked at in two more ways. Groups of points without a tie in the graph of the ten nearest
-    neighbours, or with ties across deep valleys only (islands), are not joined while a cluster without a valley is
-    split, whether the number is given or not. And with ``refine`` a mixture of that many normal distributions is fitted to
-    points of few features; if it does not fit, Lloyd's iterations start from the means of the clusters. Their partition is
-    kept if the neighbour graphs agree: overlapping clusters gain by it, other shapes keep the consensus.
-    The memberships are the evidence of the members for these clusters; where the members are for another cluster
+    The points correct the consensus in two ways. First, an island is a group of points with no tie to the others in the
+    graph of the ten nearest neighbours, or with ties only across deep valleys; two islands are not joined as long as a
+    cluster without a valley is split. Second, with ``refine``, a mixture of that many normal distributions is fitted to
+    points of few features; if it does not fit, Lloyd's iterations start from the means of the clusters. The new partition
+    is kept if the neighbour graphs agree: this improves overlapping clusters and leaves other shapes as they are.
+    The memberships are the evidence of the members for these clusters; if the members favour another cluster
     than the nearest centre, both have the same share.
 
     None or "auto"? None finds clusters of any shape, and costs little more than the members. "auto" looks for

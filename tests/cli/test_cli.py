@@ -376,7 +376,7 @@ FAILURES = {
     "no such file": (None, "absent.csv: No such file or directory."),
     "text in points": ("a,b\n1,2\n3,x\n", "line 3, column 2 ('b'): 'x' stands where a number"),
     "ragged": ("a,b\n1,2\n3\n", "is ragged"),
-    "one object": ("a,b\n1,2\n", "holds 1 object; a clustering needs two at least."),
+    "one object": ("a,b\n1,2\n", "holds 1 object; a clustering needs at least two."),
 }
 
 

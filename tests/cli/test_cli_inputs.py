@@ -357,7 +357,7 @@ def test_points_are_read_from_arrays(tmp_path):
 @pytest.mark.parametrize(
     ("array", "sentence"),
     [
-        (np.zeros((1, 3)), "holds 1 object; a clustering needs two at least"),
+        (np.zeros((1, 3)), "holds 1 object; a clustering needs at least two"),
         (np.zeros((0, 3)), "holds 0 object"),
         (np.zeros((3, 0)), "no column"),
         (np.zeros(3), "Got shape (3,)"),

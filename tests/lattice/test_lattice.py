@@ -81,7 +81,7 @@ def test_partitions_that_cannot_be_compared_are_refused(operation):
 
 
 def test_an_empty_list_of_partitions_is_refused():
-    with pytest.raises(InputError, match="meet needs one partition at least"):
+    with pytest.raises(InputError, match="meet needs at least one partition"):
         meet()
 
 

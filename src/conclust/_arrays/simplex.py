@@ -66,7 +66,7 @@ def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.
         top = rows.max(axis=1)  # NaN passes through max
         if not np.isfinite(top).all():
             raise InputError(
-                "project_simplex needs numbers below inf, one at least in a row above -inf. Got a row "
+                "project_simplex needs numbers below inf, and at least one above -inf in each row. Got a row "
                 f"with the largest value {top[~np.isfinite(top)][0]}."
             )
     X = np.empty(rows.shape)

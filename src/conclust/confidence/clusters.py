@@ -205,7 +205,7 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[n
     if len(partitions) < 2:
         raise InputError(
             "stability_over_k compares partitions of several numbers of clusters. Got "
-            f"{len(partitions)}: give two at least, as {{K: labels}}."
+            f"{len(partitions)}: give at least two, as {{K: labels}}."
         )
     missing = [read_labels(labels, f"partitions[{k}]")[0] == -1 for k, labels in partitions.items()]
     if any(not np.array_equal(each, missing[0]) for each in missing[1:]):

@@ -250,8 +250,8 @@ class _Found:
 def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
     """Return the covariance of c_ij / N_ij with "the same cluster" by the latter's deviation.
 
-    Over pairs of objects, weighted by N_ij: four sums over the clusters of single partitions say it.
-    0 where the labels are one cluster, or all apart, or no partition observed two objects.
+    Pairs of objects are weighted by N_ij, and four sums over the clusters of single partitions suffice. The value is 0 if
+    the labels are one cluster or all different, or if no partition observed two objects.
     """
     k = int(labels.max()) + 1
     together = observed = inside = observed_inside = 0.0

@@ -24,7 +24,7 @@ def meet(*partitions: ArrayLike) -> NDArray[np.int64]:
     Parameters
     ----------
     *partitions : array-like of shape (n_samples,)
-        Labels, one at least; numbers or names. Noise (-2) is a cluster of one object. The columns
+        At least one array of labels; numbers or names. Noise (-2) is a cluster of one object. The columns
         of a label matrix are ``meet(*labels.T)``.
 
     Returns
@@ -63,7 +63,7 @@ def join(*partitions: ArrayLike) -> NDArray[np.int64]:
     Parameters
     ----------
     *partitions : array-like of shape (n_samples,)
-        Labels, one at least; numbers or names. Noise (-2) is a cluster of one object.
+        At least one array of labels; numbers or names. Noise (-2) is a cluster of one object.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def is_finer(a: ArrayLike, b: ArrayLike) -> bool:
 def _read_partitions(partitions: Sequence[ArrayLike], owner: str) -> list[NDArray[np.int64]]:
     """Return complete labels of equal length, numbered by first appearance."""
     if not partitions:
-        raise InputError(f"{owner} needs one partition at least. Got none.")
+        raise InputError(f"{owner} needs at least one partition. Got none.")
     label_lists: list[NDArray[np.int64]] = []
     for u, labels in enumerate(partitions):
         codes, names = read_labels(labels, f"partition {u}")

@@ -62,7 +62,7 @@ def information_bottleneck(
     check_int(n_clusters, "n_clusters", "information_bottleneck")
     if counts.shape != (len(rows),) or not rows.size:
         raise InputError(
-            f"information_bottleneck needs a count for each of {len(rows)} rows, and a column at least. Got "
+            f"information_bottleneck needs a count for each of {len(rows)} rows, and at least one column. Got "
             f"rows of shape {rows.shape} and counts of shape {counts.shape}."
         )
     columns = np.array(rows.T, order="C")

@@ -5,7 +5,7 @@
 // consensus and partitions, weighted by w_u, of how the block spreads within the cluster:
 //   quadratic  sum_i |b_iu|^2 - sum_t s_kt^2 / p_ku          (squared distances to the mean)
 //   entropic   sum_it b_it log b_it - sum_t s_kt log(s_kt / p_ku)   (Kullback-Leibler to the mean)
-//   norm       sum_i |b_iu|_q - |s_ku|_q                     (for q = 2 one less the cosine to the mean)
+//   norm       sum_i |b_iu|_q - |s_ku|_q                     (for q = 2: 1 minus the cosine to the mean)
 // The fourth loss is the normalised cut of BWB', W of the w_u. With d_i the degree of object i, the sum
 // of its row of BWB', it is k-means of the points b_i / d_i, each with the mass d_i:
 //   cut        sum_i b_i W b_i' / d_i - sum_k (sum_t w_u(t) s_kt^2) / (sum_{i in k} d_i)

@@ -104,7 +104,7 @@ def read_points(path: Path, how: Reading) -> Points:
     """
     points = _read_points(path, how)
     if len(points.X) < 2:
-        raise InputError(f"{path} holds {len(points.X)} object; a clustering needs two at least.")
+        raise InputError(f"{path} holds {len(points.X)} object; a clustering needs at least two.")
     return points
 
 
@@ -117,7 +117,7 @@ def points_of(table: Table, how: Reading) -> Points:
     """Read the points of a table."""
     if not table.names:
         raise InputError(
-            f"{table.name} has no column: an object is described by one number at least."
+            f"{table.name} has no column: an object is described by at least one number."
         )
     roles = roles_of(table, how, labels=False)
     ids = None if roles.id_texts is not None else roles.ids

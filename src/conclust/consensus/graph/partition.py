@@ -276,7 +276,7 @@ def part_capacity(mass: NDArray[np.float64], k: int, balance: float) -> float:
     allowed = (1.0 + balance) * mean
     if (mass == np.floor(mass)).all():
         allowed = float(np.ceil(allowed - 1e-9))
-    # Filling up, heaviest first and always the lightest part, never needs more than `enough`.
+    # Adding the heaviest vertex first, always to the lightest part, never exceeds `enough`.
     enough = mean + float(mass.max()) * (1.0 - 1.0 / k)
     if enough <= allowed:
         return allowed

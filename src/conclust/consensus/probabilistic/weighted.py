@@ -465,7 +465,7 @@ class WeightedPCC(PairObjectiveClusterer):
             before = alpha
             reached = self._objective(alpha[counted], d[counted], q, n)
             if trace and self.distance == "corrected" and reached > trace[-1][1]:
-                # Lower with the old expectations, but not with those of the new membership.
+                # The step decreased f for the old expectations, but not for those of the new membership.
                 Y, d, expected = previous
                 self.converged_ = True
                 break

@@ -32,7 +32,7 @@ def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[NDArray[np.float64], S
     points = read_points(reader, X, ensure_min_samples=0, ensure_all_finite=False)
     if len(points) < 2:
         raise InputError(
-            f"{owner} needs two objects at least. Got {len(points)}: a row of X is an object."
+            f"{owner} needs at least two objects. Got {len(points)}: a row of X is an object."
         )
     refuse_gaps(points, X, "Input X")
     scaling = fitted_scaling(scale, [points], getattr(reader, "feature_names_in_", None))

@@ -25,7 +25,7 @@ __all__ = ["better_of_tries", "holding"]
 # Budget of the tries for five starts, in approximate multiplications and additions
 # (`Solution.spent`). Random starts use at most half of it. It takes some tenths of a second.
 BUDGET = 1_000_000_000
-# Escapes end when this number, times the number of clusters that are not empty, failed in a row.
+# Escapes end after this number of failures in a row, times the number of non-empty clusters.
 PATIENCE = 3
 # A try descends until a sweep lowers the objective by less than this share; it continues only if it
 # is within the second share of the best. An escape must lower the best by the third share to be
