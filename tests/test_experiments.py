@@ -153,7 +153,7 @@ def test_members_that_share_graphs_find_the_blobs(tmp_path):
     (row,) = rows_of(tmp_path / "sharing.csv")
     assert row["objects"] == "10500"
     for how in ("one each", "five to a graph"):
-        assert float(row[f"ARI told, {how}"]) > 0.95
+        assert float(row[f"ARI K given, {how}"]) > 0.95
 
 
 def test_random_partitions_lose_weight(tmp_path, capsys):

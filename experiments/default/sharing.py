@@ -3,7 +3,7 @@
 python -m experiments.default.sharing [--quick] [--out FOLDER]
 
 Each spectral member with a graph of its own, and five members to a graph, which is the default there. Adjusted Rand index of
-`ConsensusClustering` told the number of classes and not told it, means of three seeds, on two real sets (where they
+`ConsensusClustering` with the number of classes given and not given, means of three seeds, on two real sets (where they
 lie), blobs and moons. The number five was taken from experiments/usenc2020/graphs.py (20 members on four graphs); no
 other number was tried here. Known classes serve for scoring only.
 """
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name, X, y in sets(arguments.quick):
         row: Row = {"set": name, "objects": len(X)}
         for how, n_graphs in (("one each", ONE_EACH), ("five to a graph", None)):
-            for told, K in (("told", len(np.unique(y))), ("not told", None)):
+            for given, K in (("K given", len(np.unique(y))), ("nothing given", None)):
                 scores = []
                 for seed in seeds:
                     generator = EnsembleGenerator(n_graphs=n_graphs, n_jobs=arguments.jobs)
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", UserWarning)
                         scores.append(adjusted_rand_index(y, model.fit_predict(X)))
-                row[f"ARI {told}, {how}"] = float(np.mean(scores))
+                row[f"ARI {given}, {how}"] = float(np.mean(scores))
         rows.append(row)
     show(rows, "Spectral members that share graphs of landmarks")
     write(rows, "sharing", arguments)
