@@ -12,7 +12,6 @@ from scipy.spatial.distance import cdist
 from conclust._random import generator
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import over_partitions
 from conclust.plotting.canvas.figures import (
     axes,
     colour_bar,
@@ -21,6 +20,7 @@ from conclust.plotting.canvas.figures import (
     show_image,
 )
 from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
+from conclust.plotting.canvas.pixels import averaged
 from conclust.plotting.canvas.reading import Pairs, read_membership, read_pairs
 from conclust.plotting.canvas.strips import Strip, read_strips
 from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
@@ -210,7 +210,7 @@ def membership_heatmap(
     elif chosen is not None:
         placed = chosen
     rows = rows[placed]
-    picture = _average(rows, pixels, n_clusters)
+    picture = averaged(rows, pixels, n_clusters)
 
     ax = axes(ax, (min(PAGE, max(0.75 * COLUMN, 1.7 + 0.3 * n_clusters)), 1.05 * COLUMN))
     image = show_image(ax, picture, (-0.5, n_clusters - 0.5, len(rows), 0), aspect="auto")
@@ -253,7 +253,7 @@ def _picture(
             placed = placed[np.argsort(strips[0].colours[objects[placed]], kind="stable")]
     elif chosen is not None:
         placed = chosen if drawn is None else np.argsort(np.argsort(chosen)[drawn])
-    picture = _average(shares[np.ix_(placed, placed)], pixels, pixels)
+    picture = averaged(shares[np.ix_(placed, placed)], pixels, pixels)
     return picture, objects[placed], drawn is not None
 
 
@@ -263,18 +263,3 @@ def _drawn(n_samples: int, random_state: Any, owner: str) -> NDArray[np.int64] |
         return None
     chosen = generator(random_state, owner).choice(n_samples, _MAX_OBJECTS, replace=False)
     return np.sort(chosen)
-
-
-def _average(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
-    """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""
-    finite = ~np.isnan(values)
-    summed, weight = np.where(finite, values, 0.0), finite.astype(np.float64)
-    for axis, most in enumerate((rows, columns)):
-        n = values.shape[axis]
-        if n > most:
-            edges = np.arange(most + 1) * n // most
-            summed = over_partitions(summed, edges, axis=axis)
-            weight = over_partitions(weight, edges, axis=axis)
-    picture = np.full(summed.shape, np.nan)
-    np.divide(summed, weight, out=picture, where=weight > 0)
-    return picture

@@ -13,6 +13,7 @@ from conclust.confidence import cluster_features
 from conclust.confidence.reading import read_features
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes, colour_bar, draw_strips, show_image
+from conclust.plotting.canvas.pixels import averaged
 from conclust.plotting.canvas.strips import read_strips
 from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 
@@ -76,7 +77,7 @@ def signature_heatmap(
     Examples
     --------
     >>> from conclust.plotting import signature_heatmap
-    >>> ax = signature_heatmap([[0, 5], [2, 5], [9, 4], [11, 6]], [0, 0, 1, 1], feature_names=["age", "visits"])
+    >>> ax = signature_heatmap([[0, 5], [2, 4], [9, 7], [11, 6]], [0, 0, 1, 1], feature_names=["age", "visits"])
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['age', 'visits']
     """
@@ -102,7 +103,8 @@ def signature_heatmap(
     if not len(features):
         raise InputError(f"{owner} needs a feature that differs between clusters. Got none.")
     placed = clustered[np.argsort(codes[clustered], kind="stable")]
-    picture = _averaged(_scores(points[np.ix_(placed, features)]), pixels)
+    scores = _scores(points[np.ix_(placed, features)])
+    picture = averaged(scores, pixels, len(features))
 
     width = min(PAGE, max(COLUMN, 1.9 + 0.16 * len(features)))
     ax = axes(ax, (width, 1.2 * COLUMN))
@@ -151,16 +153,3 @@ def _scores(points: NDArray[np.float64]) -> NDArray[np.float64]:
     centred = points - np.nanmean(points, axis=0)
     deviation = np.nanstd(points, axis=0)
     return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))
-
-
-def _averaged(rows: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """Average neighbouring rows to at most so many, without the empty cells."""
-    n = len(rows)
-    if n <= most:
-        return rows
-    starts = np.arange(most) * n // most
-    counts = np.add.reduceat((~np.isnan(rows)).astype(np.float64), starts, axis=0)
-    sums = np.add.reduceat(np.nan_to_num(rows), starts, axis=0)
-    means = np.full(sums.shape, np.nan)
-    np.divide(sums, counts, out=means, where=counts > 0)
-    return means

@@ -1,0 +1,25 @@
+"""Values of many objects, averaged to pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conclust.ensemble.labels import over_partitions
+
+__all__ = ["averaged"]
+
+
+def averaged(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
+    """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""
+    finite = ~np.isnan(values)
+    summed, weight = np.where(finite, values, 0.0), finite.astype(np.float64)
+    for axis, most in enumerate((rows, columns)):
+        n = values.shape[axis]
+        if n > most:
+            edges = np.arange(most + 1) * n // most
+            summed = over_partitions(summed, edges, axis=axis)
+            weight = over_partitions(weight, edges, axis=axis)
+    picture = np.full(summed.shape, np.nan)
+    np.divide(summed, weight, out=picture, where=weight > 0)
+    return picture
