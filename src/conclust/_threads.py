@@ -38,7 +38,7 @@ _forked = False
 T = TypeVar("T")
 R = TypeVar("R")
 
-# In a worker thread: whether its result is no longer needed.
+# Whether the result of a worker thread is no longer needed; read in that thread.
 _STOPPED: ContextVar[Callable[[], bool] | None] = ContextVar("conclust stopped", default=None)
 
 

@@ -74,6 +74,10 @@ def test_neighbouring_objects_are_averaged_without_empty_cells():
         ({"n_features": 0}, ParameterError, "'n_features'"),
         ({"max_pixels": 0}, ParameterError, "'max_pixels'"),
         ({"labels": [0, 1]}, InputError, "120"),
+        ({"labels": None}, InputError, "one label for each object"),
+        ({"labels": {"a": LABELS}}, InputError, "one label for each object"),
+        ({"labels": np.full(120, -1)}, InputError, "needs an object in a cluster"),
+        ({"labels": np.zeros(120, dtype=int)}, InputError, "feature that differs"),
     ],
 )
 def test_invalid_arguments_are_refused(arguments, error, message):

@@ -30,6 +30,10 @@ def reported(K, p=None, references=99, held=0, n_borders=0, of_result=False):
     ("result", "words"),
     [
         (reported(1), "One group."),
+        (
+            reported(1, 0.01),
+            "One group: the data have structure, but no gap between groups is confirmed.",
+        ),
         (reported(1, 0.4), "One group: nothing shows that these objects fall into several."),
         (
             reported(3),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import check_int
+from conclust._validation import check_int, shown
 from conclust.confidence import cluster_features
 from conclust.confidence.reading import read_features
 from conclust.exceptions import InputError
@@ -40,9 +40,9 @@ def signature_heatmap(
 ) -> Axes:
     """Show the values of the features that distinguish each cluster most, for every object.
 
-    A feature belongs to the cluster that it distinguishes most (`conclust.confidence.cluster_features`). Objects are
-    sorted by cluster, features by their cluster and the size of the difference. Values are in standard deviations from the mean
-    of the feature, and colours end at 2.
+    Each feature belongs to the cluster that it distinguishes most (`conclust.confidence.cluster_features`). Objects are
+    sorted by cluster, features by their cluster and the size of the difference. Values are standard deviations from the
+    mean of the feature; the colours saturate at 2.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def signature_heatmap(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If X is not a row of numbers for each label, `feature_names` does not name each column, or no feature
-        distinguishes a cluster.
+        If X is not a row of numbers for each label, `feature_names` does not name each column, no object is in a
+        cluster, or no feature distinguishes one.
     ParameterError
         A parameter is out of its range.
 
@@ -88,6 +88,8 @@ def signature_heatmap(
     assert pixels is not None
     names = _names(X, feature_names)
     n_samples = len(np.asarray(X))
+    if labels is None or isinstance(labels, dict):
+        raise InputError(f"{owner} needs one label for each object. Got {shown(labels)} instead.")
     (strip,) = read_strips(labels, n_samples, owner)
     codes = strip.colours
     points = np.asarray(read_features(X, n_samples, empty_cells=True), dtype=np.float64)
@@ -96,6 +98,8 @@ def signature_heatmap(
             f"'feature_names' must be a name for each of the {points.shape[1]} features. Got {len(names)}."
         )
     clustered = np.flatnonzero(codes >= 0)
+    if not len(clustered):
+        raise InputError(f"{owner} needs an object in a cluster. Got none.")
     numbers, first = np.unique(codes[clustered], return_index=True)
     in_order = np.argsort(np.argsort(first))  # of the numbers, by first appearance
     difference = cluster_features(points, codes).difference[in_order[: len(numbers)]]

@@ -14,7 +14,7 @@ namespace conclust {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::int32_t nobody = std::numeric_limits<std::int32_t>::max();
+constexpr std::int32_t no_landmark = std::numeric_limits<std::int32_t>::max();
 // Distances are far more accurate, unless their squares underflow.
 constexpr double slack = 1e-12;
 constexpr double least_gap = 1e-150;
@@ -49,7 +49,7 @@ struct Sets {
 // The landmarks around one, as columns, the nearest to it first.
 struct Around {
     std::vector<double> columns;
-    std::vector<std::int32_t> numbers;  // `nobody` where a pack is filled up
+    std::vector<std::int32_t> numbers;  // `no_landmark` in the padding of the last pack
     std::vector<double> reach;  // how far the nearest of each pack is from the landmark, at least
 
     void set(const Landmarks& in, std::size_t landmark) {
@@ -76,7 +76,7 @@ struct Around {
             numbers.push_back(near_[i].second);
         }
         add_columns(in.points.data(), numbers, in.d, columns);
-        numbers.resize(reach.size() * wide, nobody);
+        numbers.resize(reach.size() * wide, no_landmark);
     }
 
   private:
@@ -207,7 +207,7 @@ CONCLUST_INLINE void search_around(const double* x, const std::uint32_t* which, 
         double* square = squares + i * k;
         std::int32_t* best = found + i * k;
         std::fill(square, square + k, infinity);
-        std::fill(best, best + k, nobody);
+        std::fill(best, best + k, no_landmark);
         for (std::size_t b = 0; b < in.reach.size(); ++b) {
             const double gap = in.reach[b] - own;
             if (gap > least_gap && gap * gap * (1.0 - slack) > square[k - 1]) {

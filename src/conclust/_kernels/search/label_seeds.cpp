@@ -10,7 +10,8 @@
 namespace conclust {
 namespace {
 
-// A row compared with a centre: its weight, that of the partitions that observed both, their squared distance.
+// The comparison of a row with a centre: the weight of the row, the weight of the partitions that observed both, and the
+// squared distance.
 struct Apart {
     double own_weight = 0.0;
     double both = 0.0;

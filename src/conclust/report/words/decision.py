@@ -142,6 +142,8 @@ def _in_plain_words(reported: Reported, tested: bool) -> str:
     else:
         p = max(selection.p_value, 1.0 / (selection.n_references + 1))
         rejected = p <= selection.settings.get("alpha", 0.05)
+        if K == 1 and rejected:
+            return "One group: the data have structure, but no gap between groups is confirmed."
         if K == 1:
             return "One group: nothing shows that these objects fall into several."
         if rejected:

@@ -52,7 +52,7 @@ class RowSimilarity {
     // until the next call.
     std::span<const Other> row(std::uint32_t slot);
 
-    // The largest positive similarity in the row of a live cluster, the lowest slot if tied; {0, 0} if there is none.
+    // The largest positive similarity in the row of a live cluster, and its slot (the lowest of tied ones); {0, 0} if none is positive.
     Other nearest(std::uint32_t slot);
 
     std::size_t size() const { return masses_.size(); }

@@ -64,7 +64,7 @@ class FactoredSolver {
                std::span<double> second, std::span<double> powers, int threads);
 
     // Moves the sums along a step from its start to the minimum of F within `most` times its
-    // length. Returns the distance. The step may be that of other objects, whose rows are then to follow.
+    // length. Returns the distance. The step may belong to other objects; their rows must then be updated next.
     double step(std::span<const double> sums, std::span<const double> first,
                 std::span<const double> second, std::span<const double> powers, double most);
 

@@ -45,7 +45,7 @@ class GreedyQueue {
         }
     }
 
-    // The most likely successor of the first object, judging by the bounds: the best opponent in
+    // The most likely successor of the first object by the bounds: the best opponent in
     // its last two rounds. This is a guess.
     std::size_t likely_second() const {
         const auto first = static_cast<std::size_t>(levels_.back().winners[0]);
