@@ -249,6 +249,36 @@ def test_an_interrupted_command_prints_one_line_from_its_first_import_on(
     assert printed.count(b"\n") == 1, printed
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_an_import_that_hides_exceptions_ends_the_command(number, tmp_path):
+    """Extension modules, such as NumPy's, turn each exception of their imports into ImportError."""
+    (tmp_path / "hiding.py").write_text(
+        "import os, signal, time\n"
+        "try:\n"
+        f"    os.kill(os.getpid(), {int(number)})\n"
+        "    time.sleep(0.05)\n"
+        "except BaseException as error:\n"
+        "    raise ImportError('hidden') from error\n"
+    )
+    code = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from conclust.cli import _terminable\n"
+        "try:\n"
+        "    with _terminable(ending=False):\n"
+        "        import hiding\n"
+        "        time.sleep(30)\n"
+        "except BaseException as error:\n"
+        "    print(type(error).__name__, 'hiding' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20
+    )
+    name = "KeyboardInterrupt" if number == signal.SIGINT else "_Terminated"
+    assert done.stdout == f"{name} True\n"
+
+
 def test_nothing_is_imported_before_signals_are_handled():
     code = (
         "import re, sys, contextlib, importlib.machinery, importlib.util; before = set(sys.modules); import conclust._entry\n"
@@ -269,7 +299,15 @@ def test_ctrl_c_in_the_middle_of_an_import(module, tmp_path):
     script = SCRIPT.replace('"conclust.cli"', repr(module)).replace(
         'print("handled", flush=True)', "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
     )
-    command = ["combine", str(tmp_path / "labels.npy"), "-k", "2", "--out", str(tmp_path / "out")]
+    command = [
+        "combine",
+        str(tmp_path / "labels.npy"),
+        "-k",
+        "2",
+        "-q",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     done = subprocess.run(
         [sys.executable, "-c", script, *command],
         capture_output=True,

@@ -14,6 +14,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, NoReturn
 
 from conclust.cli.console import STREAM, Voice, speaking
@@ -131,17 +132,45 @@ class _Terminated(BaseException):
     """SIGTERM as an exception, so that temporary files are removed."""
 
 
+def _raise_after_imports(exception: type[BaseException], frame: FrameType | None) -> None:
+    """Raise the exception, or have a timer raise it once no module is being imported.
+
+    Extension modules turn exceptions in their imports into ImportError, and Python drops those in
+    its locks of modules.
+    """
+
+    def raise_later(number: int, frame: FrameType | None) -> None:
+        _raise_after_imports(exception, frame)
+
+    if _is_importing(frame) and hasattr(signal, "setitimer"):  # Windows has no such timer
+        signal.signal(signal.SIGALRM, raise_later)
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        return
+    raise exception
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code is not _run.__code__:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def _terminable(*, ending: bool) -> Iterator[None]:
     """Let SIGTERM and Ctrl-C raise once: further signals do not disturb a process that is already ending.
 
     A process that ends afterwards ignores them to its end, another gets its handlers back.
     """
+    stopped = False
 
-    def stop(number: int, frame: object) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = True
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+        _raise_after_imports(KeyboardInterrupt if number == signal.SIGINT else _Terminated, frame)
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -157,6 +186,8 @@ def _terminable(*, ending: bool) -> Iterator[None]:
             signal.signal(signal.SIGINT, stop)
         yield
     finally:
+        if stopped and hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
         if ending:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
