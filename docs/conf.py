@@ -58,6 +58,8 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
     "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "reference/made/uses",
+    "doc_module": ("conclust",),
     "abort_on_example_error": True,
     "reset_modules": ("matplotlib", "tools.site_look.house_colours"),
     "min_reported_time": 2,

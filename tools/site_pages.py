@@ -408,6 +408,9 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_file() or path.read_text("utf-8") != text:  # Sphinx goes by times
             path.write_text(text, "utf-8")
+    for path in MADE.glob("*.*"):
+        if path.name not in pages:  # Sphinx reads what an earlier version has left
+            path.unlink()
     extra = MADE / "extra"
     extra.mkdir(exist_ok=True)
     (extra / "llms.txt").write_text(llms(), "utf-8")
