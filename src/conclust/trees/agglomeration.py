@@ -239,6 +239,13 @@ def _dissimilarities(
         if whole:
             c = coassociation(ensemble, rows=rows, n_jobs=n_jobs)
             np.subtract(float(ensemble.n_partitions), c, out=block)
+        elif not ensemble.has_missing and not ensemble.is_soft:
+            c = coassociation(ensemble, rows=rows, n_jobs=n_jobs)
+            N = evidence(ensemble, rows=slice(0, 1), n_jobs=n_jobs).copresence[0, 0]  # of all pairs
+            for part in _cached_rows(block):
+                np.divide(c[part], N, out=block[part])
+                np.subtract(1.0, block[part], out=block[part])
+                _snap(block[part])
         else:
             c, N = evidence(ensemble, rows=rows, n_jobs=n_jobs)
             nothing = N == 0

@@ -12,7 +12,7 @@ from tests.naive import straddling as naive
 
 from conclust import EAC, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.consensus.auto.estimator import _taken
-from conclust.consensus.auto.straddling import fine_partitions, straddling
+from conclust.consensus.auto.straddling import Straddling, fine_partitions
 from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
@@ -33,7 +33,7 @@ def test_straddling_matches_its_definition_on_sets(labels, partition, weights):
     labels[0] = np.maximum(labels[0], 0)  # no partition is missing everywhere
     partition = np.unique(partition, return_inverse=True)[1]
     ensemble = Ensemble(labels, weights=weights)
-    actual = straddling(ensemble, partition, np.arange(4))
+    actual = Straddling(ensemble, np.arange(4)).of(partition)
     if partition.max() == 0:
         assert actual == 0.0
     else:
@@ -45,13 +45,15 @@ def test_whole_clusters_straddle_nothing():
     partition = np.repeat([0, 1, 2], 4)
     finer = np.repeat(np.arange(6), 2)
     coarser = np.repeat([0, 1], [8, 4])
-    assert straddling(Ensemble(np.column_stack([finer, coarser])), partition, np.arange(2)) == 0.0
+    assert (
+        Straddling(Ensemble(np.column_stack([finer, coarser])), np.arange(2)).of(partition) == 0.0
+    )
 
 
 def test_independent_partitions_straddle_at_the_chance_level():
     rng = np.random.default_rng(0)
     ensemble = Ensemble(rng.integers(0, 8, size=(20_000, 20)))
-    assert straddling(ensemble, rng.integers(0, 5, 20_000), np.arange(20)) == pytest.approx(
+    assert Straddling(ensemble, np.arange(20)).of(rng.integers(0, 5, 20_000)) == pytest.approx(
         1, abs=0.01
     )
 
@@ -60,8 +62,8 @@ def test_straddling_reads_the_selected_partitions_only():
     partition = np.repeat([0, 1], 4)
     good, bad = np.repeat(np.arange(4), 2), np.tile([0, 1, 2, 3], 2)
     ensemble = Ensemble(np.column_stack([good, bad]))
-    assert straddling(ensemble, partition, np.array([0])) == 0.0
-    assert straddling(ensemble, partition, np.array([1])) > 0.5
+    assert Straddling(ensemble, np.array([0])).of(partition) == 0.0
+    assert Straddling(ensemble, np.array([1])).of(partition) > 0.5
 
 
 def test_fine_partitions_are_the_upper_half_of_the_informative_ones():
@@ -114,11 +116,11 @@ def test_a_tree_with_clearly_fewer_straddled_borders_is_chosen():
     X, _ = make_blobs(300, centers=4, n_features=2, cluster_std=2.0, random_state=3)
     ensemble = Ensemble(members(X))
     model = AutoConsensus(4).fit(ensemble)
-    fine = fine_partitions(ensemble)
-    assert model.straddling_ == pytest.approx(straddling(ensemble, model.labels_, fine))
+    straddling = Straddling(ensemble, fine_partitions(ensemble))
+    assert model.straddling_ == pytest.approx(straddling.of(model.labels_))
     certain = ensemble.reweighted(certainty_weights(ensemble) ** 2)
     for tree in (EAC(4).fit(ensemble), LWEA(4).fit(certain)):
-        assert model.straddling_ <= straddling(ensemble, tree.labels_, fine) + 0.03
+        assert model.straddling_ <= straddling.of(tree.labels_) + 0.03
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
 from conclust._validation import refuse
 from conclust.consensus.auto.number import Support, alternatives_of, best_number, reason_of
-from conclust.consensus.auto.straddling import fine_partitions, straddling
+from conclust.consensus.auto.straddling import Straddling, fine_partitions
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
 from conclust.consensus.auto.votes import certain_clusters, part_of, shares_of_votes, votes_for
 from conclust.consensus.base import Method, PlacingClusterer
@@ -318,8 +318,9 @@ class AutoConsensus(PlacingClusterer):
     ) -> GrownTrees:
         """Return the trees with the number of clusters that they indicate."""
         stage("number of clusters")
-        fine = fine_partitions(part)
-        indicated, supports = best_number(part, list(matrices.values()), fine, self.max_clusters)
+        straddling = Straddling(part, fine_partitions(part))
+        trees = list(matrices.values())
+        indicated, supports = best_number(part, trees, straddling, self.max_clusters)
 
         def choose(cuts: dict[str, NDArray[np.int64]]) -> CutOfTree:
             votes = {name: votes_for(part, labels, counting) for name, labels in cuts.items()}
@@ -327,7 +328,7 @@ class AutoConsensus(PlacingClusterer):
                 name: shares_of_votes(part.indicator, votes_of_name).argmax(axis=1)
                 for name, votes_of_name in votes.items()
             }
-            across = {name: straddling(part, labels, fine) for name, labels in placed.items()}
+            across = {name: straddling.of(labels) for name, labels in placed.items()}
             name = _taken(across)
             return CutOfTree(name, across[name], votes[name], cuts[name])
 

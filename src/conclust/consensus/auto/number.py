@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.consensus.auto.straddling import straddling
+from conclust.consensus.auto.straddling import Straddling
 from conclust.ensemble import Ensemble
 from conclust.trees.dendrogram import common_number, cut, lifetimes
 
@@ -61,7 +61,7 @@ class Support:
 def best_number(
     ensemble: Ensemble,
     trees: list[NDArray[np.float64]],
-    fine: NDArray[np.int64],
+    straddling: Straddling,
     most: int | None = None,
 ) -> tuple[int, list[Support]]:
     """Choose the number of clusters.
@@ -72,8 +72,8 @@ def best_number(
         The members.
     trees : list of ndarray of shape (n_samples - 1, 4)
         Dendrograms of its objects, with heights from 0 to 1. The first one gives the lifetimes.
-    fine : ndarray of int
-        Indices of the partitions that should respect the borders.
+    straddling : Straddling
+        Of the partitions that should respect the borders.
     most : int, default=None
         Maximum number considered. None: twice the maximum over the partitions, from 10 to 60. At most the number that
         all partitions have, if they have the same (see `common_number`).
@@ -101,7 +101,7 @@ def best_number(
         if life <= max(best, _NOTHING):  # the support of later numbers is at most their lifetime
             break
         cuts = [cut(tree, K) for tree in trees]
-        straddled = [straddling(ensemble, labels, fine) for labels in cuts]
+        straddled = [straddling.of(labels) for labels in cuts]
         across = min(straddled)
         even = _evenness(cuts[straddled.index(across)])
         support = _plain(life, across) * min(1.0, even / _EVEN)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust.ensemble import Ensemble
 
-__all__ = ["fine_partitions", "straddling"]
+__all__ = ["Straddling", "fine_partitions"]
 
 
 def fine_partitions(ensemble: Ensemble) -> NDArray[np.int64]:
@@ -18,10 +20,8 @@ def fine_partitions(ensemble: Ensemble) -> NDArray[np.int64]:
     return np.flatnonzero(counting & (counts >= np.median(counts[counting])))
 
 
-def straddling(
-    ensemble: Ensemble, labels: NDArray[np.int64], partitions: NDArray[np.int64]
-) -> float:
-    """Measure how far clusters of the given partitions lie across the borders of a partition.
+class Straddling:
+    """Measures how far clusters of some partitions lie across the borders of another partition.
 
     A cluster C of a member and a cluster A of the partition fit if one holds the other, or they
     share nothing. Other overlaps are summed, and divided by their sum if all clusters were
@@ -36,50 +36,73 @@ def straddling(
     ----------
     ensemble : Ensemble
         The members.
-    labels : ndarray of int64 of shape (n_samples,)
-        The partition: 0 to K - 1 for its objects.
     partitions : ndarray of int
         Members to examine.
-
-    Returns
-    -------
-    float
-        0 where every cluster of the members is within one of the partition, or made of whole ones;
-        about 1 where members and partition have nothing to do with each other. 0 for one cluster.
 
     Notes
     -----
     Clusters that a gap separates are cut apart by every partition that is fine enough; borders drawn
     through the middle of a crowd are elsewhere in each of them.
     """
-    K = int(labels.max()) + 1
-    if K == 1:
-        return 0.0
-    partition_of = ensemble.column_partitions
-    n = len(labels)
-    member_of = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
-    looked_at = np.zeros(ensemble.n_partitions, dtype=np.bool_)
-    looked_at[partitions] = True
-    columns = np.flatnonzero(looked_at[partition_of])
-    shared = np.asarray((member_of @ ensemble.indicator).toarray())[:, columns]
-    if ensemble.has_missing:
-        observed = np.asarray(member_of @ ensemble.present.astype(np.float64))[
-            :, partition_of[columns]
-        ]
-    else:
-        observed = np.repeat(np.bincount(labels, minlength=K)[:, None], len(columns), axis=1)
-    total = observed.sum(axis=0)
-    size = shared.sum(axis=0)
-    nonempty = size > 0
-    shared, observed, total, size = (
-        shared[:, nonempty],
-        observed[:, nonempty],
-        total[nonempty],
-        size[nonempty],
-    )
-    weight = ensemble.partition_weights[partition_of[columns[nonempty]]] / total
-    of_own = np.divide(shared, observed, out=np.zeros_like(shared), where=observed > 0)
-    straddled = shared * np.minimum(1.0 - of_own, 1.0 - shared / size)
-    expected = observed * (size / total) * np.minimum(1.0 - size / total, 1.0 - observed / total)
-    chance = float(expected.sum(axis=0) @ weight)
-    return max(0.0, float(straddled.sum(axis=0) @ weight)) / chance if chance > 0 else 0.0
+
+    def __init__(self, ensemble: Ensemble, partitions: NDArray[np.int64]) -> None:
+        partition_of = ensemble.column_partitions
+        examined = np.zeros(ensemble.n_partitions, dtype=np.bool_)
+        examined[partitions] = True
+        columns = np.flatnonzero(examined[partition_of])
+        clusters = ensemble.indicator[:, columns].tocoo()
+        # An entry per object and cluster, by object.
+        self._objects = clusters.row.astype(np.int64)
+        self._columns = clusters.col.astype(np.int64)
+        self._values = clusters.data if ensemble.is_soft else None
+        self._partition_of = partition_of[columns]
+        self._weights = ensemble.partition_weights[self._partition_of]
+        self._present = ensemble.present.astype(np.float64) if ensemble.has_missing else None
+
+    def of(self, labels: NDArray[np.int64]) -> float:
+        """Return the straddling of a partition.
+
+        Parameters
+        ----------
+        labels : ndarray of int64 of shape (n_samples,)
+            The partition: 0 to K - 1 for its objects.
+
+        Returns
+        -------
+        float
+            0 where every cluster of the members is within one of the partition, or made of whole ones;
+            about 1 where members and partition have nothing to do with each other. 0 for one cluster.
+        """
+        K = int(labels.max()) + 1
+        if K == 1:
+            return 0.0
+        shape = K, len(self._partition_of)
+        pairs = labels[self._objects] * shape[1] + self._columns
+        shared = np.bincount(pairs, self._values, K * shape[1]).reshape(shape).astype(np.float64)
+        observed = self._observed(labels, K)
+        total = observed.sum(axis=0)
+        size = shared.sum(axis=0)
+        nonempty = size > 0
+        shared, observed, total, size = (
+            shared[:, nonempty],
+            observed[:, nonempty],
+            total[nonempty],
+            size[nonempty],
+        )
+        weight = self._weights[nonempty] / total
+        of_own = np.divide(shared, observed, out=np.zeros_like(shared), where=observed > 0)
+        straddled = shared * np.minimum(1.0 - of_own, 1.0 - shared / size)
+        expected = (
+            observed * (size / total) * np.minimum(1.0 - size / total, 1.0 - observed / total)
+        )
+        chance = float(expected.sum(axis=0) @ weight)
+        return max(0.0, float(straddled.sum(axis=0) @ weight)) / chance if chance > 0 else 0.0
+
+    def _observed(self, labels: NDArray[np.int64], K: int) -> NDArray[Any]:
+        """Return how many objects of each cluster the partition of each column has observed."""
+        if self._present is None:
+            sizes = np.bincount(labels, minlength=K)
+            return np.repeat(sizes[:, np.newaxis], len(self._partition_of), axis=1)
+        n = len(labels)
+        member_of = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
+        return np.asarray(member_of @ self._present)[:, self._partition_of]
