@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _RUN = re.compile(r"python -m experiments\.([\w.]+)")
 _PACKAGES = {"conclust": "src/conclust", "experiments": "experiments", "tools": "tools"}
 _KERNELS = "src/conclust/_kernels/"
-# How results are written, kept and drawn decides no number, nor what reads and checks what users give, or tells them.
+# Code that does not change numbers: it writes, keeps and draws results, or reads and checks input, or prints.
 _NO_SOURCES = (
     *(f"experiments/{name}.py" for name in ("definitions", "drawing", "kept", "origin", "output")),
     *(

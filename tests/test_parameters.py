@@ -176,7 +176,7 @@ def test_docstrings_state_the_declared_ranges(declared):
         return
     first = takes.split(",")[0].split(" or ")[0]
     assert first == next(kind.__name__ for kind in (bool, int, float) if kind in one.kinds)
-    if one.rule != Range():  # the usual ranges, 1 or more and 0 or more, need no mention
+    if one.rule != Range():  # the usual ranges, 1 or more and 0 or more, need not be mentioned
         described = Range(**said(meaning))
         if int in one.kinds:
             assert described.whole(one.name) == one.rule.whole(one.name)

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 # The attributes by which a browser fetches what it shows, and the elements where others do.
 LOADING = ("src", "srcset", "poster", "background")
 LOADED = {"link": "href", "image": "href", "use": "href", "object": "data"}
-# Links in the head that tell of another page, and fetch nothing.
+# Links in the head that name another page without fetching it.
 TOLD = {"author", "canonical", "help", "license", "next", "prev", "index", "search", "alternate"}
 LISTED = re.compile(r"\]\(([^)]+)\)")
 FROM_STYLE = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)", re.IGNORECASE)
@@ -60,7 +60,7 @@ def of_style(text: str) -> list[str]:
 def wrong(root: Path) -> Iterator[str]:
     """Yield what is wrong with a site, a sentence each."""
     files = [path.resolve() for path in sorted(root.rglob("*.html"))]
-    # The theme keeps a template among its styles, which is no page.
+    # The theme keeps a template, which is not a page, among its styles.
     pages = {path: Page(path.read_text("utf-8")) for path in files if path.parent.name != "_static"}
     if not pages:
         yield f"{root} has no page"

@@ -16,7 +16,7 @@ __all__ = ["ALLOWED", "unexplained"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Pattern of a report -> why it is no fault.
+# Pattern of a report -> why it is not a fault.
 ALLOWED = {
     r"conclust\.[\w.]+ is not a Union": "a Literal of several words, which stubtest takes for a Union",
     r"conclust\.([\w.]+\._\w+|_parameters\.parameters_of) is inconsistent, (stub does not have parameter|runtime does not have \*)": (

@@ -81,7 +81,7 @@ def _ring_around(rng: np.random.Generator, n: int) -> tuple[Points, Classes]:
     return np.where(y[:, None] == 0, 0.0, ring) + 0.5 * rng.normal(size=(n, 2)), y
 
 
-# Sets of 600 points with borders that are no three equal Gaussians.
+# Sets of 600 points other than three equal Gaussians.
 BORDERS: dict[str, Callable[[np.random.Generator, int], tuple[Points, Classes]]] = {
     "two Gaussians, 4 sd, 9 : 1": lambda rng, n: gaussians(rng, n, 4.0, shares=(9.0, 1.0)),
     "two Gaussians, 5 sd, 9 : 1": lambda rng, n: gaussians(rng, n, 5.0, shares=(9.0, 1.0)),

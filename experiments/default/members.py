@@ -10,7 +10,7 @@ The numbers of clusters of the members are drawn from a range:
 - "fine": the upper half of it.
 
 Ensembles have 40 members, of one kind or in shares of several, and all methods combine the same ones: with the
-number of clusters told, and with the number found. `AutoConsensus` finds it by itself; the others take what the
+number of clusters given, and with the number found. `AutoConsensus` finds it by itself; the others take what the
 lifetime in the tree of EAC shows of the same ensemble. k-means with the true number (best of ten starts) is
 beside them. The known classes serve for scoring only.
 """

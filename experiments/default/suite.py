@@ -53,7 +53,7 @@ RANGES: dict[str, Callable[[int], range]] = {
     "fine": lambda n: range(max(2, min(50, isqrt(n)) // 2), min(50, max(10, isqrt(n))) + 1),
 }
 GROUPS = ("textbook", "blobs", "clouds", "shapes", "real")
-# Method -> how it is made from a number of clusters (None: not told), and whether it can find one.
+# Method -> how it is made from a number of clusters (None: not given), and whether it can find one.
 METHODS: dict[str, tuple[Callable[[int | None], Any], bool]] = {
     "AutoConsensus": (lambda k: AutoConsensus(k, random_state=0), True),
     "EAC": (EAC, True),

@@ -53,7 +53,7 @@ def fitted(labels: NDArray[Any], divergence: str, solver: str, Y: NDArray[np.flo
         random_state=0,
     )
     with warnings.catch_warnings():
-        # A run that is cut off is told so in the table.
+        # The table marks runs that were cut off.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(labels)
 

@@ -28,7 +28,7 @@ from experiments.paper_sets import SETS, here, members, points
 from experiments.pcc2013.printed import AVERAGES, COLUMNS
 
 KIND = "ensemble 2"
-# The sets of which a cell is not reached.
+# Sets with a published value that was not reached.
 CHOSEN = ("iris", "std-yeast-cell", "ionosphere", "optdigits")
 DIVERGENCES = {"PCC-KL": "kl", "PCC-l2": "l2"}
 SCALINGS = ("as they come", "[0, 1]", "standard")
@@ -56,7 +56,7 @@ def measure(unit: str, names: list[str]) -> dict[str, Any]:
         ways: dict[str, dict[str, Any]] = {
             "best of starts": {},
             "nK steps": {"solver": "greedy", "init": "random", "n_init": 1, "max_iter": k},
-            # Inside the simplex: a corner is no start for KL.
+            # Inside the simplex: KL cannot start from a corner.
             "from the classes": {"init": 0.98 * np.eye(k)[y] + 0.02 / k},
         }
         values = {}

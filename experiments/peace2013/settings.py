@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 ENSEMBLES = 20
-SHARE = 0.9  # of the objects, that a member of ensemble 2 sees
+SHARE = 0.9  # share of the objects in a member of ensemble 2
 RUNS = 20  # from random starts, on one ensemble of texts
 LEAST_DOCUMENTS = 40
 DIMENSIONS = {"miniN": 500, "webkb": 335}

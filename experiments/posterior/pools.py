@@ -30,7 +30,7 @@ from experiments.output import Row, options, show, stopwatch, write
 MEMBERS = 20
 LOSSES: tuple[Loss, ...] = ("vi", "binder")
 ALWAYS = ("MedianPartition", "AddRemAdd", "EAC")
-# Cuts of the tree: up to so many clusters.
+# Maximum number of clusters of the cuts of the tree.
 CUTS = 150
 _ROUNDING = 1e-12
 

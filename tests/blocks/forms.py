@@ -10,10 +10,10 @@ from tests.cases import planted
 import conclust
 
 # name of the form -> (class, parameters, closeness to the fit in memory).
-# "equal": to rounding. "close": as far as objects are placed to a tolerance. "near": as far as iterations
-# end within one. "batch": equal but for noise, whose own label draws it to where it is in memory only.
-# "anywhere": so, and objects that are noise everywhere are as good in any cluster. "optimum": another path
-# to it.
+# "equal": to rounding. "close": to the tolerance with which objects are placed. "near": to the tolerance of
+# the iterations. "batch": equal except for noise, which in memory is attracted by its own labels.
+# "anywhere": like "batch", and objects that are noise in all partitions may be in any cluster. "optimum": the
+# same optimum, reached on another path.
 FORMS = {
     "PCC l2": ("PCC", {"divergence": "l2"}, "optimum"),
     "PCC kl, landmarks": ("PCC", {"solver": "landmark"}, "close"),

@@ -92,7 +92,7 @@ def test_finer_columns_count_if_they_respect_the_parts():
     labels, consensus = halves(4)
     labels[:40, 0] = 5 + np.arange(40) % 3  # three pieces of the first half
     assert cluster_splits(consensus, labels).n_partitions[0] == 4
-    # 90 to 10: columns that have both together are no split, however pure.
+    # 90 to 10: columns that have both together do not split the cluster, however pure they are.
     few = np.zeros((100, 5), dtype=int)
     few[90:, :2] = 1
     assert cluster_splits(np.zeros(100, dtype=int), few).n_partitions[0] == 2

@@ -104,7 +104,7 @@ def test_join_refuses_invalid_arguments():
         Ensemble.join([table], on="id")
     with pytest.raises(InputError, match="2 is in a table, and not among"):
         Ensemble.join({"a": table}, "id", objects=[1, 3])
-    with pytest.raises(InputError, match="1 occur again"):
+    with pytest.raises(InputError, match="1 are repeated"):
         Ensemble.join({"a": table}, "id", objects=[1, 2, 2])
 
 

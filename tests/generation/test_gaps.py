@@ -29,7 +29,7 @@ def test_gaps_are_counted_by_column():
     X[4, 2] = np.nan
     X[4, 0] = np.inf
     assert refusal(X) == (
-        "Input X contains NaN in columns 1 (3 rows), 2 (1 row): fill them before, e.g. with scikit-learn's "
+        "Input X contains NaN in columns 1 (3 rows), 2 (1 row): fill them first, e.g. with scikit-learn's "
         "SimpleImputer, or use `conclust cluster --impute median`."
     )
 

@@ -60,7 +60,7 @@ def test_losses_agree_with_the_measures():
 
 
 def test_the_cost_of_splitting_follows_the_convention_of_salso():
-    # One draw, all together; the estimate separates: only separations are wrong.
+    # One draw with a single cluster: each pair that the estimate separates is an error.
     draw = Ensemble([[0], [0], [0], [0]])
     for a in (0.5, 1.5):
         assert expected_loss(draw, [0, 0, 1, 1], loss="binder", split_cost=a) == a * 2 * 4 / 16

@@ -163,7 +163,7 @@ def dip(sample):
 
         far = size - 1
         for i in range(d):
-            # Just left of a value, and at it; but for the mode the function has no jump there.
+            # Just left of a value and at it: the function is continuous there, except at the mode.
             before = left[i] if i <= mode else right[i]
             after = right[i] if i >= mode else left[i]
             at_most([(before, 1), (far, -1)], below[i])

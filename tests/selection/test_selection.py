@@ -547,7 +547,7 @@ def test_a_number_too_large_for_the_points_is_not_chosen():
     assert selection.table["resamples_with_k"].tolist() == [1, 0, 0, 0]
     assert selection.alternatives == ()
     assert not any("largest number tried" in doubt for doubt in selection.doubts)
-    assert quick(X, k=[4, 6]).n_clusters in (4, 6)  # none of them is there: all the same
+    assert quick(X, k=[4, 6]).n_clusters in (4, 6)  # although the data have neither number
 
 
 @QUIET

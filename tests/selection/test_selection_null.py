@@ -96,7 +96,7 @@ def test_the_null_of_m3c_rejects_too_seldom():
 
 
 def test_the_null_of_m3c_has_less_power():
-    # Three clusters in many features, which rotations see.
+    # Three clusters in many features, which the null of rotations rejects.
     rng = rng_of(2)
     centers = np.zeros((3, 400))
     np.fill_diagonal(centers, 4.9 / np.sqrt(2))

@@ -74,7 +74,7 @@ def refuse_gaps(
     gaps = np.isnan(points).sum(axis=0)
     if not empty_cells and gaps.any():
         raise InputError(
-            f"{what} contains NaN in {_places(X, gaps)}: fill them before, e.g. with scikit-learn's "
+            f"{what} contains NaN in {_places(X, gaps)}: fill them first, e.g. with scikit-learn's "
             "SimpleImputer, or use `conclust cluster --impute median`."
         )
     infinite = np.isinf(points).sum(axis=0)

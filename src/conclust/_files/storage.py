@@ -121,7 +121,7 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
 def sync_folder(folder: PathLike) -> None:
     """Flush a folder to the disk, so that the names moved into it survive a power cut."""
     if os.name == "nt":
-        return  # Windows opens no folders; its file system journals the names
+        return  # Windows cannot open folders; its file system journals names
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -92,7 +92,7 @@ def _restricted(
     n = len(observed)
     if pairs.n_samples != n:
         raise InputError(
-            f"The 'pairs' of {owner} are evidence on {pairs.n_samples} objects, but the labels are of "
+            f"The 'pairs' of {owner} cover {pairs.n_samples} objects, but the labels have "
             f"{n}. Draw the pairs from the same ensemble."
         )
     degrees = np.diff(pairs.indptr)

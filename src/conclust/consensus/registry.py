@@ -15,7 +15,7 @@ __all__ = ["method_named", "methods", "near_names"]
 
 
 def methods() -> list[Method]:
-    """List the consensus methods with their needs, inputs, results and costs.
+    """List the consensus methods with their requirements, inputs, results and costs.
 
     Returns
     -------

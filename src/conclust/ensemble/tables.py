@@ -234,7 +234,7 @@ def _places(
         order = identifiers(requested, name)
     places = {one: i for i, one in enumerate(order)}
     if len(places) < len(order):
-        raise InputError(f"Identifiers must be different. {len(order) - len(places)} occur again.")
+        raise InputError(f"Identifiers must be different. {len(order) - len(places)} are repeated.")
     strange = next((one for ids in used for one in ids if one not in places), None)
     if strange is not None:
         raise InputError(

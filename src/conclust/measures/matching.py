@@ -355,7 +355,7 @@ def _identifiers(ids: Any, name: str, n: int) -> list[Any]:
             f"{name!r} must be one identifier per object, {n} in total. Got {len(names)}."
         )
     if len(set(names)) < n:
-        raise InputError(f"{name!r} must be different. {n - len(set(names))} of them occur again.")
+        raise InputError(f"{name!r} must be different. {n - len(set(names))} of them are repeated.")
     return names
 
 

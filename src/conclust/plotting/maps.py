@@ -129,7 +129,9 @@ def _places(X: Any, n: int, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.
     """Return the coordinates of some of the n objects, and the variance along either axis."""
     if isinstance(X, Ensemble):
         if X.n_samples != n:
-            raise InputError(f"X must be of the {n} objects of the labels. Got {X.n_samples}.")
+            raise InputError(
+                f"X must have a row for each of the {n} objects of the labels. Got {X.n_samples} rows."
+            )
         share = np.sqrt(X.column_weights / X.partition_weights.sum())
         return _components(sp.csr_array(X.indicator[rows] * share[np.newaxis, :]))
     points = point_rows(X, n, also=", or be an Ensemble")[rows].astype(np.float64)

@@ -260,7 +260,7 @@ def test_cspa_accepts_sampled_pairs():
 
 def test_pairs_of_other_objects_are_refused():
     pairs = sample_pairs(E1, 2, random_state=0)
-    with pytest.raises(InputError, match="evidence on 4 objects, but the labels are of 6"):
+    with pytest.raises(InputError, match="cover 4 objects, but the labels have 6"):
         CSPA(2, pairs=pairs).fit(E2)
     with pytest.raises(ParameterError, match="'pairs' parameter of CSPA"):
         CSPA(2, pairs=0).fit(E2)

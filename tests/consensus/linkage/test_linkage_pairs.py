@@ -144,7 +144,7 @@ def test_sampled_pairs_find_planted_clusters():
 
 def test_pairs_of_other_objects_are_refused():
     pairs = sample_pairs(Ensemble(E1), 2, random_state=0)
-    with pytest.raises(InputError, match="evidence on 4 objects, but the labels are of 6"):
+    with pytest.raises(InputError, match="cover 4 objects, but the labels have 6"):
         EAC(linkage="single", pairs=pairs).fit(E2)
     partly = np.array(E1)
     partly[3] = -1
@@ -209,7 +209,7 @@ def test_all_methods_read_pairs_the_same_way(name):
     for wrong in (0, 1.5, True, "all"):
         with pytest.raises(ParameterError, match=f"'pairs' parameter of {name} must be an int in"):
             METHODS[name](wrong).fit(labels)
-    with pytest.raises(InputError, match=f"'pairs' of {name} are evidence on 30 objects"):
+    with pytest.raises(InputError, match=f"'pairs' of {name} cover 30 objects"):
         METHODS[name](others).fit(labels)
     labels[3] = -1
     with pytest.raises(InputError, match=f"'pairs' of {name} hold evidence on objects that"):

@@ -185,5 +185,5 @@ def test_a_share_of_the_pairs_finds_planted_clusters():
 
 
 def test_a_pattern_of_other_objects_is_refused():
-    with pytest.raises(InputError, match="on 20 objects, but the labels are of 30"):
+    with pytest.raises(InputError, match="cover 20 objects, but the labels have 30"):
         WeightedPCC(3, pairs=every_pair(20)).fit(noisy(n=30)[0])

@@ -81,7 +81,7 @@ void gram_of(const LabelView& labels, const Each& each, std::span<typename Each:
     }
     edges.push_back(m);
     const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
-    // No thread without a task: on a busy machine, waiting threads cost more than small work.
+    // No more threads than tasks: on a busy machine, waiting threads cost more than small work.
     [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
     Interruption interruption;
 #pragma omp parallel default(none) num_threads(team) \

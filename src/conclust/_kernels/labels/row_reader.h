@@ -1,4 +1,4 @@
-// The row of a label matrix at hand as the entries of the indicator B, partition by partition.
+// The current row of a label matrix as the entries of the indicator B, partition by partition.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct RowEntry {
     double value;
 };
 
-// The entries of one partition in the row at hand: [begin, end), none if the row is noise in it.
+// The entries of one partition in the current row: [begin, end), none if the row is noise in it.
 struct RowBlock {
     std::size_t member;
     std::size_t begin;
@@ -32,7 +32,7 @@ class RowReader {
     }
 
     std::vector<RowEntry> entries;     // those of the blocks come first
-    std::span<const RowBlock> blocks;  // of the row at hand
+    std::span<const RowBlock> blocks;  // of the current row
 
   private:
     template <class Code>

@@ -79,7 +79,7 @@ Code largest_code(const Code* codes, std::size_t size) {
     return largest_body(codes, size);
 }
 
-// `counts` has a place more than there are clusters.
+// `counts` has one more entry than there are clusters.
 template <class Code>
 void count_clusters(const Code* codes, std::size_t n, std::size_t m, const std::int64_t* offsets,
                     std::int64_t* counts) {

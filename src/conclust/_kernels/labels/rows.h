@@ -22,7 +22,7 @@ void count_reserved(const LabelView& labels, std::span<std::int64_t> missing,
 // Adds to sizes (T) the number of objects of every cluster, of soft partitions by the most probable one.
 void cluster_sizes(const LabelView& labels, std::span<std::int64_t> sizes);
 
-// A 64-bit signature of which objects each partition (m) observed: equal presence, equal signature.
+// A 64-bit signature of which objects each partition (m) observed: equal sets have equal signatures.
 // Only as many objects are read as needed to distinguish all partitions.
 void presence_signatures(const LabelView& labels, std::span<std::uint64_t> signature);
 

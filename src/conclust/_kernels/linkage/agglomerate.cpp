@@ -162,7 +162,7 @@ class Chain {
 
     double* row(std::size_t slot) { return matrix_ + slot * width_; }
 
-    // Copies into the row the entries that clusters formed since its last reading hold.
+    // Copies into the row its entries with the clusters formed since it was last read.
     void refresh(std::size_t slot) {
         double* entries = row(slot);
         for (std::size_t r = recent_.size(); r-- > 0 && born_[recent_[r]] > fresh_[slot];) {
@@ -326,7 +326,7 @@ class Chain {
     std::vector<double> top_;           // height at which the cluster was formed
     std::vector<std::int64_t> lowest_;  // its lowest starting cluster
     std::vector<std::uint32_t> born_;   // the merge that formed it; 0: a starting cluster
-    std::vector<std::uint32_t> fresh_;  // merges that its row knows of
+    std::vector<std::uint32_t> fresh_;  // number of merges already applied to its row
     std::vector<std::uint32_t> place_;  // in the chain
     std::vector<Slot> chain_;
     std::vector<Slot> recent_;  // merged clusters that are alive, by birth

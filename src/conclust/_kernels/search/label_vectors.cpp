@@ -11,7 +11,7 @@
 namespace conclust {
 namespace {
 
-// The row at hand, and what clusters hold, in rows of `width` numbers, for the losses of squares.
+// The current row, and what clusters hold, in rows of `width` numbers, for the losses of squares.
 struct RowGains {
     std::span<const RowBlock> blocks;
     const RowEntry* entries;
@@ -283,7 +283,7 @@ class Clusters {
     // The increase of f, or of the square, from x to y.
     double growth(double x, double y) const { return powers() ? f(y) - f(x) : (y - x) * (y + x); }
 
-    // The part of the loss of one object of row i, the one at hand, that no cluster changes.
+    // The part of the loss of one object of row i, the current one, that no cluster changes.
     double spread_of_row(std::size_t i) const {
         double sum = 0.0;
         for (const RowBlock& block : row_.blocks) {
@@ -315,7 +315,7 @@ class Clusters {
         return sum - xlogx(p);
     }
 
-    // Puts all copies of row i, the one at hand, into cluster k (sign 1) or takes them out (sign -1).
+    // Puts all copies of row i, the current one, into cluster k (sign 1) or takes them out (sign -1).
     void change(std::size_t k, std::size_t i, double sign) {
         const double c = sign * counts_[i];
         for (const RowBlock& block : row_.blocks) {
@@ -376,7 +376,7 @@ class Clusters {
         return kept;
     }
 
-    // By how much less is lost when all copies of row i, the one at hand, join each cluster, but for a
+    // By how much less is lost when all copies of row i, the current one, join each cluster, but for a
     // common constant.
     void gains(std::size_t i) {
         std::fill(gain_.begin(), gain_.end(), 0.0);
@@ -406,7 +406,7 @@ class Clusters {
         }
     }
 
-    // The gain of cluster k, which holds row i, the one at hand, if the row were not there: of whole numbers.
+    // The gain of cluster k, which holds row i, the current one, if the row were not there: of whole numbers.
     double gain_without(std::size_t k, std::size_t i) {
         const double c = counts_[i];
         double gain = 0.0;

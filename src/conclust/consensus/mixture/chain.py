@@ -152,7 +152,7 @@ class Chain:
         n_burn_in, n_draws : int
             Numbers of sweeps before draws are kept, and of draws kept.
         reference : ndarray of shape (n, K)
-            A membership that names the clusters: each draw's are named so that its memberships come
+            A membership that numbers the clusters: those of each draw are numbered so that its memberships come
             nearest, in squares, to the mean of this one and those kept so far.
         rng : Generator
             Source of all draws.

@@ -209,8 +209,8 @@ class _Work:
     def leap(self, before: NDArray[np.float64], f: float, ratio: float) -> float:
         """Extend the last sweep's step if that lowers f; return f.
 
-        Sweeps converge linearly: of steps that shrink by r = sqrt(ratio) each, r / (1 - r) more of
-        the last one are to come. No membership falls below a tenth of itself.
+        Sweeps converge linearly: if each step is r = sqrt(ratio) of the one before, r / (1 - r) times
+        the last step remain. No membership falls below a tenth of itself.
         """
         shrink = min(float(np.sqrt(ratio)), _MOST_SHRINK)
         reached = self.Y.copy()

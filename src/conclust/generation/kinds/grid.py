@@ -23,7 +23,7 @@ from conclust.generation.sizes import OWNER, Plan, Sizes, clip, label_type
 
 __all__ = ["ALL_PAIRS", "Run", "plan_mixed", "plan_runs"]
 
-# Algorithms of "mixed" that see all pairs of objects: one tree, or one embedding, serves all numbers.
+# Algorithms of "mixed" that use all pairs of objects: one tree, or one embedding, serves all numbers.
 ALL_PAIRS: dict[str, Recipe] = {
     **{name: TreeRecipe(name) for name in TREES},
     "dense_spectral": SpectralRecipe(),

@@ -67,7 +67,7 @@ class Rows:
         self._owner = owner
         self._X = X
         shape = tuple(X.shape)
-        if not all(isinstance(size, int | np.integer) for size in shape):  # NaN: Dask does not know
+        if not all(isinstance(size, int | np.integer) for size in shape):  # NaN: unknown to Dask
             raise InputError(
                 f"{owner} must know how many objects there are. Got a Dask array of shape {shape}: "
                 "X.compute_chunk_sizes() finds out."

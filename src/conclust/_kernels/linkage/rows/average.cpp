@@ -29,7 +29,7 @@ void AverageChain::step() {
     if (best.value == 0.0) {
         best.slot = pairs_.lowest_but(tip);
     }
-    // Nearer than the cluster before, so that it is none of the chain; rounding may say otherwise.
+    // Nearer than the previous cluster, so not yet in the chain, except by a rounding error.
     if (chain_.size() >= 2 && (best.value <= links_.back() || in_chain_[best.slot] != 0)) {
         join_last_two();
     } else {

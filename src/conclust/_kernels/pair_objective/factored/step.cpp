@@ -41,7 +41,7 @@ void step_block(const Stepping& part) {
     Entries entries = all_entries(*part.presence);
     std::vector<double> d(s), first(width, 0.0), second(width, 0.0);
     Powers& powers = *part.powers;
-    // Of hard labels none of which is missing nothing but their number is needed, without A.
+    // Complete hard labels need only their number, and not A.
     const bool known = part.sums == nullptr && in.labels.complete && !in.labels.soft;
     if (known) {
         row.self = 0.0;

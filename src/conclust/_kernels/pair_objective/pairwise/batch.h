@@ -38,7 +38,7 @@ class PairBatch {
     // Each of these works on the first objects that fit into a batch and returns their number: at least 1,
     // and more than 1 only for a divergence computed outside.
 
-    // Visits objects against Y. In turn: only objects that are no partners of each other, so that the
+    // Visits objects against Y. In turn: only objects that are not partners of each other, so that the
     // order does not matter. The columns keep the results.
     std::size_t visit(const double* Y, const std::int32_t* objects, std::size_t count, bool in_turn,
                       const VisitAim& aim, double* gaps);
@@ -55,7 +55,7 @@ class PairBatch {
     PairwiseInput in_;
     const double* all_;
     std::size_t room_;   // doubles of memory of all columns together
-    std::size_t batch_;  // the most columns
+    std::size_t batch_;  // maximum number of columns
     std::vector<PairColumn> columns_;
     std::vector<double> memberships_;  // of partners, on a pattern
     std::vector<double> partners_;     // scratch of the columns, as are the following

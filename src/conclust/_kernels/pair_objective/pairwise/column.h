@@ -93,7 +93,7 @@ class ClusterScratch {
     std::vector<const double*> rows_;
 };
 
-// Work on a batch of columns. Their objects are no partners of each other, so the order does not matter.
+// Work on a batch of columns. Their objects are not partners of each other, so the order does not matter.
 // Inactive columns are left alone.
 enum class PairWork {
     gradient,  // a = products with y, w = slopes, g = gradient and its gap

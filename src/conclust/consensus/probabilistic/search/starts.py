@@ -72,7 +72,7 @@ def starts_of(
 ) -> list[NDArray[np.float64] | None]:
     """Return the starting memberships requested by an estimator's `init`; None: the solver's own.
 
-    `own`: random starts are the solver's own too, which compares them on a part of the objects.
+    `own`: random starts are the solver's own, too; it compares them on some of the objects.
     """
     if not isinstance(init, str):
         start = given_start(init, problem, run, owner)
