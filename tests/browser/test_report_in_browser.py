@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
-from tests.browser.chromium import Browser, find
 from tests.report.test_page import HOSTILE
 
 from conclust import EAC, ConsensusClustering, report
@@ -28,14 +27,6 @@ LOOKS = {
     "dark": {"width": 1280, "dark": True},
     "phone-dark": {"width": 390, "height": 844, "phone": True, "dark": True},
 }
-
-
-@pytest.fixture(scope="session")
-def browser():
-    path = find()
-    assert path, "make test-browser needs chromium. Install it with: sudo apt-get install chromium"
-    with Browser(path) as one:
-        yield one
 
 
 @pytest.fixture(scope="session")
