@@ -133,6 +133,18 @@ def test_cluster_with_categories_gives_the_result_of_the_pipeline(points, file, 
     same(fitted(X, 3, weighted), written, tmp_path / "two")
 
 
+def test_resampling_with_categories_and_a_cache_gives_the_result_of_the_pipeline(
+    points, file, tmp_path
+):
+    X, kinds = points
+    more = ["--partitions", str(FEW), "-k", "auto", "--categories", "kind", "--cache"]
+    shell("cluster", file, tmp_path / "first", *more, str(tmp_path / "cache"))
+    written = shell("cluster", file, tmp_path / "second", *more, str(tmp_path / "cache"))
+    model = fitted(X, "auto", kinds[:, None])
+    same(model, written, tmp_path / "second")
+    assert written["selection"]["p_value"] == model.selection_.p_value
+
+
 def test_select_gives_the_result_of_choose(points, file, tmp_path):
     X, _ = points
     out = tmp_path / "out"
