@@ -157,3 +157,30 @@ def test_graphs_without_edges_give_singletons():
     assert count == 4
     assert labels.tolist() == [0, 1, 2, 3]
     assert graph_of(np.zeros((4, 4))).communities_of_number(2, 0)[1] == 4
+
+
+def test_no_single_move_gains_in_a_graph_that_is_prefetched():
+    """From 20,000 nodes on visits are prefetched; the last nodes have no edges."""
+    rng = np.random.default_rng(9)
+    n = 30_000
+    one = rng.integers(0, n - 5, 3 * n)
+    other = np.minimum(one // 20 * 20 + rng.integers(0, 20, 3 * n), n - 6)
+    pairs = np.column_stack([one, other])[one != other]
+    graph = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    graph = csr_array(graph + graph.T)
+    graph.sort_indices()
+    starts, ends = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
+    made = CommunityGraph.of(starts, ends, graph.data, np.ones(n), "modularity")
+    labels, count = made.communities(1.0, 0)
+    assert count == labels.max() + 1
+    onto = csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, count))
+    ties = csr_array(graph @ onto)
+    loads = np.bincount(labels, made.loads, count)
+    sources = np.repeat(np.arange(n), np.diff(ties.indptr))
+    is_own = ties.indices == labels[sources]
+    others = loads[ties.indices] - np.where(is_own, made.loads[sources], 0.0)
+    gains = ties.data - made.unit * made.loads[sources] * others
+    stay = np.zeros(n)
+    stay[sources[is_own]] = gains[is_own]
+    assert (gains <= stay[sources] + 1e-9).all()
+    assert len(np.unique(labels[-5:])) == 5

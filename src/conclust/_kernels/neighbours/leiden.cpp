@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/clones.h"
 #include "base/interrupt.h"
+#include "base/prefetch.h"
 #include "base/random.h"
 
 namespace conclust {
@@ -16,6 +18,9 @@ using Labels = std::vector<std::int32_t>;
 // Gains below this share of a node's ties are rounding.
 constexpr double least_gain = 1e-12;
 constexpr std::size_t visits_between_looks = 4096;
+// Graphs of fewer nodes lie in the cache. Maximum number of ties of a node that are prefetched.
+constexpr std::size_t prefetched_from = 20'000;
+constexpr std::size_t most_prefetched = 32;
 
 std::size_t at(std::int32_t value) { return static_cast<std::size_t>(value); }
 
@@ -32,36 +37,48 @@ std::size_t renumber(std::span<std::int32_t> labels, std::size_t bound) {
     return static_cast<std::size_t>(count);
 }
 
+// A graph that lies elsewhere.
 struct Graph {
-    std::vector<std::int64_t> starts;
-    std::vector<std::int32_t> ends;
-    std::vector<double> weights;
-    std::vector<double> loads;
+    std::span<const std::int64_t> starts;
+    std::span<const std::int32_t> ends;
+    std::span<const double> weights;
+    std::span<const double> loads;
 
     std::size_t size() const { return loads.size(); }
     std::size_t begin(std::size_t v) const { return static_cast<std::size_t>(starts[v]); }
     std::size_t end(std::size_t v) const { return static_cast<std::size_t>(starts[v + 1]); }
 };
 
+struct OwnedGraph {
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> ends;
+    std::vector<double> weights;
+    std::vector<double> loads;
+
+    Graph view() const { return {starts, ends, weights, loads}; }
+};
+
 // Weights of ties per community: a dense array, in which only modified entries are cleared.
 class Sums {
   public:
-    explicit Sums(std::size_t n) : sums_(n, 0.0), known_(n, 0) {}
+    explicit Sums(std::size_t n) : sums_(n) {}
 
     void add(std::int32_t label, double weight) {
-        if (known_[at(label)] == 0) {
-            known_[at(label)] = 1;
+        Sum& sum = sums_[at(label)];
+        if (!sum.known) {
+            sum.known = true;
             touched.push_back(label);
         }
-        sums_[at(label)] += weight;
+        sum.weight += weight;
     }
 
-    double of(std::int32_t label) const { return sums_[at(label)]; }
+    double of(std::int32_t label) const { return sums_[at(label)].weight; }
+
+    const void* place(std::int32_t label) const { return &sums_[at(label)]; }
 
     void clear() {
         for (const std::int32_t label : touched) {
-            sums_[at(label)] = 0.0;
-            known_[at(label)] = 0;
+            sums_[at(label)] = {};
         }
         touched.clear();
     }
@@ -69,8 +86,11 @@ class Sums {
     std::vector<std::int32_t> touched;
 
   private:
-    std::vector<double> sums_;
-    std::vector<std::uint8_t> known_;
+    struct Sum {
+        double weight = 0.0;
+        bool known = false;
+    };
+    std::vector<Sum> sums_;
 };
 
 class Search {
@@ -102,6 +122,7 @@ class Search {
             const std::int32_t name = queue[head];
             const std::size_t v = at(name);
             head = head + 1 == n ? 0 : head + 1;
+            prefetch_visits(graph, queue, head, labels, labels, loads);
             waits[v] = 0;
             const std::int32_t own = labels[v];
             const double load = graph.loads[v];
@@ -163,7 +184,7 @@ class Search {
         Labels refined(n);
         std::iota(refined.begin(), refined.end(), 0);
         std::vector<double> whole(count, 0.0);
-        std::vector<double> loads = graph.loads;
+        std::vector<double> loads(graph.loads.begin(), graph.loads.end());
         std::vector<double> outside(n,
                                     0.0);  // ties of a refined community with the rest of its community
         std::vector<std::uint8_t> alone(n, 1);
@@ -175,9 +196,11 @@ class Search {
                 }
             }
         }
-        for (const std::int32_t name : shuffled(n)) {
+        const std::vector<std::int32_t> order = shuffled(n);
+        for (std::size_t visit = 0; visit < n; ++visit) {
             look_for_interrupt();
-            const std::size_t v = at(name);
+            prefetch_visits(graph, order, visit, labels, refined, loads);
+            const std::size_t v = at(order[visit]);
             const double all = whole[at(labels[v])];
             const double load = graph.loads[v];
             if (alone[v] == 0 || outside[v] < rate_ * load * (all - load)) {
@@ -214,7 +237,7 @@ class Search {
     }
 
     // The graph whose nodes are the communities of another. Ties inside of them no longer matter.
-    Graph aggregate(const Graph& graph, const Labels& labels, std::size_t count) {
+    OwnedGraph aggregate(const Graph& graph, const Labels& labels, std::size_t count) {
         const std::size_t n = graph.size();
         std::vector<std::size_t> first(count + 1, 0);
         for (const std::int32_t label : labels) {
@@ -226,7 +249,7 @@ class Search {
         for (std::size_t v = 0; v < n; ++v) {
             members[next[at(labels[v])]++] = v;
         }
-        Graph whole;
+        OwnedGraph whole;
         whole.starts.reserve(count + 1);
         whole.starts.push_back(0);
         whole.loads.resize(count, 0.0);
@@ -251,6 +274,43 @@ class Search {
     }
 
   private:
+    // Nodes come in random order, and what a visit reads lies anywhere: it is prefetched some visits before. `places` are
+    // the labels whose sums and loads the visit reads. A call of a function that only prefetches is removed by GCC, hence
+    // the attribute.
+    CONCLUST_INLINE void prefetch_visits(const Graph& graph, const std::vector<std::int32_t>& queue,
+                                         std::size_t head, const Labels& labels, const Labels& places,
+                                         const std::vector<double>& loads) const {
+        const std::size_t n = queue.size();
+        if (n < prefetched_from) {
+            return;
+        }
+        const auto later = [&](std::size_t visits) {
+            const std::size_t place = head + visits;
+            return at(queue[place < n ? place : place - n]);
+        };
+        prefetch(&graph.starts[later(16)]);
+        const std::size_t far = later(10);
+        prefetch(&graph.loads[far]);
+        prefetch(&labels[far]);
+        prefetch(graph.ends.data() + graph.begin(far));
+        prefetch(graph.weights.data() + graph.begin(far));
+        const std::size_t near = later(5);
+        for (std::size_t e = graph.begin(near); e < last_prefetched(graph, near); ++e) {
+            prefetch(&labels[at(graph.ends[e])]);
+            prefetch(&places[at(graph.ends[e])]);
+        }
+        const std::size_t next = later(1);
+        for (std::size_t e = graph.begin(next); e < last_prefetched(graph, next); ++e) {
+            const std::int32_t place = places[at(graph.ends[e])];
+            prefetch(sums_.place(place));
+            prefetch(&loads[at(place)]);
+        }
+    }
+
+    static std::size_t last_prefetched(const Graph& graph, std::size_t v) {
+        return std::min(graph.end(v), graph.begin(v) + most_prefetched);
+    }
+
     std::vector<std::int32_t> shuffled(std::size_t n) {
         std::vector<std::int32_t> order(n);
         std::iota(order.begin(), order.end(), 0);
@@ -306,10 +366,7 @@ std::size_t split_components(const Graph& graph, std::span<std::int32_t> labels)
 
 std::size_t find_communities(const WeightedGraph& given, double rate, std::uint64_t seed, int rounds,
                              std::span<std::int32_t> labels) {
-    const Graph base{{given.starts.begin(), given.starts.end()},
-                     {given.ends.begin(), given.ends.end()},
-                     {given.weights.begin(), given.weights.end()},
-                     {given.loads.begin(), given.loads.end()}};
+    const Graph base{given.starts, given.ends, given.weights, given.loads};
     const std::size_t n = base.size();
     Search search(rate, seed, n);
     std::iota(labels.begin(), labels.end(), 0);
@@ -320,6 +377,7 @@ std::size_t find_communities(const WeightedGraph& given, double rate, std::uint6
         if (round > 0 && !moved) {
             break;
         }
+        OwnedGraph aggregated;
         Graph graph = base;
         Labels node(n);  // of each node of the base in the graph
         std::iota(node.begin(), node.end(), 0);
@@ -340,7 +398,8 @@ std::size_t find_communities(const WeightedGraph& given, double rate, std::uint6
             for (std::int32_t& each : node) {
                 each = refined[at(each)];
             }
-            graph = search.aggregate(graph, refined, parts);
+            aggregated = search.aggregate(graph, refined, parts);
+            graph = aggregated.view();
             current = std::move(above);
             search.move_nodes(graph, current);
         }
