@@ -264,7 +264,7 @@ def test_an_oversized_matrix_is_refused():
 
 
 def chain_on_whole_rows(rows, diagonal, masses):
-    """Nearest-neighbour chain that computes each row of similarities anew: merges and heights."""
+    """Nearest-neighbour chain that computes all rows of similarities: merges and heights."""
     rows, masses = rows.copy(), masses.copy()
     n = len(rows)
     alive, tops = np.ones(n, dtype=bool), np.zeros(n)
