@@ -1,9 +1,10 @@
-"""Imports scikit-learn's base and scalers without modules that no fit of this library uses.
+"""Imports scikit-learn's base and scalers without modules that few fits of this library use.
 
-scikit-learn imports ``scipy.stats``, and pandas where it is installed; SciPy imports all of NumPy, with
-``numpy.f2py`` and ``numpy.testing``: together two thirds of the seconds of a first import. They are imported at the
-first use of a name of theirs instead. Modules take the names below from here, so that this holds whichever module is
-imported first; for SciPy's part ``conclust.__getattr__`` imports this module before any other.
+scikit-learn imports ``scipy.stats``, ``scipy.special``, narwhals, joblib (which imports asyncio), and pandas where it is
+installed; SciPy imports all of NumPy, with ``numpy.f2py`` and ``numpy.testing``: together three quarters of the seconds
+of a first import. They are imported at the first use of a name of theirs instead. Modules take the names below from
+here, so that this holds whichever module is imported first; for SciPy's part ``conclust.__getattr__`` imports this
+module before any other.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
@@ -26,19 +29,35 @@ __all__ = [
     "check_is_fitted",
     "clone",
     "num_samples",
+    "record_features",
     "scalers",
     "validate_data",
 ]
 
-_UNUSED = ("scipy.stats", "pandas", "numpy.f2py", "numpy.testing")
+# Packages before their modules.
+_UNUSED = (
+    "scipy.stats",
+    "scipy.special",
+    "pandas",
+    "numpy.f2py",
+    "numpy.testing",
+    "narwhals",
+    "narwhals.stable",
+    "narwhals.stable.v2",
+    "sklearn.externals.array_api_extra",
+    "asyncio",
+)
 
 
 class _Deferred(ModuleType):
     """Placeholder for a module that is imported when one of its names is first used."""
 
     def __getattr__(self, name: str) -> Any:
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
+        path = self.__name__.split(".")
+        for depth in range(len(path)):  # a package that is a placeholder has no modules
+            package = ".".join(path[: depth + 1])
+            if isinstance(sys.modules.get(package), _Deferred):
+                del sys.modules[package]
         return getattr(import_module(self.__name__), name)
 
 
@@ -49,10 +68,13 @@ def _deferring(*names: str) -> Iterator[None]:
     try:
         for name in names:
             parent, _, attribute = name.rpartition(".")
-            if name in sys.modules or find_spec(name) is None:
+            top = name.partition(".")[0]
+            if name in sys.modules or (top not in stand_ins and find_spec(top) is None):
                 continue
+            if top != name and top not in stand_ins and top != "sklearn":
+                import_module(top)  # scikit-learn would import what is to be deferred
             stand_ins[name] = sys.modules[name] = _Deferred(name)
-            if parent:  # whose names SciPy reads
+            if parent in sys.modules:  # whose names SciPy and scikit-learn read
                 vars(sys.modules[parent]).setdefault(attribute, stand_ins[name])
         yield
     finally:  # later imports get the real modules
@@ -77,6 +99,15 @@ with _deferring(*_UNUSED):
     from sklearn.utils import check_array
     from sklearn.utils.validation import _num_samples as num_samples
     from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+def record_features(estimator: Any, X: Any) -> None:
+    """Set ``n_features_in_``, and ``feature_names_in_`` if X has names of columns, without a check of the values."""
+    if type(X) is np.ndarray and X.ndim == 2:  # which has no names, and needs no narwhals to say so
+        estimator.n_features_in_ = X.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
+    else:
+        validate_data(estimator, X, skip_check_array=True)
 
 
 def scalers() -> tuple[type[Any], type[Any]]:

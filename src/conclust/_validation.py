@@ -11,7 +11,6 @@ import numbers
 import re
 from collections.abc import Collection
 from difflib import get_close_matches
-from importlib.metadata import requires
 from typing import Any, Literal, NoReturn, get_args, overload
 
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
@@ -232,6 +231,8 @@ def check_column_names(X: Any) -> None:
 
 def missing_extra(package: str, extra: str, what: str) -> NoReturn:
     """Raise the error for a missing optional dependency."""
+    from importlib.metadata import requires
+
     named = (
         re.fullmatch(r"(.*?);.*extra == ['\"](.*)['\"]", one) for one in requires("conclust") or ()
     )

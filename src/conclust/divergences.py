@@ -17,7 +17,6 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import rel_entr
 
 from conclust._validation import check_real, refuse
 from conclust.exceptions import ParameterError
@@ -154,6 +153,8 @@ def _squared(name: str, scale: float) -> Divergence:
 
 
 def _kl_value(p: Any, q: Any) -> Any:
+    from scipy.special import rel_entr
+
     return rel_entr(p, q) + rel_entr(1 - p, 1 - q)
 
 

@@ -19,7 +19,7 @@ from conclust._sklearn import (
     check_is_fitted,
     clone,
     num_samples,
-    validate_data,
+    record_features,
 )
 from conclust._validation import (
     check_column_names,
@@ -251,7 +251,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 shape = f"Points must form a matrix (n_samples, n_features). Got {type(X).__name__}"
                 raise InputError(f"{shape}: MultiViewGenerator makes members of a dict of views.")
             check_column_names(X)
-            validate_data(self, X, skip_check_array=True)
+            record_features(self, X)
             if isinstance(consensus, ConsensusClusterer):
                 # Checked before the members are made, which takes longest.
                 consensus._check_number(num_samples(X))

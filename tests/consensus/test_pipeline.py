@@ -418,3 +418,18 @@ def test_the_default_recovers_textbook_blobs(seed):
 def test_the_default_finds_no_clusters_in_noise():
     X = np.random.default_rng(0).uniform(size=(500, 2))
     assert ConsensusClustering(random_state=0).fit(X).n_clusters_ == 1
+
+
+def test_a_fit_of_an_array_forgets_the_names_of_columns():
+    X = make_blobs(60, 2, random_state=0)[0]
+    labels = (X > 0).astype(int)
+    for model, data in (
+        (ConsensusClustering(random_state=0), X),
+        (EnsembleGenerator("kmeans", n_partitions=3, random_state=0), X),
+        (EAC(2), labels),
+    ):
+        model.fit(pd.DataFrame(data, columns=["x", "y"]))
+        assert model.feature_names_in_.tolist() == ["x", "y"]
+        model.fit(data)
+        assert not hasattr(model, "feature_names_in_")
+        assert model.n_features_in_ == 2

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
-from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, validate_data
+from conclust._sklearn import (
+    BaseEstimator,
+    ClusterMixin,
+    check_is_fitted,
+    record_features,
+    validate_data,
+)
 from conclust._validation import (
     check_column_names,
     check_int,
@@ -300,7 +306,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         X = collected(X)
         check_column_names(X)
         ensemble = as_ensemble(X, missing=self.missing)
-        validate_data(self, X, skip_check_array=True)
+        record_features(self, X)
         return ensemble
 
     def _encode(self, X: Any) -> NDArray[Any]:

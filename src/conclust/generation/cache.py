@@ -20,7 +20,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache as once
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -365,6 +364,8 @@ def _hash(description: Any) -> str:
 
 @once
 def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
     return {name: version(name) for name in ("conclust", "numpy", "scikit-learn", "scipy")}
 
 
@@ -418,6 +419,8 @@ def _class_name(value: Any) -> str:
 
 def _version_of(value: Any) -> str | None:
     """Return the version of the package of a clusterer, if it has one."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(type(value).__module__.partition(".")[0])
     except PackageNotFoundError:

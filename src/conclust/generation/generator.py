@@ -15,6 +15,7 @@ from conclust._random import RandomStateLike
 from conclust._sklearn import (
     ConvergenceWarning,
     check_is_fitted,
+    record_features,
     validate_data,
 )
 from conclust._threads import thread_count
@@ -486,7 +487,7 @@ class EnsembleGenerator(StoredGenerator):
         fit_on = fitted_on(settings, rows.n) if user_graph is None else None
         if fit_on is not None:
             if in_blocks:
-                validate_data(self, X, skip_check_array=True)
+                record_features(self, X)
             self._generate_from_samples(rows, fit_on, wanted, settings)
             return
         if in_blocks:

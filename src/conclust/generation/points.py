@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.points import refuse_gaps
-from conclust._sklearn import check_array, validate_data
+from conclust._sklearn import check_array, record_features, validate_data
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError
 
@@ -21,6 +21,10 @@ _NAMED = 4
 
 def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
     """Return points as a C-ordered float64 matrix, by scikit-learn's checks for `estimator`."""
+    least = checks.get("ensure_min_samples", 1)
+    if checks.get("reset", True) and _is_read(X, least):
+        record_features(estimator, X)
+        return X
     check_column_names(X)
     owner = type(estimator).__name__
     if sp.issparse(X):
@@ -65,6 +69,8 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
 
 def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> NDArray[np.float64]:
     """Return rows of points as a C-ordered float64 matrix, without columns' names to be compared."""
+    if _is_read(X, least):
+        return X
     try:
         points: NDArray[np.float64] = check_array(
             X,
@@ -80,6 +86,20 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> ND
         _refuse_gaps(X, error)
         raise
     return points
+
+
+def _is_read(X: Any, least: int) -> TypeGuard[NDArray[np.float64]]:
+    """Return whether scikit-learn's checks, whose first call imports narwhals, would return X itself."""
+    if not (
+        type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.flags.c_contiguous
+    ):
+        return False
+    if len(X) < max(least, 1) or not X.shape[1]:
+        return False
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # an infinite sum of finite numbers is left to scikit-learn
+        return bool(np.isfinite(X.sum()))
 
 
 def _too_long() -> InputError:

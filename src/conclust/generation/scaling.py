@@ -56,6 +56,16 @@ class Scaling(NamedTuple):
     reason: str
 
 
+class _Columns(NamedTuple):
+    """Extremes, means and variances of columns, by the names that scikit-learn's scalers have for them."""
+
+    data_min_: NDArray[np.float64]
+    data_max_: NDArray[np.float64]
+    data_range_: NDArray[np.float64]
+    mean_: NDArray[np.float64]
+    var_: NDArray[np.float64]
+
+
 class _Spread(NamedTuple):
     """The spreads of columns, and the columns that are negligible compared with the widest."""
 
@@ -123,22 +133,31 @@ def fitted_scaling(
         may have parameters in their unit.
     """
     if scale == "auto":
-        extent, standard = (scaler() for scaler in scalers())
+        extent: MinMaxScaler | _Columns
+        standard: StandardScaler | _Columns
+        whole = isinstance(blocks, list) and len(blocks) == 1
         with np.errstate(over="ignore", invalid="ignore"):  # squares of very large values
-            for block in blocks:
-                standard.partial_fit(block)
-                extent.partial_fit(block)
+            if whole:  # scikit-learn's scalers, slow to import, only where columns are scaled
+                extent = standard = _columns_of(*blocks)
+            else:
+                extent, standard = (scaler() for scaler in scalers())
+                for block in blocks:
+                    standard.partial_fit(block)
+                    extent.partial_fit(block)
         largest = float(max(np.abs(extent.data_max_).max(), np.abs(extent.data_min_).max()))
         if not fixed and largest and not _TINY < largest < _HUGE:
             why = f"the largest number, {largest:.3g}, has no square that a computer can hold"
-            return Scaling("minmax", extent, f"Columns scaled to [0, 1], because {why}.")
+            scaler = _fitted("minmax", blocks) if whole else extent
+            return Scaling("minmax", scaler, f"Columns scaled to [0, 1], because {why}.")
         spread = _spread(standard, extent)
         if not spread.differs:
             return Scaling(None, None, "Columns not scaled: their spreads are of one kind.")
         why = spread.sentence(names)
         if not fixed:
             reason = f"Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: {why}."
-            return Scaling("standard", standard, reason)
+            with np.errstate(over="ignore", invalid="ignore"):
+                scaler = _fitted("standard", blocks) if whole else standard
+            return Scaling("standard", scaler, reason)
         n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow, spread.varying))
         warn(
             f"The columns of X differ much in spread: {why}. Without scaling, {n_narrow} of {n_varying} columns "
@@ -147,11 +166,16 @@ def fitted_scaling(
             ScaleWarning,
         )
         return Scaling(None, None, _SENTENCES[None])
+    return Scaling(scale, _fitted(scale, blocks), _SENTENCES[scale])
+
+
+def _fitted(scale: Scale, blocks: Iterable[NDArray[np.float64]]) -> Scaler | None:
+    """Return the scaler fitted block by block."""
     scaler = scaler_of(scale)
     if scaler is not None:
         for block in blocks:
             scaler.partial_fit(block)
-    return Scaling(scale, scaler, _SENTENCES[scale])
+    return scaler
 
 
 def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling:
@@ -169,7 +193,20 @@ def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling
     return fitted_scaling(scale, blocks, names, fixed=fixed)
 
 
-def _spread(standard: StandardScaler, extent: MinMaxScaler) -> _Spread:
+def _columns_of(points: NDArray[np.float64]) -> _Columns:
+    """Measure the columns of finite points, to the bits of scikit-learn's scalers."""
+    least, largest = points.min(axis=0), points.max(axis=0)
+    n = float(len(points))
+    mean = points.sum(axis=0) / n
+    deviations = points - mean
+    rounding = deviations.sum(axis=0)
+    deviations **= 2
+    return _Columns(
+        least, largest, largest - least, mean, (deviations.sum(axis=0) - rounding**2 / n) / n
+    )
+
+
+def _spread(standard: StandardScaler | _Columns, extent: MinMaxScaler | _Columns) -> _Spread:
     """Measure the columns; constant ones do not count."""
     ranges = extent.data_range_
     unit = float(ranges.max(initial=0.0))

@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlogy
 
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble, as_ensemble
@@ -221,6 +220,8 @@ def _sizes_of(members: Ensemble) -> Callable[[slice], NDArray[np.float64]]:
 def _all_nmi(
     members: Ensemble, shared: NDArray[np.float64], average: Average
 ) -> NDArray[np.float64]:
+    from scipy.special import xlogy
+
     # Noise objects, being clusters of one, enter by log n alone: 1 log 1 = 0.
     n: NDArray[np.float64] = np.maximum(shared, 1.0)
     entropies = (

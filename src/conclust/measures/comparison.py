@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from conclust._validation import check_option
 from conclust.exceptions import InputError
@@ -568,6 +567,8 @@ def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
             "Two memberships are compared object by object and must have as many rows. Got "
             f"{z.shape[0]} in 'Z' and {y.shape[0]} in 'Y'."
         )
+    from scipy.special import xlogy
+
     bits = math.log2(math.e)
     columns_z, columns_y = np.ascontiguousarray(z.T), np.ascontiguousarray(y.T)
     # JS of a and b in one cluster: (a log a + b log b) / 2 - m log m with m = (a + b) / 2; where

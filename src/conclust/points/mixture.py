@@ -8,7 +8,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from conclust._threads import one_library_thread
 from conclust.generation.members import KMeansRecipe
@@ -185,6 +184,8 @@ def misfit(points: NDArray[np.float64], mixture: Mixture) -> float:
     float
         About .5 to 1 for points in the plane that were drawn from such a mixture.
     """
+    from scipy.special import ndtr
+
     n = len(points)
     largest = 0.0
     ranks = np.arange(n)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from conclust._kernels import common_contents
 from conclust._validation import check_int
@@ -181,6 +180,8 @@ class Merging:
         self, common: NDArray[np.float64], q: int, others: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the loss by merging a group with each of some others, as a share of the total."""
+        from scipy.special import xlogy
+
         mass, masses = self.masses[q], self.masses[others]
         losses = common + (
             xlogy(mass + masses, mass + masses) - xlogy(mass, mass) - xlogy(masses, masses)

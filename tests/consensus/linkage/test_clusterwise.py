@@ -261,3 +261,61 @@ def test_an_oversized_matrix_is_refused():
     pairs = pairs_of(Ensemble(E2), connected_triples(E2))
     with pytest.raises(DenseLimitError, match=r"it with linkage='complete' .* 4 distinct .*HBGF"):
         cluster_tree(pairs, "complete", max_dense=3, owner="it")
+
+
+def chain_on_whole_rows(rows, diagonal, masses):
+    """Nearest-neighbour chain that computes all rows of similarities: merges and heights."""
+    rows, masses = rows.copy(), masses.copy()
+    n = len(rows)
+    alive, tops = np.ones(n, dtype=bool), np.zeros(n)
+    chain, links, merges = [], [], []
+    while len(merges) < n - 1:
+        if not chain:
+            chain, links = [0], [0.0]
+        tip = chain[-1]
+        total = np.zeros(n)
+        for k in np.flatnonzero(rows[tip]):  # one after the other, as in the kernel
+            total += diagonal[k] * rows[tip, k] * rows[:, k]
+        S = (total * (1 / masses[tip] * (1 / masses)) + 6144.0) - 6144.0  # the kernel's grid
+        S[tip] = S[~alive] = -1.0
+        best = int(np.argmax(S))
+        if len(chain) > 1 and (S[best] <= links[-1] or best in chain):
+            kept, absorbed = sorted(chain[-2:])
+            tops[kept] = max(0.0, 1.0 - links[-1], tops[kept], tops[absorbed])
+            chain, links = chain[:-2], links[:-2]
+            rows[kept] += rows[absorbed]
+            masses[kept] += masses[absorbed]
+            alive[absorbed] = False
+            merges.append((kept, absorbed, tops[kept]))
+        else:
+            chain.append(best)
+            links.append(S[best])
+    return merges
+
+
+@pytest.mark.parametrize(
+    ("name", "n_partitions", "share"),
+    [("planted", 9, 0.3), ("planted", 9, 0.8), ("ties", 4, 1.0), ("own columns", 3, 1.0)],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_remembered_neighbours_give_the_bits_of_whole_rows(name, n_partitions, share, weighted):
+    rng = np.random.default_rng(31)
+    labels = rng.integers(0, 6, (700, 1)) + np.zeros((1, n_partitions), dtype=int)
+    wrong = rng.random(labels.shape) < share
+    k = 60 if name == "own columns" else 6
+    labels[wrong] = rng.integers(0, k, int(wrong.sum()))
+    e = Ensemble(labels)
+    T = int(e.offsets[-1])
+    W = sp.csr_array(sp.diags_array(rng.random(T) if weighted else np.ones(T)))
+    pairs = pairs_of(e, W)
+    start = pairs.start
+    rows = sp.csr_array(sp.diags_array(start.masses) @ pairs.rows).toarray()
+    expected = chain_on_whole_rows(rows, pairs.W.diagonal(), start.masses)
+    n = len(start)
+    left, right = np.empty((2, n - 1), dtype=np.int64)
+    heights = np.empty(n - 1)
+    chain = clusterwise.AverageChain(clusterwise._row_pairs(pairs), 1)
+    while chain.run(50):
+        pass
+    chain.read(left, right, heights, np.arange(n))
+    assert list(zip(left.tolist(), right.tolist(), heights.tolist(), strict=True)) == expected

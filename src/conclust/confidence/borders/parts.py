@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.special
 from numpy.typing import NDArray
 
 from conclust._random import spawn_seeds
@@ -76,6 +75,8 @@ class Part:
         merged : ndarray of int64 of shape (n_clusters,)
             Merged cluster of each cluster of all points.
         """
+        from scipy.special import bdtr
+
         labels = self.clusters.copy()
         matched_ones = (labels >= 0) & (labels < len(merged))
         labels[matched_ones] = merged[labels[matched_ones]]
@@ -94,7 +95,7 @@ class Part:
         )
         tests.counts[here] = geometry.count(self.first, borders[here])
         n1, n2, n3 = tests.counts.T
-        tails = [scipy.special.bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)]
+        tails = [bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)]
         tests.valley[:] = np.maximum(*tails)
         step = max(1, _AT_ONCE // len(self.first))
         for begin in range(0, len(here), step):

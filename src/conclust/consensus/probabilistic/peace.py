@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlogy
 
 from conclust._random import RandomStateLike, spawn_seeds
 from conclust._validation import refuse
@@ -318,6 +317,8 @@ def _best_likelihood(pair_evidence: PairEvidence) -> float:
 
 def _best_terms(counts: NDArray[Any], copresence: NDArray[Any]) -> float:
     """Sum the terms of some pairs; for integer counts, evaluate each distinct pair of counts once."""
+    from scipy.special import xlogy
+
     times: NDArray[Any] | float = 1.0
     most = int(copresence.max(initial=0)) + 1
     if counts.dtype.kind in "ui" and copresence.dtype.kind in "ui" and most**2 < _AT_ONCE:

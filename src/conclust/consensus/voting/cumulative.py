@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
@@ -229,6 +228,8 @@ def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> NDArray
 
     The first one has from `n_clusters` to `most` clusters, where a partition has.
     """
+    from scipy.special import xlogy
+
     sizes = ensemble.cluster_sizes
     observed = ensemble.observed_counts.astype(np.float64)
     blocks = [sizes[a:b] for a, b in zip(ensemble.offsets[:-1], ensemble.offsets[1:], strict=True)]

@@ -19,13 +19,41 @@ constexpr std::size_t block = 128;
 
 CONCLUST_INLINE double on_grid(double value) { return (value + shift) - shift; }
 
+// Four steps of the grid.
+constexpr double grid = 1.0 / (std::uint64_t{1} << 38);
+
+// Number of clusters remembered of a row.
+constexpr std::size_t most_remembered = 32;
+
 struct Highest {
     double value;
     std::size_t place;
 };
 
-// The first largest positive sum, or {0, 0}; resets all sums to 0.
-CONCLUST_CLONES Highest take_highest(double* sums, const double* inverse, double own, std::size_t n) {
+// The places of some of the largest similarities, and a bound of all others: those at the bound are left out.
+struct Largest {
+    Highest entries[2 * most_remembered];
+    std::size_t count = 0;
+    double bound = 0.0;
+
+    // Precondition: value > bound.
+    void add(double value, std::size_t place) {
+        entries[count++] = {value, place};
+        if (count < 2 * most_remembered) {
+            return;
+        }
+        std::nth_element(entries, entries + most_remembered, entries + count,
+                         [](const Highest& a, const Highest& b) { return a.value > b.value; });
+        bound = entries[most_remembered].value;
+        Highest* const end = std::remove_if(entries, entries + most_remembered,
+                                            [this](const Highest& e) { return e.value <= bound; });
+        count = static_cast<std::size_t>(end - entries);
+    }
+};
+
+// The first largest positive sum, or {0, 0}, and others of the largest; resets all sums to 0.
+CONCLUST_CLONES Highest take_highest(double* sums, const double* inverse, double own, std::size_t n,
+                                     Largest& largest) {
     Highest best{0.0, 0};
     double values[block];
     for (std::size_t begin = 0; begin < n; begin += block) {
@@ -44,6 +72,13 @@ CONCLUST_CLONES Highest take_highest(double* sums, const double* inverse, double
             }
         }
         const double highest = *std::max_element(top, top + 8);
+        if (highest > largest.bound) {
+            for (std::size_t i = 0; i < length; ++i) {
+                if (values[i] > largest.bound) {
+                    largest.add(values[i], begin + i);
+                }
+            }
+        }
         if (highest > best.value) {
             const auto first = std::find(values, values + length, highest) - values;
             best = {highest, begin + static_cast<std::size_t>(first)};
@@ -84,6 +119,12 @@ RowSimilarity::RowSimilarity(const RowPairs& pairs)
     place_of_ = live_;
     slot_at_ = live_;
     inverse_at_ = inverse_masses_;
+    if (m_ == 0) {
+        remembered_.resize(n);
+        leaders_ = live_;
+        factors_.assign(pairs.n_columns, 0.0);
+        rounding_ = 0x1p-50 * static_cast<double>(n + pairs.n_columns);
+    }
     lists_.resize(pairs.n_columns);
     std::vector<std::size_t> lengths(pairs.n_columns, 0);
     for (const std::uint32_t column : columns_) {
@@ -125,16 +166,95 @@ std::span<const RowSimilarity::Other> RowSimilarity::row(std::uint32_t slot) {
 }
 
 RowSimilarity::Other RowSimilarity::nearest(std::uint32_t slot) {
+    if (!remembered_.empty()) {
+        const Other best = nearest_remembered(slot);
+        if (best.value > 0.0) {
+            return best;
+        }
+    }
     // Where the lists reach few of the places, by those; with presences each pair has its own sum besides.
     if (diagonal_.empty() || m_ > 0 || 2 * entries_beside(slot) < slot_at_.size()) {
-        Other best{0.0, 0};
-        for (const Other other : row(slot)) {
-            if (other.value > best.value || (other.value == best.value && other.slot < best.slot)) {
-                best = other;
-            }
-        }
+        return nearest_in_row(slot);
+    }
+    return nearest_in_sums(slot);
+}
+
+// {0, 0} if what is remembered does not decide.
+RowSimilarity::Other RowSimilarity::nearest_remembered(std::uint32_t slot) {
+    Other best{0.0, 0};
+    Remembered& own = remembered_[slot];
+    if (own.slots.empty()) {
         return best;
     }
+    for (std::uint32_t& q : own.slots) {
+        q = leader(q);
+    }
+    std::sort(own.slots.begin(), own.slots.end());
+    own.slots.erase(std::unique(own.slots.begin(), own.slots.end()), own.slots.end());
+    for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
+        factors_[columns_[e]] = diagonal_[columns_[e]] * values_[e];
+    }
+    // Means of what is not above the bound, rounded.
+    const double certain = own.bound + (grid + rounding_ * own.bound);
+    double bound = own.bound;
+    std::size_t count = 0;
+    for (const std::uint32_t q : own.slots) {
+        if (q == slot) {
+            continue;
+        }
+        double sum = 0.0;  // in the order of columns, as in a row
+        for (std::size_t e = begin_[q]; e < end_[q]; ++e) {
+            sum += factors_[columns_[e]] * values_[e];
+        }
+        const double value = similarity(sum, slot, q);
+        if (!(value > certain)) {
+            bound = std::max(bound, value);
+            continue;
+        }
+        own.slots[count++] = q;
+        if (value > best.value) {  // slots rise
+            best = {value, q};
+        }
+    }
+    for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
+        factors_[columns_[e]] = 0.0;
+    }
+    own.slots.resize(count);
+    own.bound = bound;
+    return best;
+}
+
+std::uint32_t RowSimilarity::leader(std::uint32_t slot) {
+    while (leaders_[slot] != slot) {
+        leaders_[slot] = leaders_[leaders_[slot]];
+        slot = leaders_[slot];
+    }
+    return slot;
+}
+
+RowSimilarity::Other RowSimilarity::nearest_in_row(std::uint32_t slot) {
+    Other best{0.0, 0};
+    Largest largest;
+    for (const Other other : row(slot)) {
+        if (other.value > best.value || (other.value == best.value && other.slot < best.slot)) {
+            best = other;
+        }
+        if (other.value > largest.bound) {
+            largest.add(other.value, other.slot);
+        }
+    }
+    if (!remembered_.empty()) {
+        Remembered& own = remembered_[slot];
+        own.slots.clear();
+        for (std::size_t i = 0; i < largest.count; ++i) {
+            own.slots.push_back(static_cast<std::uint32_t>(largest.entries[i].place));
+        }
+        own.bound = largest.bound;
+    }
+    return best;
+}
+
+RowSimilarity::Other RowSimilarity::nearest_in_sums(std::uint32_t slot) {
     double* sums = sums_.data();  // all 0
     for (std::size_t e = begin_[slot]; e < end_[slot]; ++e) {
         const double factor = diagonal_[columns_[e]] * values_[e];
@@ -147,7 +267,15 @@ RowSimilarity::Other RowSimilarity::nearest(std::uint32_t slot) {
         }
     }
     sums[place_of_[slot]] = 0.0;
-    const Highest best = take_highest(sums, inverse_at_.data(), inverse_masses_[slot], slot_at_.size());
+    Largest largest;
+    const Highest best =
+        take_highest(sums, inverse_at_.data(), inverse_masses_[slot], slot_at_.size(), largest);
+    Remembered& own = remembered_[slot];
+    own.slots.clear();
+    for (std::size_t i = 0; i < largest.count; ++i) {
+        own.slots.push_back(slot_at_[largest.entries[i].place]);
+    }
+    own.bound = largest.bound;
     return {best.value, best.value > 0.0 ? slot_at_[best.place] : 0};
 }
 
@@ -226,6 +354,14 @@ void RowSimilarity::all_columns(std::uint32_t slot) {
 void RowSimilarity::merge(std::uint32_t kept, std::uint32_t absorbed) {
     if (!diagonal_.empty()) {
         merge_lists(kept, absorbed);
+    }
+    if (!remembered_.empty()) {
+        Remembered& own = remembered_[kept];
+        Remembered& other = remembered_[absorbed];
+        own.slots.insert(own.slots.end(), other.slots.begin(), other.slots.end());
+        own.bound = std::max(own.bound, other.bound);
+        other = {};
+        leaders_[absorbed] = kept;
     }
     merge_rows(kept, absorbed);
     masses_[kept] += masses_[absorbed];

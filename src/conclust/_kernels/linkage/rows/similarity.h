@@ -9,10 +9,15 @@
 // With a diagonal W a row of similarities is summed over the clusters that share a column with p, found
 // by lists of each column; else over all rows, after W b_p. The lists hold the places of clusters, rising with
 // their slots and packed when a quarter of them are dead, so that a row is a pass over memory in order.
+//
+// S of a union with a third cluster is a mean of its parts' similarities, so never above the larger. Of a row that was
+// made, the clusters above a bound are remembered: as long as one of them, or of what has absorbed them, is above the
+// bound by more than rounding, the nearest one is among them. A union has those of both parts, and the larger bound.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -52,7 +57,8 @@ class RowSimilarity {
     // until the next call.
     std::span<const Other> row(std::uint32_t slot);
 
-    // The largest positive similarity in the row of a live cluster, and its slot (the lowest of tied ones); {0, 0} if none is positive.
+    // The largest positive similarity of a live cluster, and its slot (the lowest of tied ones); {0, 0} if none is
+    // positive. Makes a row only if what is remembered does not decide.
     Other nearest(std::uint32_t slot);
 
     std::size_t size() const { return masses_.size(); }
@@ -69,6 +75,16 @@ class RowSimilarity {
         std::vector<double> amounts;
     };
 
+    // Clusters, or parts of what they were absorbed by, of a similarity above the bound, which no other one exceeds.
+    struct Remembered {
+        std::vector<std::uint32_t> slots;
+        double bound = std::numeric_limits<double>::infinity();
+    };
+
+    Other nearest_remembered(std::uint32_t slot);
+    Other nearest_in_row(std::uint32_t slot);
+    Other nearest_in_sums(std::uint32_t slot);
+    std::uint32_t leader(std::uint32_t slot);
     std::size_t entries_beside(std::uint32_t slot) const;
     void shared_columns(std::uint32_t slot);
     void all_columns(std::uint32_t slot);
@@ -101,6 +117,10 @@ class RowSimilarity {
     std::vector<double> sums_;  // by place, all 0 between two rows
     std::vector<std::uint32_t> touched_;
     std::vector<Other> others_;
+    std::vector<Remembered> remembered_;  // of each slot; empty if nothing is remembered
+    std::vector<std::uint32_t> leaders_;  // what absorbed a slot, or itself
+    std::vector<double> factors_;  // by column, all 0 between two calls
+    double rounding_ = 0.0;  // of sums, relative
 };
 
 }  // namespace conclust
