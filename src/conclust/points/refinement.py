@@ -88,7 +88,7 @@ class Refinement:
         ndarray of shape (n_samples, n_clusters)
             Rows sum to 1; the largest entry is that of the nearest centre.
         """
-        shares = shares_of_votes(indicator, self.votes)
+        shares = shares_of_votes(indicator @ self.votes)
         rows = np.arange(len(shares))
         for_ = shares.argmax(axis=1)
         other = np.flatnonzero(shares[rows, for_] > shares[rows, labels])

@@ -18,7 +18,13 @@ from conclust._validation import refuse
 from conclust.consensus.auto.number import Support, alternatives_of, best_number, reason_of
 from conclust.consensus.auto.straddling import Straddling, fine_partitions
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
-from conclust.consensus.auto.votes import certain_clusters, part_of, shares_of_votes, votes_for
+from conclust.consensus.auto.votes import (
+    certain_clusters,
+    clusters_with_most_votes,
+    part_of,
+    shares_of_votes,
+    votes_for,
+)
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.constraints import Constraints
 from conclust.consensus.linkage.constrained_evidence import (
@@ -216,7 +222,7 @@ class AutoConsensus(PlacingClusterer):
         indicated = trees.n_clusters_shown
         self._settle(chosen.evidence, chosen.straddling, indicated, trees.supports, chosen.votes)
         if ensemble.is_soft:
-            rows = shares_of_votes(ensemble.indicator, self._votes)
+            rows = shares_of_votes(ensemble.indicator @ self._votes)
         else:
             rows = self._place(ensemble.codes)
         if self._constraints is not None:
@@ -325,7 +331,7 @@ class AutoConsensus(PlacingClusterer):
         def choose(cuts: dict[str, NDArray[np.int64]]) -> CutOfTree:
             votes = {name: votes_for(part, labels, counting) for name, labels in cuts.items()}
             placed = {
-                name: shares_of_votes(part.indicator, votes_of_name).argmax(axis=1)
+                name: clusters_with_most_votes(part, votes_of_name)
                 for name, votes_of_name in votes.items()
             }
             across = {name: straddling.of(labels) for name, labels in placed.items()}
@@ -437,7 +443,7 @@ class AutoConsensus(PlacingClusterer):
         result = np.empty((len(codes), self._votes.shape[1]))
         for begin in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
-            result[rows] = shares_of_votes(indicator_of(codes[rows], self._offsets), self._votes)
+            result[rows] = shares_of_votes(indicator_of(codes[rows], self._offsets) @ self._votes)
         return result
 
 

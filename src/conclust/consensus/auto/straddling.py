@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._kernels import cluster_sums
 from conclust.ensemble import Ensemble
 
 __all__ = ["Straddling", "fine_partitions"]
@@ -50,11 +51,7 @@ class Straddling:
         examined = np.zeros(ensemble.n_partitions, dtype=np.bool_)
         examined[partitions] = True
         columns = np.flatnonzero(examined[partition_of])
-        clusters = ensemble.indicator[:, columns].tocoo()
-        # An entry per object and cluster, by object.
-        self._objects = clusters.row.astype(np.int64)
-        self._columns = clusters.col.astype(np.int64)
-        self._values = clusters.data if ensemble.is_soft else None
+        self._ensemble, self._columns = ensemble, columns
         self._partition_of = partition_of[columns]
         self._weights = ensemble.partition_weights[self._partition_of]
         self._present = ensemble.present.astype(np.float64) if ensemble.has_missing else None
@@ -76,9 +73,7 @@ class Straddling:
         K = int(labels.max()) + 1
         if K == 1:
             return 0.0
-        shape = K, len(self._partition_of)
-        pairs = labels[self._objects] * shape[1] + self._columns
-        shared = np.bincount(pairs, self._values, K * shape[1]).reshape(shape).astype(np.float64)
+        shared = self._shared(labels, K)
         observed = self._observed(labels, K)
         total = observed.sum(axis=0)
         size = shared.sum(axis=0)
@@ -98,11 +93,26 @@ class Straddling:
         chance = float(expected.sum(axis=0) @ weight)
         return max(0.0, float(straddled.sum(axis=0) @ weight)) / chance if chance > 0 else 0.0
 
+    def _shared(self, labels: NDArray[np.int64], K: int) -> NDArray[np.float64]:
+        """Return how many objects, or how much membership, each cluster shares with each column (K, n_columns)."""
+        ensemble = self._ensemble
+        if ensemble.is_soft:
+            return np.asarray((_members(labels, K) @ ensemble.indicator).toarray())[
+                :, self._columns
+            ]
+        sums = np.empty((len(ensemble.column_partitions), K))
+        cluster_sums(ensemble.label_view, None, labels, sums)
+        return np.ascontiguousarray(sums[self._columns].T)
+
     def _observed(self, labels: NDArray[np.int64], K: int) -> NDArray[Any]:
         """Return how many objects of each cluster the partition of each column has observed."""
         if self._present is None:
             sizes = np.bincount(labels, minlength=K)
             return np.repeat(sizes[:, np.newaxis], len(self._partition_of), axis=1)
-        n = len(labels)
-        member_of = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
-        return np.asarray(member_of @ self._present)[:, self._partition_of]
+        return np.asarray(_members(labels, K) @ self._present)[:, self._partition_of]
+
+
+def _members(labels: NDArray[np.int64], K: int) -> sp.csr_array:
+    """Return which objects each cluster has, (K, n)."""
+    n = len(labels)
+    return sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))

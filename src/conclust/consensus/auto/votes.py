@@ -6,12 +6,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._kernels import cluster_sums, indicator_rows
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
 
-__all__ = ["certain_clusters", "evidence_for", "part_of", "shares_of_votes", "votes_for"]
+__all__ = [
+    "certain_clusters",
+    "clusters_with_most_votes",
+    "evidence_for",
+    "part_of",
+    "shares_of_votes",
+    "votes_for",
+]
 
 # Partitions are weighted by this power of their certainty. Settled by experiments/default/weights.py.
 _STEEPNESS = 2
@@ -45,9 +53,15 @@ def votes_for(
 
     `counting` (T,): weight of co-clustering in each cluster.
     """
-    n, K = len(labels), int(labels.max()) + 1
-    mean = sp.csr_array((1.0 / np.bincount(labels)[labels], (np.arange(n), labels)), shape=(n, K))
-    return np.asarray((ensemble.indicator.T @ mean).toarray()) * counting[:, None]
+    K = int(labels.max()) + 1
+    shares = 1.0 / np.bincount(labels)[labels]
+    if ensemble.is_soft:
+        mean = sp.csr_array((shares, (np.arange(len(labels)), labels)), shape=(len(labels), K))
+        sums = np.asarray((ensemble.indicator.T @ mean).toarray())
+    else:
+        sums = np.empty((len(counting), K))
+        cluster_sums(ensemble.label_view, shares, labels, sums)
+    return sums * counting[:, np.newaxis]
 
 
 def evidence_for(
@@ -68,9 +82,18 @@ def evidence_for(
     return votes_for(weighted, labels, weighted.column_weights * certainty)
 
 
-def shares_of_votes(indicator: sp.csr_array, votes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return mean similarities with the clusters, rows scaled to sum to 1; uniform for objects without any."""
-    sums = np.asarray(indicator @ votes)
+def clusters_with_most_votes(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the cluster of the consensus with the largest mean similarity to each object (n,)."""
+    if ensemble.is_soft:
+        sums = np.asarray(ensemble.indicator @ votes)
+    else:
+        sums = np.empty((ensemble.n_samples, votes.shape[1]))
+        indicator_rows(ensemble.label_view, votes, 0, False, sums)
+    return np.asarray(shares_of_votes(sums).argmax(axis=1), dtype=np.int64)
+
+
+def shares_of_votes(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return mean similarities with the clusters (n, K), rows scaled to sum to 1; uniform for objects without any."""
     total = sums.sum(axis=1, keepdims=True)
     shares = np.full_like(sums, 1.0 / sums.shape[1])
     np.divide(sums, total, out=shares, where=total > 0)
