@@ -147,6 +147,15 @@ void bind_products(nb::module_& m) {
     },
           nb::arg("labels"), nb::arg("values").noconvert().none(), nb::arg("parts").noconvert().none(),
           nb::arg("sums").noconvert());
+    m.def("cluster_row_sums",
+          [](const BoundLabels& labels, Vector<const double> weights, Matrix<const double> rows,
+             Matrix<double> sums) {
+        const nb::gil_scoped_release release;
+        conclust::cluster_row_sums(labels.view, span_of(weights), span_of(rows), sums.shape(1),
+                                   span_of(sums));
+    },
+          nb::arg("labels"), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
+          nb::arg("sums").noconvert());
 }
 
 }  // namespace

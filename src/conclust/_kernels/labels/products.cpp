@@ -96,6 +96,45 @@ CONCLUST_CLONES void rows_of(const std::uint32_t* codes, const std::int64_t* off
     all_rows(codes, offsets, m, table, stride, unit, d, count, padded, out);
 }
 
+template <class Code>
+CONCLUST_INLINE void all_sums(const Code* codes, const std::int64_t* offsets, std::size_t m,
+                              std::size_t n, const double* weights, const double* rows, std::size_t d,
+                              std::size_t stride, double* padded, double* sums) {
+    for (std::size_t i = 0; i < n; ++i) {
+        std::copy_n(rows + i * d, d, padded);
+        for (std::size_t u = 0; u < m; ++u) {
+            const Code code = codes[i * m + u];
+            if (code >= first_reserved_code<Code>) {
+                continue;
+            }
+            const std::size_t cluster = static_cast<std::size_t>(offsets[u]) + code;
+            const Pack weight = spread(weights[cluster]);
+            double* to = sums + cluster * stride;
+            for (std::size_t j = 0; j < stride; j += pack_lanes) {
+                store(to + j, load(to + j) + weight * load(padded + j));
+            }
+        }
+    }
+}
+
+CONCLUST_CLONES void sums_of(const std::uint8_t* codes, const std::int64_t* offsets, std::size_t m,
+                             std::size_t n, const double* weights, const double* rows, std::size_t d,
+                             std::size_t stride, double* padded, double* sums) {
+    all_sums(codes, offsets, m, n, weights, rows, d, stride, padded, sums);
+}
+
+CONCLUST_CLONES void sums_of(const std::uint16_t* codes, const std::int64_t* offsets, std::size_t m,
+                             std::size_t n, const double* weights, const double* rows, std::size_t d,
+                             std::size_t stride, double* padded, double* sums) {
+    all_sums(codes, offsets, m, n, weights, rows, d, stride, padded, sums);
+}
+
+CONCLUST_CLONES void sums_of(const std::uint32_t* codes, const std::int64_t* offsets, std::size_t m,
+                             std::size_t n, const double* weights, const double* rows, std::size_t d,
+                             std::size_t stride, double* padded, double* sums) {
+    all_sums(codes, offsets, m, n, weights, rows, d, stride, padded, sums);
+}
+
 }  // namespace
 
 void indicator_rows(const LabelView& labels, std::span<const double> table, std::size_t first, bool unit,
@@ -114,6 +153,23 @@ void indicator_rows(const LabelView& labels, std::span<const double> table, std:
         rows_of(codes + first * labels.m, labels.offsets.data(), labels.m, padded.data(), stride, unit,
                 d, out.size() / d, row.data(), out.data());
     });
+}
+
+void cluster_row_sums(const LabelView& labels, std::span<const double> weights,
+                      std::span<const double> rows, std::size_t d, std::span<double> sums) {
+    if (d == 0) {
+        return;
+    }
+    const std::size_t stride = (d + pack_lanes - 1) / pack_lanes * pack_lanes;
+    const std::size_t total = labels.n_clusters();
+    std::vector<double> padded(stride, 0.0), wide(total * stride, 0.0);
+    with_codes(labels, [&](const auto* codes) {
+        sums_of(codes, labels.offsets.data(), labels.m, labels.n, weights.data(), rows.data(), d, stride,
+                padded.data(), wide.data());
+    });
+    for (std::size_t k = 0; k < total; ++k) {
+        std::copy_n(wide.data() + k * stride, d, sums.data() + k * d);
+    }
 }
 
 void cluster_sums(const LabelView& labels, std::span<const double> values,

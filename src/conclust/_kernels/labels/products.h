@@ -23,4 +23,11 @@ void indicator_rows(const LabelView& labels, std::span<const double> table, std:
 void cluster_sums(const LabelView& labels, std::span<const double> values,
                   std::span<const std::int64_t> parts, std::size_t k, std::span<double> sums);
 
+// sums (T x d) = diag(weights) B' rows, with rows (n x d); each term is weighed before it is added, in the order of
+// objects.
+//
+// Precondition: hard labels.
+void cluster_row_sums(const LabelView& labels, std::span<const double> weights,
+                      std::span<const double> rows, std::size_t d, std::span<double> sums);
+
 }  // namespace conclust

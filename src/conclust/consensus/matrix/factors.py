@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from conclust._progress import rounds
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.spectra.gram import gram_blocks
+from conclust.spectra.indicator import IndicatorProducts
 
 __all__ = ["Criterion", "Factors", "Solution", "solve"]
 
@@ -51,13 +52,12 @@ class Factors:
 
 @dataclass(frozen=True)
 class Criterion:
-    """The data of the criterion: rows B and their masses, A including the penalty, and given weights.
+    """The data of the criterion: products with rows B, their masses, A including the penalty, and given weights.
 
     ``observed`` (rows, N): which partitions observed each row; None if all did.
     """
 
-    B: sp.csr_array
-    transposed: sp.csr_array
+    products: IndicatorProducts
     mass: NDArray[np.float64]
     observed: NDArray[np.float64] | None
     partition: NDArray[np.int64]
@@ -70,7 +70,7 @@ class Criterion:
         cls, rows: DistinctRows, regularization: float, whole: Ensemble | None = None
     ) -> Criterion:
         """Return the criterion of some rows; rows of a part use B'B of the `whole` ensemble."""
-        B, mass = rows.ensemble.indicator, rows.masses
+        mass = rows.masses
         m = rows.ensemble.n_partitions
         partition = rows.ensemble.column_partitions
         T = len(partition)
@@ -86,12 +86,13 @@ class Criterion:
         used = np.flatnonzero(weights > 0)
         price = regularization * float(weights @ table.diagonal())
         table[used, used] += price / weights[used]
-        return cls(B, sp.csr_array(B.T), mass, observed, partition, table, weights, price)
+        products = IndicatorProducts.of(rows.ensemble)
+        return cls(products, mass, observed, partition, table, weights, price)
 
     def at(self, H: NDArray[np.float64]) -> Factors:
         """Compute the quantities of H."""
         weighted = H * self.mass[:, np.newaxis]
-        sums = np.asarray(self.transposed @ weighted)
+        sums = self.products.sums(weighted)
         squares = np.bincount(self.partition, (sums**2).sum(axis=1), minlength=len(self.given))
         grams = self.grams(H)
         lengths = (grams**2).sum(axis=(1, 2))
@@ -240,8 +241,9 @@ class _Round:
         """Return the round of some weights."""
         columns = weights[criterion.partition]
         together = None
-        if criterion.B.shape[0] <= _FORMED:
-            B = criterion.B.toarray()
+        ensemble = criterion.products.ensemble
+        if ensemble.n_samples <= _FORMED:
+            B = ensemble.indicator.toarray()
             together = (B * columns) @ B.T
         return cls(criterion, weights, columns, together)
 
@@ -250,8 +252,8 @@ class _Round:
         criterion = self.criterion
         weighted = H * criterion.mass[:, np.newaxis]
         if self.together is None:
-            sums = criterion.transposed @ weighted
-            raises = np.asarray(criterion.B @ (sums * self.column_weights[:, np.newaxis]))
+            sums = criterion.products.sums(weighted)
+            raises = criterion.products.times(sums * self.column_weights[:, np.newaxis])
         else:
             raises = self.together @ weighted
         grams = criterion.grams(H)

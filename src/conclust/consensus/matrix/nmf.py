@@ -278,7 +278,7 @@ def _extended(
     """Fit the factors of the remaining rows to the rows that were solved, in least squares."""
     factors = few.at(solution.H)
     partition_weights = solution.weights
-    total = whole.B @ (factors.sums * partition_weights[few.partition][:, np.newaxis])
+    total = whole.products.times(factors.sums * partition_weights[few.partition][:, np.newaxis])
     observed_weight = (
         np.full(len(total), partition_weights.sum())
         if whole.observed is None

@@ -26,6 +26,7 @@ from conclust.consensus.restarts import (
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust.spectra.indicator import IndicatorProducts
 
 __all__ = ["MixtureModel"]
 
@@ -358,7 +359,7 @@ def _entropies(z: NDArray[np.float64]) -> NDArray[np.float64]:
 def _maximised(rows: DistinctRows, z: NDArray[np.float64], smoothing: float) -> _Components:
     """Return the components that are best for memberships: the M step."""
     mass = rows.masses[:, None] * z
-    counts = rows.ensemble.indicator.T @ mass
+    counts = IndicatorProducts.of(rows.ensemble).sums(mass)
     return _components_of(rows.ensemble, counts, mass.sum(axis=0), smoothing)
 
 

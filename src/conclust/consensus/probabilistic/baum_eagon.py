@@ -21,6 +21,7 @@ from conclust.consensus.probabilistic.problem import Run
 from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import evidence
+from conclust.spectra.indicator import IndicatorProducts
 
 __all__ = ["BaumEagon"]
 
@@ -255,8 +256,8 @@ class _ByClusters(_Pairs):
 
     def __init__(self, ensemble: Ensemble, diagonal: bool, threads: int) -> None:
         super().__init__(ensemble, diagonal, threads)
-        self.B = ensemble.indicator
-        self.weighted = (self.B * ensemble.column_weights).T.tocsr()
+        self.missing = ensemble.has_missing
+        self.products = IndicatorProducts.of(ensemble, ensemble.column_weights)
         self.degree = self.present @ (self.group_weights * self.present.sum(axis=0))
         # Corrections for omitted pairs.
         self.own_c = np.zeros((len(self.c), 1)) if diagonal else self.c[:, None]
@@ -264,12 +265,13 @@ class _ByClusters(_Pairs):
         self.degree -= self.own_N[:, 0]
 
     def sums(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        observed_sums = self.B @ (self.weighted @ Y) - self.own_c * Y
+        observed_sums = self.products.times(self.products.sums(Y)) - self.own_c * Y
         fitted = -self.own_N * (Y**2).sum(axis=1, keepdims=True) * Y
         step = max(1, _CELLS // Y.size)
         for begin in range(0, len(self.group_weights), step):
             some = slice(begin, begin + step)
-            observed = self.present.T[some, :, None] * Y
+            # Without missing labels the one group observed all.
+            observed = self.present.T[some, :, None] * Y if self.missing else Y[np.newaxis]
             grams = self.group_weights[some, None, None] * (observed.transpose(0, 2, 1) @ observed)
             fitted += (observed @ grams).sum(axis=0)
         return observed_sums, fitted
