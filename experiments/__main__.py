@@ -33,6 +33,7 @@ NAMES = (
     "default.sharing",
     "default.answer",
     "default.settle",
+    "default.few",
     "selection.number",
     "confidence.ranking",
     "borders.level",

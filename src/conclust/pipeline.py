@@ -130,7 +130,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
     where fewer points lie in the valley between them than at the peaks on both sides. Half of the points place the valley and the
     peaks, the other half is counted. Clusters that overlap have no valley: a mixture of more normal distributions of one
-    shape that fits the points gives the number. With further partitions, or fewer than 50 objects, the ensemble shows it.
+    shape that fits the points gives the number. Of 8 to 49 objects there are several clusters (of five objects or more) if their
+    silhouette is larger than that of single clouds. With further partitions, or fewer objects, the ensemble shows it.
 
     The points correct the consensus in two ways. First, an island is a group of points with no tie to the others in the
     graph of the ten nearest neighbours, or with ties only across deep valleys; two islands are not joined as long as a
@@ -141,8 +142,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     than the nearest centre, both have the same share.
 
     None or "auto"? None finds clusters of any shape, and costs little more than the members. "auto" looks for
-    clusters that
-    k-means finds again in resamples, at five to nine times the cost (1,500 objects), and brings a p-value, tests of borders
+    clusters that k-means finds again in resamples, at five to nine times the cost (1,500 objects), and brings a p-value, tests of borders
     and a table of criteria. `experiments/default` has what both find.
 
     Examples

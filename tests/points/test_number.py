@@ -55,13 +55,52 @@ def test_reasons_do_not_deny_existing_valleys():
     assert model.n_clusters_ > 1 or "at no number of clusters does every border" in model.reason_
 
 
-def test_with_few_points_the_partitions_determine_the_number():
-    X, _ = make_blobs(40, centers=3, center_box=(-20, 20), random_state=1)
+@pytest.mark.parametrize("n_clusters", [2, 3])
+@pytest.mark.parametrize("size", [8, 12, 20, 25])
+def test_few_points_in_separated_blobs_are_found(n_clusters, size):
+    y = np.repeat(np.arange(n_clusters), size)
+    centers = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    X = centers[y] + np.random.default_rng([7, size]).normal(size=(len(y), 2))
+    model = fitted(X)
+    assert model.n_clusters_ == n_clusters
+    assert len(np.unique(np.column_stack([model.labels_, y]), axis=0)) == n_clusters
+
+
+def test_the_reason_for_few_points_names_the_test():
+    X, _ = make_blobs(24, centers=[[0, 0], [9, 0]], random_state=3)
+    assert fitted(X).reason_.startswith(
+        "2 clusters: they are farther apart than the parts of one cloud (silhouette 0."
+    )
+    cloud = fitted(np.random.default_rng(3).normal(size=(24, 2)))
+    assert cloud.n_clusters_ == 1
+    assert cloud.reason_.startswith(
+        "One cluster: its parts are no farther apart than those of one cloud (silhouette 0."
+    )
+
+
+def test_few_points_keep_a_minimum_and_a_maximum_number():
+    cloud = np.random.default_rng(0).uniform(size=(45, 2))
+    model = fitted(cloud, min_clusters=3)
+    assert model.n_clusters_ >= 3
+    assert "the largest silhouette" in model.reason_
+    X, _ = make_blobs(30, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    model = fitted(X, consensus=AutoConsensus(max_clusters=2))
+    assert model.n_clusters_ == 2
+    assert "the largest silhouette" in model.reason_
+
+
+def test_rounded_columns_of_few_points_create_no_clusters():
+    X = np.random.default_rng(1).integers(0, 2, size=(20, 1)).astype(float)
+    assert fitted(X).n_clusters_ == 1
+
+
+def test_fewer_than_eight_points_leave_the_number_to_the_partitions():
+    X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
     generator = EnsembleGenerator("kmeans", n_partitions=30)
     model = fitted(X, generator=generator)
     alone = AutoConsensus(random_state=0).fit(model.ensemble_)
     assert model.n_clusters_ == alone.n_clusters_
-    assert "40 points are too few" in model.reason_
+    assert "6 points are too few" in model.reason_
 
 
 def test_the_number_of_the_partitions_is_reported():

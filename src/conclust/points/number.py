@@ -9,6 +9,7 @@ from math import isqrt, log
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._threads import one_library_thread
 from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import neighbour_graph
@@ -19,8 +20,10 @@ from conclust.points.rounding import spread_rounded_columns
 
 __all__ = ["BorderDecision", "cut_by_islands", "number_by_borders"]
 
-# Below this number of objects the points are too few for a neighbour graph and counts: the ensemble decides.
+# Below this number of objects the points are too few for a neighbour graph and counts: their separation decides.
 _FEWEST_OBJECTS = 50
+# Below this number of objects the partitions decide.
+_FEWEST_SEPARATED = 8
 _NEIGHBOURS = 10
 _OBJECTS_A_PIECE = 25
 _MAX_PIECES = 60
@@ -86,6 +89,9 @@ def number_by_borders(
     largest score is chosen. Where all pieces merge into one, or no number has clearly more evidence, whole clusters
     are looked at: the number that the ensemble shows and those of the longest lifetimes.
 
+    Fewer than 50 points are too few to be counted. They are several clusters if these are farther apart than the parts of a
+    flat, a skewed or a Gaussian cloud (`separated_clusters`).
+
     Clusters that overlap have no valley between them. Where there is more than one cluster, and a mixture of more normal
     distributions of one shape explains the points (`number_of_components`), its number is chosen.
 
@@ -112,7 +118,7 @@ def number_by_borders(
     n = len(X)
     most = n if max_clusters is None else min(max_clusters, n)
     if n < _FEWEST_OBJECTS:
-        return _by_ensemble(trees, min_clusters, most, f"{n} points are too few to find valleys")
+        return _by_separation(X, trees, seed, min_clusters, most)
     borders_of = _border_finder(X, seed, n_jobs)
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
     decision = None
@@ -232,6 +238,49 @@ def _by_whole_clusters(
     indicated = trees.n_clusters_shown
     lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
+
+
+def _by_separation(
+    X: NDArray[np.float64], trees: GrownTrees, seed: int, least: int, most: int
+) -> BorderDecision:
+    """Choose the number of clusters that are farther apart than the parts of a single cloud."""
+    # Loaded here, because few sets are that small.
+    from conclust.selection.resampled.separation import (
+        SMALLEST,
+        largest_silhouette,
+        separated_clusters,
+        vary,
+    )
+
+    n = len(X)
+    few = f"{n} points are too few to find valleys"
+    if n < _FEWEST_SEPARATED or not vary(X):
+        return _by_ensemble(trees, least, most, few)
+    points = spread_rounded_columns(X, np.random.default_rng(seed))
+    found = separated_clusters(points, seed)
+    clouds = f"(silhouette {found.silhouette:.2f}, p = {found.p_value:.2g}, {found.n_references} {found.cloud} clouds)"
+    if least <= found.n_clusters <= most:
+        if found.n_clusters > 1:
+            reason = f"{_clusters(found.n_clusters)}: they are farther apart than the parts of one cloud {clouds}."
+            return BorderDecision(found.n_clusters, reason)
+        if not found.n_references:
+            return BorderDecision(
+                1,
+                f"One cluster: each division leaves fewer than {SMALLEST} points in a cluster.",
+            )
+        indicated = trees.n_clusters_shown
+        lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
+        reason = (
+            f"One cluster: its parts are no farther apart than those of one cloud {clouds}{lean}."
+        )
+        return BorderDecision(1, reason)
+    with one_library_thread():
+        silhouette, labels = largest_silhouette(points, max(2, least), most)
+    if labels is None:
+        return _by_ensemble(trees, least, most, few)
+    number = int(labels.max()) + 1
+    reason = f"{_clusters(number)}: the largest silhouette ({silhouette:.2f}) of the numbers from {max(2, least)} on."
+    return BorderDecision(number, reason)
 
 
 def _by_components(

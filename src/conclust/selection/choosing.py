@@ -29,7 +29,7 @@ from conclust.selection.resampled.points import components_for, read, scores_of
 from conclust.selection.resampled.prediction_strength import prediction_strength
 from conclust.selection.resampled.reference_cache import open_reference_cache
 from conclust.selection.resampled.resampling import check_clusterer, drawn_size
-from conclust.selection.resampled.testing import OneClusterTest
+from conclust.selection.resampled.testing import OneClusterTest, n_statistics
 from conclust.selection.second import OTHERS, Second, ask
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
@@ -211,6 +211,11 @@ def choose(
 
     The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, with
     mean and sd over the references and the points: any later choice of K leaves it exact.
+
+    Resamples of few objects are as stable in the middle of one cloud as between two clusters. With fewer than 50 objects the
+    p-value is that of the largest silhouette of Ward's clusters (of at least five objects each), the number of clusters has
+    the largest silhouette of the points, and flat and skewed clouds are compared at `alpha` (with more objects, at twice
+    `alpha`). With 50 to 99 objects the silhouette is one more gap beside those of log PAC.
 
     References
     ----------
@@ -566,7 +571,9 @@ def _test(
         tested,
         asked.resamples(len(tested), of_draws),
         seed=of_references,
-        cache=open_reference_cache(asked, tested, of_draws, of_references, widths),
+        cache=open_reference_cache(
+            asked, tested, n_statistics(asked, len(tested)), of_draws, of_references, widths
+        ),
         report=clock.report,
         widths=widths,
     )

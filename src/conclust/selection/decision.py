@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust.selection.resampled.separation import SMALLEST
+
 __all__ = [
     "NO_CONTRAST",
     "REFERENCES",
@@ -71,6 +73,7 @@ def decide(
     why_no_p: str,
     nested: bool = True,
     n_categories: int = 0,
+    few: bool = False,
 ) -> Decision:
     """Decide on the number of clusters.
 
@@ -81,6 +84,9 @@ def decide(
     `nested` is false.) A K is passed over where most resamples hold fewer than K clusters: there are too
     few different points. Without a p-value the answer is one cluster where pairs within clusters are
     together no more often than others, at any K.
+
+    Resamples of few objects are stable at many K: of these the K with the largest silhouette of the points is taken, whose
+    clusters have at least five objects each.
 
     Parameters
     ----------
@@ -102,18 +108,23 @@ def decide(
         Whether each K has resamples of its own.
     n_categories : int, default=0
         Columns of categories in addition to the points.
+    few : bool, default=False
+        Whether the p-value is that of the largest silhouette.
     """
     tested = np.isfinite(p_value)
-    main = "rcsi" if tested else "sharp"
+    main = "silhouette_points" if few else "rcsi" if tested else "sharp"
     has_resamples = table["resamples_with_k"] >= 0.5 if nested else np.ones(len(ks), dtype=bool)
     if not has_resamples.any():
         has_resamples[:] = True
+    if few and (large := table["smallest_cluster"] >= SMALLEST).any():
+        has_resamples &= large
     scores = np.where(has_resamples, table[main], np.nan)
     at = largest = _largest(scores)
     if not tested and not scores[at] > 0:
         reason = f"1 cluster: {NO_CONTRAST} ({numbers_tried(ks)}); no p-value: {why_no_p}."
         return Decision(1, ks[at], (), reason, ())
     clean = has_resamples & (table["pac"] * np.square(ks) <= _CLEAN)
+    clean &= not few
     if nested and clean[at]:
         at = int(np.flatnonzero(clean)[-1])
     best = ks[at]
@@ -123,8 +134,9 @@ def decide(
     alternatives = tuple(k for k, near in zip(ks, within, strict=True) if near and k != best)
     test = f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
     if tested and p_value > alpha:
+        more = "farther apart than the parts of" if few else "more stable than in"
         reason = (
-            f"1 cluster: {numbers_tried(ks)} clusters are not more stable than in "
+            f"1 cluster: {numbers_tried(ks)} clusters are not {more} "
             f"{without_clusters(null, n_categories)} ({test})."
         )
         return Decision(1, best, (), reason, ())
@@ -136,7 +148,7 @@ def decide(
     if at != largest:
         reason = f"{best} clusters: the largest of {numbers_tried(ks)} at which almost no pair is ambiguous"
     reason += f"; {test}." if tested else f"; no p-value: {why_no_p}."
-    votes = ("sharp", "mean_ari") if tested else ("mean_ari",)
+    votes = () if few else ("sharp", "mean_ari") if tested else ("mean_ari",)
     doubts = []
     for vote in votes:
         other = _largest(np.where(has_resamples, table[vote], np.nan))
@@ -169,7 +181,12 @@ def more_than_gaussian(p_value: float, n_references: int, null: str | None) -> s
 
 
 NO_CONTRAST = "at no number are objects of a cluster together more often than others"
-_NAMES = {"rcsi": "RCSI", "sharp": "the sharp score", "mean_ari": "the mean ARI of resamples"}
+_NAMES = {
+    "rcsi": "RCSI",
+    "sharp": "the sharp score",
+    "mean_ari": "the mean ARI of resamples",
+    "silhouette_points": "the silhouette",
+}
 REFERENCES = {
     "rotation": "rotations",
     "gaussian": "Gaussian references",

@@ -19,6 +19,7 @@ from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
 from conclust.selection.resampled.null import Null, Verdict
+from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.settings import Settings
 
 __all__ = ["GAUSSIAN", "NO_BORDER", "Second", "ask"]
@@ -34,7 +35,8 @@ NO_BORDER = "No border between the clusters holds"
 
 # Maximum number of clouds of each kind with which the points are compared.
 _CLOUDS = 39
-# Twice the level of the first test, so that fewer overlapping clusters are missed (experiments/selection).
+# Twice the level of the first test, so that fewer overlapping clusters are missed (experiments/selection); for few
+# objects, which are compared by silhouettes, the same level.
 _LEVELS = 2
 
 
@@ -55,6 +57,8 @@ class Second:
         Number of clouds that it rests on.
     cloud : str
         The kind: "flat" or "skewed"; empty where it was not tested.
+    level_of_clouds : float
+        Level of the comparison with these clouds.
     """
 
     borders: BorderTests | None = None
@@ -62,6 +66,7 @@ class Second:
     p_value: float = float("nan")
     n_references: int = 0
     cloud: str = ""
+    level_of_clouds: float = _LEVELS * 0.05
 
     @property
     def n_borders(self) -> int:
@@ -76,7 +81,7 @@ class Second:
     @property
     def one_cluster(self) -> bool:
         """Whether the rejection of one Gaussian is the only evidence for more than one cluster."""
-        return not self.n_held and self.p_value > _LEVELS * self.level
+        return not self.n_held and self.p_value > self.level_of_clouds
 
     @property
     def against(self) -> str:
@@ -141,7 +146,8 @@ def ask(
     borders : bool, default=True
         Whether borders are tested: not where there are categories, between which there are no borders.
     """
-    second = Second(level=level)
+    levels = 1 if by_silhouette(len(points)) else _LEVELS
+    second = Second(level=level, level_of_clouds=levels * level)
     if borders and round(len(points) / 3) > labels.max():
         clusterer: Any = None if asked.fast else asked.clusterer
         tests = border_tests(

@@ -15,6 +15,7 @@ from conclust.selection.decision import decide, more_than_gaussian, relative_sta
 from conclust.selection.judged.criteria import jackknife
 from conclust.selection.judged.measuring import Measured
 from conclust.selection.resampled.null import Verdict
+from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.second import Second
 from conclust.selection.selection import Selection
 
@@ -82,6 +83,7 @@ def assemble(
         why_no_p=why_no_p,
         nested=nested,
         n_categories=settings.get("n_categories", 0),
+        few=verdict is not None and by_silhouette(settings["n_tested"]),
     )
     n_clusters, alternatives = decision.n_clusters, decision.alternatives
     doubts, reason = decision.doubts, decision.reason

@@ -179,12 +179,14 @@ def studentised(
     return np.asarray(gaps.max(axis=-1))
 
 
-def fixed_test(real: NDArray[np.float64], references: NDArray[np.float64]) -> Verdict:
-    """Rank the real data set among the references.
+def fixed_test(
+    real: NDArray[np.float64], references: NDArray[np.float64], ranked: slice = slice(None)
+) -> Verdict:
+    """Rank the real data set among the references, by some of the columns.
 
     Mean and deviation are over all of them and the real one: only so are the ranks exchangeable.
     """
-    logs = np.vstack([real, references])
+    logs = np.vstack([real, references])[:, ranked]
     T = studentised(logs, logs.mean(axis=0), logs.std(axis=0))
     p = float((T - T[0] >= -_SAME).sum()) / len(T)
     return Verdict(p, len(references), real, references)
@@ -208,6 +210,7 @@ def sequential_test(
     reference_logs: Callable[[int, int], NDArray[np.float64]],
     most: int,
     batch: int,
+    ranked: slice = slice(None),
 ) -> Verdict:
     """Rank the real data set among references drawn until the result is clear.
 
@@ -221,17 +224,19 @@ def sequential_test(
         References at most, besides those that fix mean and deviation.
     batch : int
         Number requested at a time; the result does not depend on it.
+    ranked : slice, default=slice(None)
+        The columns that the rank comes from.
     """
     fixing = reference_logs(0, FIXING)
-    mean, sd = fixing.mean(axis=0), fixing.std(axis=0)
-    real_gap = float(studentised(real[None], mean, sd)[0]) - _SAME
+    mean, sd = fixing[:, ranked].mean(axis=0), fixing[:, ranked].std(axis=0)
+    real_gap = float(studentised(real[None, ranked], mean, sd)[0]) - _SAME
     rows: list[NDArray[np.float64]] = []
 
     def exceeds(r: int) -> bool:
         if r == len(rows):
             more = reference_logs(FIXING + r, FIXING + min(most, r + batch))
             rows.extend(more)
-        return bool(studentised(rows[r][None], mean, sd)[0] >= real_gap)
+        return bool(studentised(rows[r][None, ranked], mean, sd)[0] >= real_gap)
 
     p, used = sequential_p_value(exceeds, most)
     return Verdict(p, used, real, np.vstack([fixing, *(row[None] for row in rows[:used])]))

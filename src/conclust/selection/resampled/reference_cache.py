@@ -19,12 +19,12 @@ from conclust.selection.settings import Settings
 
 __all__ = ["ReferenceCache", "open_reference_cache"]
 
-_FORMAT = "conclust reference 1"
+_FORMAT = "conclust reference 2"
 
 
 @dataclass(frozen=True)
 class ReferenceCache:
-    """Log PAC of references, one small file each, for one set of points and settings.
+    """Statistics of references, one small file each, for one set of points and settings.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class ReferenceCache:
         Folder that only the user can read.
     key : str
         Key of everything that determines a reference except its number.
-    n_k : int
-        Numbers of clusters of each.
+    n_statistics : int
+        Number of statistics of each.
     """
 
     folder: Path
     key: str
-    n_k: int
+    n_statistics: int
 
     def _path(self, r: int) -> Path:
         return self.folder / f"reference-{self.key}-{r}.json"
@@ -49,26 +49,41 @@ class ReferenceCache:
             entry = read_json(self._path(r))
             if entry["format"] != _FORMAT or entry["key"] != self.key or entry["number"] != r:
                 return None
-            row = np.array([float.fromhex(value) for value in entry["log_pac"]])
+            row = np.array([float.fromhex(value) for value in entry["statistics"]])
         except (FileNotFoundError, FileFormatError, KeyError, TypeError, ValueError):
             return None
-        return row if row.shape == (self.n_k,) and np.isfinite(row).all() else None
+        return row if row.shape == (self.n_statistics,) and np.isfinite(row).all() else None
 
     def write(self, r: int, row: NDArray[np.float64]) -> None:
         """Store a reference."""
         values = [float(value).hex() for value in row]
-        entry = {"format": _FORMAT, "key": self.key, "number": r, "log_pac": values}
+        entry = {"format": _FORMAT, "key": self.key, "number": r, "statistics": values}
         write_json(self._path(r), entry)
 
 
 def open_reference_cache(
     settings: Settings,
     points: NDArray[np.float64],
+    n_statistics: int,
     resampling: np.random.SeedSequence,
     seed: np.random.SeedSequence,
     widths: list[int] | None = None,
 ) -> ReferenceCache | None:
-    """Open the requested folder; None if there is none."""
+    """Open the requested folder; None if there is none.
+
+    Parameters
+    ----------
+    settings : Settings
+        Settings for resampling each data set.
+    points : ndarray of shape (n_samples, r)
+        Principal scores.
+    n_statistics : int
+        Number of statistics of each reference.
+    resampling, seed : SeedSequence
+        Seeds of the draws and of the references.
+    widths : list of int, default=None
+        Columns of each block of the points, if there are categories.
+    """
     if settings.cache_dir is None:
         return None
     digest = points_digest(points)
@@ -89,4 +104,4 @@ def open_reference_cache(
     text = json.dumps(described, sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:32]
     folder = open_cache(settings.cache_dir, digest, None, len(points)).folder
-    return ReferenceCache(folder, key, len(settings.ks))
+    return ReferenceCache(folder, key, n_statistics)

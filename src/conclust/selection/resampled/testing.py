@@ -1,9 +1,10 @@
-"""The test of one cluster: log PAC of the points compared with references without clusters."""
+"""The test of one cluster: log PAC of the points, and the silhouette of few, compared with references without clusters."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,30 @@ from conclust.selection.judged.pairs import PairCounts, count_all
 from conclust.selection.resampled.null import FIXING, NULLS, Verdict, fixed_test, sequential_test
 from conclust.selection.resampled.reference_cache import ReferenceCache
 from conclust.selection.resampled.resampling import Resamples
+from conclust.selection.resampled.separation import largest_silhouette
 from conclust.selection.settings import Settings
 
-__all__ = ["OneClusterTest", "log_pac"]
+__all__ = ["OneClusterTest", "by_silhouette", "log_pac", "n_statistics"]
 
+# So few objects along one axis are cut in the middle as stably where there is no gap: below the larger number of
+# objects the largest silhouette is a statistic, too, and below the smaller number the only one that is ranked.
+_FEW, _VERY_FEW = 100, 50
 _LONG = 60.0  # expected seconds above which the time of the references is announced
 
 
 def log_pac(counts: PairCounts, settings: Settings) -> float:
     """Return log PAC, counting half a pair if none is ambiguous."""
     return float(np.log(max(counts.pac(settings.window), 0.5 / counts.n_pairs)))
+
+
+def n_statistics(settings: Settings, n: int) -> int:
+    """Return the number of statistics of n objects: log PAC for each K, and of few objects the negative silhouette."""
+    return len(settings.ks) + (n < _FEW)
+
+
+def by_silhouette(n: int) -> bool:
+    """Return whether the silhouette alone is compared with the references of n objects."""
+    return n < _VERY_FEW
 
 
 class OneClusterTest:
@@ -77,19 +92,21 @@ class OneClusterTest:
         self._report = report
         self._start = time.perf_counter()
 
-    def logs(self, points: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
-        """Return log PAC of one data set for each K."""
-        log_pacs = np.empty(len(self._settings.ks))
+    def statistics(self, points: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
+        """Return the statistics of one data set, which are small where there are clusters."""
+        values = np.empty(n_statistics(self._settings, len(points)))
         for at, k in enumerate(self._settings.ks):
             labels = self._resamples.labels(points, k, threads=threads)
-            log_pacs[at] = log_pac(count_all(Ensemble(labels), threads), self._settings)
-        return log_pacs
+            values[at] = log_pac(count_all(Ensemble(labels), threads), self._settings)
+        if len(values) > len(self._settings.ks):
+            values[-1] = -largest_silhouette(points)[0]
+        return values
 
     def verdict(self, *, sequential: bool) -> Verdict:
         """Rank the points among the references; sequential: stop once the decision is certain."""
         most = self._settings.n_references
         begin = time.process_time()
-        real = self.logs(self._points, self._settings.threads)
+        real = self.statistics(self._points, self._settings.threads)
         # CPU time, so that the warning does not depend on the load of the machine.
         seconds = (time.process_time() - begin) / self._settings.threads
         drawn = most + FIXING if sequential else most
@@ -101,13 +118,18 @@ class OneClusterTest:
                 f"each is clustered as often as the points{way}.",
                 SelectionWarning,
             )
-        if not sequential:
-            return fixed_test(real, self._references(0, most))
-        return sequential_test(real, self._references, most, max(8, 2 * self._settings.threads))
+        n_k = len(self._settings.ks)
+        ranked = slice(n_k if by_silhouette(len(self._points)) else 0, None)
+        if sequential:
+            batch = max(8, 2 * self._settings.threads)
+            verdict = sequential_test(real, self._references, most, batch, ranked)
+        else:
+            verdict = fixed_test(real, self._references(0, most), ranked)
+        return replace(verdict, real=real[:n_k], logs=verdict.logs[:, :n_k])
 
     def _references(self, begin: int, end: int) -> NDArray[np.float64]:
-        """Return log PAC of a range of references."""
-        rows = np.empty((end - begin, len(self._settings.ks)))
+        """Return the statistics of a range of references."""
+        rows = np.empty((end - begin, n_statistics(self._settings, len(self._points))))
         reported = 0
         # References run in parallel, but a user's clusterer keeps the threads for its members.
         side = self._settings.threads if self._settings.fast else 1
@@ -125,7 +147,7 @@ class OneClusterTest:
         if stored is not None:
             return r, stored
         points = self._draw(self._points, generator(self._seeds[r]))
-        row = self.logs(points, 1 if self._settings.fast else self._settings.threads)
+        row = self.statistics(points, 1 if self._settings.fast else self._settings.threads)
         if self._cache is not None:
             self._cache.write(r, row)
         return r, row
