@@ -44,6 +44,7 @@ NAMES = (
     "answers.questions",
     "views.mfeat",
     "networks.communities",
+    "networks.published",
 )
 
 
