@@ -45,6 +45,7 @@ NAMES = (
     "answers.questions",
     "views.mfeat",
     "networks.communities",
+    "networks.published",
 )
 
 

@@ -14,7 +14,7 @@ from experiments.default import number as rules
 from experiments.default import scale as scales
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
-from experiments.networks import communities
+from experiments.networks import communities, published
 from experiments.pcc2013 import planted
 from experiments.robust2013 import random_partitions
 from experiments.scale import fitted_on
@@ -24,6 +24,7 @@ from experiments.usenc2020 import graphs, members, scale
 import conclust
 from conclust.datasets import Dataset, available
 from conclust.exceptions import DatasetNotFoundError
+from conclust.metrics import adjusted_rand_index
 from conclust.points import number as number_by_valleys
 
 
@@ -516,3 +517,30 @@ def test_communities_by_formula_are_found_and_only_split(tmp_path):
     for row in rows.values():
         assert float(row["found"]) >= float(row["found as published"])
         assert float(row["default"]) >= float(row["as published"]) - 1e-9
+
+
+def test_published_networks_are_read_and_scored(tmp_path):
+    """Nodes are counted from 1, edges are there in both directions, and one node is in no published community."""
+    graph, labels = communities.ring(30, 6)
+    ties = graph.tocoo()
+    folder = tmp_path / "lfr_training" / "default" / "mu_0.1"
+    folder.mkdir(parents=True)
+    nodes = np.arange(len(labels)) + 1
+    both = np.vstack([np.column_stack([ties.row, ties.col]), np.column_stack([ties.col, ties.row])])
+    np.savetxt(folder / "network.dat", both + 1, fmt="%d")
+    np.savetxt(folder / "community.dat", np.column_stack([nodes, labels + 7]), fmt="%d")
+    np.savetxt(folder / "leiden_mod.dat", np.column_stack([nodes, labels // 2]), fmt="%d")
+    partition = np.column_stack([nodes, labels])[:-1]
+    np.savetxt(folder / "fec_leiden_mod_0.8.dat", partition, fmt="%d")
+    arguments = ["--folder", str(tmp_path), "--conditions", "default", "--seeds", "2"]
+    published.main([*arguments, "--out", str(tmp_path)])
+    (row,) = rows_of(tmp_path / "published.csv")
+    assert float(row["ARI"]) == 1.0
+    assert 0.97 < float(row["ARI, published"]) < 1.0
+    assert float(row["Leiden, published"]) == pytest.approx(
+        adjusted_rand_index(labels, labels // 2)
+    )
+    assert float(row["mean degree"]) == pytest.approx(2 * (30 * 15 + 30) / 180)
+    assert row["found, published"] == "31"
+    with pytest.raises(DatasetNotFoundError, match="clone"):
+        published.main(["--folder", str(tmp_path), "--conditions", "d_20"])

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from conclust import EAC, EnsembleGenerator, MultiViewGenerator
+from conclust import EAC, ConsensusClustering, EnsembleGenerator, MultiViewGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
 from conclust.similarity import cluster_certainty
@@ -125,3 +125,19 @@ def test_columns_require_one_matrix():
 def test_invalid_parameters_are_refused(views, parameters, name):
     with pytest.raises(ParameterError, match=f"The '{name}' parameter of MultiViewGenerator"):
         MultiViewGenerator(**parameters).fit(views[0])
+
+
+@pytest.mark.parametrize(
+    "model", [EnsembleGenerator("kmeans", 3), ConsensusClustering(n_clusters=2)]
+)
+def test_several_matrices_are_refused_with_the_class_that_takes_them(model):
+    points = np.random.default_rng(0).normal(size=(60, 3))
+    for views, kind in (({"a": points, "b": points[:, :2]}, "dict"), ([points, points], "list")):
+        with pytest.raises(InputError, match=f"MultiViewGenerator makes members of a {kind}"):
+            model.fit(views)
+    with pytest.raises(InputError, match=r"Got set\."):
+        EnsembleGenerator("kmeans", 3).fit({1, 2})
+    assert EnsembleGenerator("kmeans", 3).fit_transform([row.tolist() for row in points]).shape == (
+        60,
+        3,
+    )

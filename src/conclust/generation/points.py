@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -38,6 +38,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
             f"{owner} needs a matrix of numbers, a row for each object. Got an {type(X).__name__}: pass "
             "adata.obsm['X_pca'] or adata.X."
         )
+    _refuse_views(X)
     try:
         points: NDArray[np.float64] = validate_data(
             estimator, X, dtype=np.float64, order="C", **checks
@@ -65,6 +66,22 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
             "fit_transform(X[numbers]))]) takes it beside those made of the numbers."
         ) from error
     return points
+
+
+def _refuse_views(X: Any) -> None:
+    """Refuse several matrices of the same objects."""
+    if isinstance(X, Mapping | Set):
+        several = "dict of views" if isinstance(X, Mapping) else None
+    elif (
+        isinstance(X, list | tuple) and len(X) and all(getattr(item, "ndim", 0) == 2 for item in X)
+    ):
+        several = "list of views"
+    else:
+        return
+    way = "" if several is None else f": MultiViewGenerator makes members of a {several}"
+    raise InputError(
+        f"Points must form a matrix (n_samples, n_features). Got {type(X).__name__}{way}."
+    )
 
 
 def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> NDArray[np.float64]:
