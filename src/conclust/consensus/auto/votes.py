@@ -6,10 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._kernels import cluster_sums, indicator_rows
+from conclust._kernels import cluster_sums
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.similarity import cluster_certainty
+from conclust.spectra.indicator import IndicatorProducts
 from conclust.weighting import certainty_weights
 
 __all__ = [
@@ -84,11 +85,7 @@ def evidence_for(
 
 def clusters_with_most_votes(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the cluster of the consensus with the largest mean similarity to each object (n,)."""
-    if ensemble.is_soft:
-        sums = np.asarray(ensemble.indicator @ votes)
-    else:
-        sums = np.empty((ensemble.n_samples, votes.shape[1]))
-        indicator_rows(ensemble.label_view, votes, 0, False, sums)
+    sums = IndicatorProducts.of(ensemble).times(votes)
     return np.asarray(shares_of_votes(sums).argmax(axis=1), dtype=np.int64)
 
 
