@@ -4,6 +4,7 @@ import inspect
 import math
 import re
 import warnings
+from dataclasses import replace
 from types import NoneType
 
 import numpy as np
@@ -16,22 +17,28 @@ from conclust._parameters import Parameter, Range, parameters_of
 from conclust.exceptions import DenseLimitError, MissingExtraError, ParameterError
 
 KINDS = [getattr(conclust, name) for name in sorted(public_estimators())]
-KINDS += [conclust.GraphConsensus, conclust.TopicConsensus, conclust.MultiViewGenerator]
+OF_POINTS = [
+    conclust.ConsensusClustering,
+    conclust.EnsembleGenerator,
+    conclust.GraphConsensus,
+    conclust.MultiViewGenerator,
+    conclust.TopicConsensus,
+]
+KINDS += OF_POINTS
 DECLARED = [
     (kind, one)
     for kind in KINDS
     for one in parameters_of(kind).values()
     if isinstance(one.rule, Range)
 ]
-OF_LABELS = [(kind, one) for kind, one in DECLARED if hasattr(kind, "method")]
+OF_LABELS = [(kind, one) for kind, one in DECLARED if kind not in OF_POINTS]
 
 # Conditions that the table cannot express, and where they are checked.
 ELSEWHERE = {
-    **dict.fromkeys(("n_clusters", "missing", "random_state", "verbose"), "by the base, for all"),
-    "AddRemAdd.starts": "a number or 'all'",
     "BayesianEnsemble.smoothing": "another range for each solver",
+    "ConsensusClustering.consensus": "a name or an object",
+    "ConsensusClustering.generator": "an object",
     "FCAConsensus.threshold": "a number of the partitions, a share of them or 'auto'",
-    "GraphConsensus.random_state": "",
     "KernelWeightedPartition.indices": "an array",
     "MultiViewGenerator.generator": "an object",
     "PCC.divergence": "a name or an object",
@@ -41,6 +48,8 @@ ELSEWHERE = {
     "WeightedEAC.indices": "names or functions",
     "WeightedPCC.rho": "between 1 / m and 1 with m partitions",
 }
+
+BY_THE_BASE = ("n_clusters", "missing", "random_state", "verbose")
 
 LABELS = np.column_stack(
     [np.repeat([0, 1, 2], 6), np.repeat([0, 1, 2], [7, 5, 6]), np.repeat([0, 1, 1], 6)]
@@ -53,6 +62,9 @@ def name(value):
 
 def borders(one):
     """Return the values at the borders of a parameter, and values just beyond them."""
+    if one.words and one.kinds & {bool, int, float}:
+        taken, refused = borders(replace(one, words=(), kinds=one.kinds - {str}))
+        return [*one.words, *taken], ["", "nothing of the kind", *refused]
     if one.words:
         return list(one.words), ["", "nothing of the kind", *([] if one.others else [3, ["a"]])]
     none = [None] if one.none else []
@@ -78,25 +90,25 @@ def borders(one):
 def estimator(kind, /, **given):
     has = parameters_of(kind)
     if "n_clusters" in has:
-        given["n_clusters"] = 3
+        given.setdefault("n_clusters", 3)
     return kind(**{key: v for key, v in {"random_state": 0, **given}.items() if key in has})
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_each_parameter_is_declared_or_its_check_is_named(kind):
     for one in parameters_of(kind).values():
-        listed = one.name in ELSEWHERE or f"{kind.__name__}.{one.name}" in ELSEWHERE
-        assert (one.rule is None) == listed, one.name
+        listed = f"{kind.__name__}.{one.name}" in ELSEWHERE
+        assert listed == (one.rule is None and one.name not in BY_THE_BASE), one.name
         if one.rule is not None:
             one.check(one.default, kind.__name__)
 
 
-@pytest.mark.parametrize("declared", OF_LABELS, ids=name)
-def test_values_out_of_range_are_refused_before_reading_labels(declared):
+@pytest.mark.parametrize("declared", DECLARED, ids=name)
+def test_values_out_of_range_are_refused_before_reading_data(declared):
     kind, one = declared
     for value in borders(one)[1]:
         with pytest.raises(ParameterError) as refused:
-            estimator(kind, **{one.name: value}).fit("no labels")
+            estimator(kind, **{one.name: value}).fit("neither labels nor points")
         sentence = f"The {one.name!r} parameter of {kind.__name__} must be "
         assert str(refused.value).startswith(sentence), value
 
@@ -144,6 +156,46 @@ def test_the_text_of_a_range_matches_scikit_learn():
     assert sentence([bool], 1) == f"{must} a bool. Got 1 instead."
 
 
+def test_the_text_of_a_range_names_the_words_too():
+    def sentence(kind, value, word):
+        with pytest.raises(ParameterError) as refused:
+            Parameter("x", 1, frozenset({*kind, str}), (word,), Range(), False).check(value, "Y")
+        return str(refused.value)
+
+    must = "The 'x' parameter of Y must be"
+    assert sentence([bool], 1, "auto") == f"{must} a bool or 'auto'. Got 1 instead."
+    assert (
+        sentence([int], 0, "all") == f"{must} an int in the range [1, inf) or 'all'. Got 0 instead."
+    )
+    assert sentence([int, NoneType], "some", "auto") == (
+        f"{must} an int in the range [1, inf), 'auto' or None. Got 'some' instead."
+    )
+    assert sentence([float], -1, "auto") == (
+        f"{must} a float in the range [0, inf) or 'auto'. Got -1 instead."
+    )
+
+
+POINTS = np.random.default_rng(0).normal(size=(18, 3)) + np.repeat(6.0 * np.eye(3), 6, axis=0)
+INPUTS = {
+    conclust.GraphConsensus: [(i, j) for i in range(18) for j in range(i) if i // 6 == j // 6],
+    conclust.MultiViewGenerator: {"a": POINTS, "b": POINTS[:, :2]},
+}
+
+
+@pytest.mark.parametrize("declared", [d for d in DECLARED if d not in OF_LABELS], ids=name)
+def test_values_at_the_ends_of_ranges_are_accepted_with_points(declared):
+    """Members of three kinds use every parameter of the generator."""
+    kind, one = declared
+    for value in borders(one)[0]:
+        one.check(value, kind.__name__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = estimator(kind, **{one.name: value})
+            if isinstance(model, conclust.EnsembleGenerator):
+                model.set_params(method=["kmeans", "spectral", "graph"], n_clusters=None)
+            model.fit(INPUTS.get(kind, POINTS))
+
+
 # Phrases of docstrings for the ends of a range: the lower and the upper one.
 NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?)(?!\d|,\d)"
 LOW = r"(\d[\d.e-]*)"
@@ -170,9 +222,8 @@ def said(text):
 def test_docstrings_state_the_declared_ranges(declared):
     kind, one = declared
     takes, meaning = documented(inspect.getdoc(kind))[one.name]
-    if one.words:
-        listed = re.search(r"\{(.*?)\}", takes)[1]
-        assert set(re.findall(r'"(.*?)"', listed)) == set(one.words) - {None}
+    assert set(re.findall(r'"(.*?)"', takes.split("default=")[0])) == set(one.words) - {None}
+    if not one.kinds & {bool, int, float}:
         return
     first = takes.split(",")[0].split(" or ")[0]
     assert first == next(kind.__name__ for kind in (bool, int, float) if kind in one.kinds)

@@ -1,12 +1,12 @@
 """Declares parameters once: type, choices and default in the signature of a class, ranges in its table.
 
 The annotation of a parameter says what it takes: one word of a ``Literal``, a bool, an int (1 or more) or a float (0 or
-more), and whether None. Other ranges are in ``parameters`` of the class::
+more), or a word or one of these, and whether None. Other ranges are in ``parameters`` of the class::
 
     parameters: ClassVar[Parameters] = {"theta": Range(above=0), "p": Range(above=1, at_most=16), "rho": None}
 
 None: the class checks it itself, since it depends on the data or on other parameters. Estimators, ``--set`` of the command
-line, the tests of all methods and of their docstrings read this.
+line, the tests of all methods and of their docstrings read this. A function instead of a range refuses what does not fit.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import NoneType
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._threads import within_machine
@@ -29,7 +30,9 @@ from conclust._validation import (
     check_real,
     interval,
     largest_number,
+    refuse,
 )
+from conclust.exceptions import ParameterError
 
 __all__ = ["Parameter", "Parameters", "Range", "check_parameters", "parameters_of"]
 
@@ -103,6 +106,8 @@ class Parameter:
             return
         if not isinstance(rule, Range):
             rule(value, owner)
+        elif self.words and self.kinds & {bool, int, float}:
+            self._check_word_or_number(value, owner)
         elif self.words:
             check_option(value, name, owner, self.words)
         elif int in self.kinds:
@@ -115,6 +120,18 @@ class Parameter:
         else:
             least, most, closed = rule.reals()
             check_real(value, name, owner, low=least, high=most, closed=closed)
+
+    def _check_word_or_number(self, value: Any, owner: str) -> None:
+        if (self.none and value is None) or (isinstance(value, str) and value in self.words):
+            return
+        number = replace(self, words=(), kinds=self.kinds - {str, NoneType})
+        try:
+            number.check(bool(value) if isinstance(value, np.bool_) else value, owner)
+        except ParameterError:
+            article = "an" if int in self.kinds else "a"
+            text = f"{article} {number.takes()}".replace(" in ", " in the range ")
+            *first, last = [text, *map(repr, self.words), *["None"] * self.none]
+            refuse(self.name, owner, f"{', '.join(first)} or {last}", value)
 
     def takes(self) -> str:
         """Return the type and the range for help; empty for words, and if the class checks the value itself."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import Any, Literal, NoReturn, Self, cast
+from typing import Any, ClassVar, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 import conclust
+from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._sklearn import (
@@ -23,7 +24,6 @@ from conclust._sklearn import (
 )
 from conclust._validation import (
     check_column_names,
-    check_int,
     refuse,
     refuse_arguments,
     shown,
@@ -54,7 +54,6 @@ _NO_WEIGHTS = (
     "AutoConsensus().fit(cc.Ensemble(labels, weights=w))"
 )
 _AUTO = "auto"
-_REFINE = (True, False, _AUTO)
 
 
 class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -175,6 +174,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     (4, 0.025)
     """
 
+    parameters: ClassVar[Parameters] = {"n_clusters": Range()}
+
     def __init__(
         self,
         consensus: Any = None,
@@ -182,7 +183,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         *,
         n_clusters: int | Literal["auto"] | None = None,
         min_clusters: int = 1,
-        refine: bool | str = _AUTO,
+        refine: bool | Literal["auto"] = "auto",
         random_state: RandomStateLike = None,
         verbose: int = 0,
     ) -> None:
@@ -237,10 +238,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         if links and self.refine is True:
             raise ParameterError("refine=True keeps no must_link or cannot_link: leave it out.")
         with fitting(self):
+            check_parameters(self)
             generator, consensus = self._generator(), self._consensus()
-            check_int(self.min_clusters, "min_clusters", _OWNER)
-            if not isinstance(self.refine, bool | np.bool_ | str) or self.refine not in _REFINE:
-                refuse("refine", _OWNER, "a bool or 'auto'", self.refine)
             seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 5, bits=32)
             if self.random_state is not None:
                 for part, seed in zip((generator, consensus), seeds, strict=False):
@@ -363,7 +362,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def _consensus(self) -> Any:
         """Return the consensus to be fitted, with the requested number of clusters."""
         # If the number is to be chosen, any number shows whether the consensus takes one.
-        k = 1 if isinstance(self.n_clusters, str) and self.n_clusters == _AUTO else self._number()
+        k = 1 if isinstance(self.n_clusters, str) else self.n_clusters
         part = self.consensus
         if part is None:
             return AutoConsensus(k)
@@ -390,16 +389,6 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 f"Got {shown(self.n_clusters)} instead."
             )
         return consensus.set_params(n_clusters=k)
-
-    def _number(self) -> int | None:
-        if isinstance(self.n_clusters, str):
-            refuse(
-                "n_clusters",
-                _OWNER,
-                "an int in the range [1, inf), 'auto' or None",
-                self.n_clusters,
-            )
-        return check_int(self.n_clusters, "n_clusters", _OWNER, none=True)
 
     def _refuse_consensus(self, advice: str) -> NoReturn:
         expected = "None, an estimator that fits an Ensemble or the name of a method"

@@ -48,6 +48,8 @@ __all__ = [
     "CacheReport",
     "MemberCache",
     "blocks_digest",
+    "check_folder",
+    "check_repeatable",
     "open_cache",
     "points_digest",
     "render_clusterer",
@@ -90,6 +92,19 @@ def blocks_digest(shape: tuple[int, ...], blocks: Iterable[NDArray[np.float64]])
     for block in blocks:
         digest.update(block.data)
     return digest.hexdigest()
+
+
+def check_folder(folder: Any, owner: str) -> None:
+    """Refuse a `cache_dir` that is neither a path nor None."""
+    if folder is not None and not isinstance(folder, str | os.PathLike):
+        refuse("cache_dir", owner, "a path or None", folder)
+
+
+def check_repeatable(random_state: Any, owner: str) -> None:
+    """Refuse a cache of members that no later run makes."""
+    if random_state is None:
+        takes = "an int with cache_dir, or no later run could reuse the same members"
+        refuse("random_state", owner, takes, None)
 
 
 def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> MemberCache:

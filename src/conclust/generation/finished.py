@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from conclust._sklearn import ConvergenceWarning
+from conclust._warnings import warn
+from conclust.generation.kinds.communities import NeighbourRecipe
 from conclust.generation.labelling.labelling import Labelling
 from conclust.generation.members import Labelled, Member, Task, drawn_features
 from conclust.generation.scaling import Scaler
 from conclust.generation.sizes import narrowest
 
-__all__ = ["describe", "labelling_of", "type_for"]
+__all__ = ["describe", "labelling_of", "type_for", "warn_of_fewer"]
 
 
 def describe(task: Task, result: Labelled, d: int) -> Member:
@@ -43,3 +46,20 @@ def type_for(members: Iterable[Member], n: int) -> np.dtype[Any]:
     every = list(members)
     whole = all(member.n_objects == n for member in every)
     return narrowest(max(member.n_clusters for member in every), whole=whole)
+
+
+def warn_of_fewer(tasks: Sequence[Task], members: Sequence[Member]) -> None:
+    """Warn about members with fewer clusters than requested."""
+    short = sum(
+        requested is not None and members[u].n_clusters < requested
+        for task in tasks
+        if not isinstance(task.recipe, NeighbourRecipe)  # the number is approximate
+        for u, requested in zip(task.columns, task.n_clusters, strict=True)
+    )
+    if short:
+        warn(
+            f"{short} of {len(members)} members found fewer clusters than requested, probably because "
+            "the points drawn have fewer distinct ones. members_ has the number of each; a smaller 'n_clusters' "
+            "avoids this.",
+            ConvergenceWarning,
+        )

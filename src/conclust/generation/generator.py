@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
 from conclust._sklearn import (
@@ -18,15 +19,19 @@ from conclust._sklearn import (
     record_features,
     validate_data,
 )
-from conclust._threads import thread_count
-from conclust._validation import check_column_names, check_option, refuse
-from conclust._warnings import warn
+from conclust._validation import check_column_names
 from conclust.exceptions import InputError
-from conclust.generation.cache import MemberCache, blocks_digest, open_cache, points_digest
-from conclust.generation.finished import describe, labelling_of, type_for
-from conclust.generation.kinds.communities import NeighbourRecipe
+from conclust.generation.cache import (
+    MemberCache,
+    blocks_digest,
+    check_folder,
+    check_repeatable,
+    open_cache,
+    points_digest,
+)
+from conclust.generation.finished import describe, labelling_of, type_for, warn_of_fewer
 from conclust.generation.kinds.neighbour_options import read_graph
-from conclust.generation.kinds.registry import METHODS, is_named, settings_for
+from conclust.generation.kinds.registry import is_named, settings_for
 from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
 from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
 from conclust.generation.labelling.sampled import (
@@ -35,7 +40,7 @@ from conclust.generation.labelling.sampled import (
     label_all,
 )
 from conclust.generation.members import Init, Labelled, Member, Task
-from conclust.generation.plan import Plan, fitted_on, make_plan, refuse_method
+from conclust.generation.plan import Plan, check_method, check_numbers, fitted_on, make_plan
 from conclust.generation.points import read_points
 from conclust.generation.running import Progress, run_tasks
 from conclust.generation.scaling import Scale, scaling_of
@@ -94,15 +99,15 @@ class EnsembleGenerator(StoredGenerator):
         Numbers of clusters to draw from. None: from 2 to min(50, max(10, square root
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
         draws; clusterers keep their own number; a list of pairs has its own numbers.
-    sample_fraction : float in (0, 1], default=1.0
-        Share of the objects that each member draws (observes), without replacement. The others are missing in it.
+    sample_fraction : float, default=1.0
+        Share of the objects that each member draws (observes), without replacement, in (0, 1]. The others are missing in it.
         (The cuts of a tree share its draw.) `fit_on` is different: it limits the number of drawn objects on which
         the algorithm is fitted, and all drawn objects get a label.
-    feature_fraction : float in (0, 1], default=1.0
-        Share of the features that each member draws, without replacement. ("multimetric" draws half of
+    feature_fraction : float, default=1.0
+        Share of the features that each member draws, without replacement, in (0, 1]. ("multimetric" draws half of
         as many.)
     fit_on : int, default=None
-        Maximum number of objects on which each member is fitted: its own sample of the objects that it draws. Then
+        Maximum number of objects on which each member is fitted, at least 2: its own sample of the objects that it draws. Then
         all objects are labelled for all members in one pass. It must be possible to label
         others ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None: 10,000, or ten
         for each cluster asked for where that is more, if all members can do so, else all.
@@ -115,7 +120,7 @@ class EnsembleGenerator(StoredGenerator):
         Number of nearest neighbours of a point in the graph of the "graph" members. None: drawn for each
         member from 8 numbers, from 5 to min(40, max(5, 1.5 square root of n_samples)).
     resolution : float, default=None
-        Resolution of the communities of "graph" members: the higher, the more of them. None: drawn for each member,
+        Resolution of the communities of "graph" members, positive: the higher, the more of them. None: drawn for each member,
         log-uniformly from [.3, 5].
     weights : {"jaccard", "uniform"}, default="jaccard"
         Weights of the graph: the share of the neighbours of two points that both have, or 1.
@@ -260,6 +265,15 @@ class EnsembleGenerator(StoredGenerator):
     """
 
     members_: list[Member]
+    parameters: ClassVar[Parameters] = {
+        "method": check_method,
+        "n_clusters": check_numbers,
+        "sample_fraction": Range(above=0, at_most=1),
+        "feature_fraction": Range(above=0, at_most=1),
+        "fit_on": Range(at_least=2),
+        "resolution": Range(above=0),
+        "cache_dir": check_folder,
+    }
 
     def __init__(
         self,
@@ -478,7 +492,9 @@ class EnsembleGenerator(StoredGenerator):
             self._make(X, wanted, graph)
 
     def _make(self, X: ArrayLike, wanted: list[NDArray[Any]] | None, graph: Any) -> None:
-        self._check_plain()
+        check_parameters(self)
+        if self.cache_dir is not None:
+            check_repeatable(self.random_state, _OWNER)
         check_column_names(X)
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
@@ -490,10 +506,11 @@ class EnsembleGenerator(StoredGenerator):
                 record_features(self, X)
             self._generate_from_samples(rows, fit_on, wanted, settings)
             return
-        if in_blocks:
-            raw = read_points(self, as_whole(X), ensure_min_samples=2)
-        else:
-            raw = rows.block(0, rows.n)
+        raw = (
+            read_points(self, as_whole(X), ensure_min_samples=2)
+            if in_blocks
+            else rows.block(0, rows.n)
+        )
         self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
         plan = make_plan(settings, points, given=user_graph)
@@ -526,7 +543,8 @@ class EnsembleGenerator(StoredGenerator):
                 wanted[:] = [matrix.astype(self._dtype)]
         self._seen = dict(sorted(samples.items()))
         self._seen_digest = points_digest(raw) if samples else None
-        self._warn_of_fewer(plan)
+        if self.n_clusters is not None and is_named(self.method):
+            warn_of_fewer(plan.tasks, self.members_)
 
     def _generate_from_samples(
         self,
@@ -563,7 +581,8 @@ class EnsembleGenerator(StoredGenerator):
             wanted.append(
                 label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
             )
-        self._warn_of_fewer(plan)
+        if self.n_clusters is not None and is_named(self.method):
+            warn_of_fewer(plan.tasks, self.members_)
 
     def _keep_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
@@ -608,33 +627,3 @@ class EnsembleGenerator(StoredGenerator):
             f"members ({names}) can label only the X given to fit. Use method='kmeans', 'spectral' or 'graph', or a "
             "KMeans or MiniBatchKMeans as method, to label new points."
         )
-
-    def _check_plain(self) -> None:
-        if isinstance(self.method, str) and self.method not in METHODS:
-            refuse_method(self.method)
-        check_option(self.scale, "scale", _OWNER, Scale)
-        thread_count(self.n_jobs, _OWNER)
-        if self.cache_dir is None:
-            return
-        if not isinstance(self.cache_dir, str | PathLike):
-            refuse("cache_dir", _OWNER, "a path or None", self.cache_dir)
-        if self.random_state is None:
-            takes = "an int with cache_dir, or no later run could reuse the same members"
-            refuse("random_state", _OWNER, takes, None)
-
-    def _warn_of_fewer(self, plan: Plan) -> None:
-        if self.n_clusters is None or not is_named(self.method):
-            return
-        short = sum(
-            requested is not None and self.members_[u].n_clusters < requested
-            for task in plan.tasks
-            if not isinstance(task.recipe, NeighbourRecipe)  # the number is approximate
-            for u, requested in zip(task.columns, task.n_clusters, strict=True)
-        )
-        if short:
-            warn(
-                f"{short} of {plan.n_partitions} members found fewer clusters than requested, probably because "
-                "the points drawn have fewer distinct ones. members_ has the number of each; a smaller 'n_clusters' "
-                "avoids this.",
-                ConvergenceWarning,
-            )

@@ -6,13 +6,13 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import seed_sequence, spawn_seeds
-from conclust._validation import check_int, check_option, check_real, is_it, refuse
+from conclust._validation import is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
 from conclust.generation.kinds.communities import NeighbourRecipe
@@ -36,9 +36,10 @@ from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, e
 
 __all__ = [
     "Plan",
+    "check_method",
+    "check_numbers",
     "fitted_on",
     "make_plan",
-    "refuse_method",
 ]
 
 _DEFAULT_PARTITIONS = 100
@@ -53,22 +54,14 @@ _SHARED_BY = 5
 
 def fitted_on(generator: Any, n: int) -> int | None:
     """Return the number of objects on which each member is fitted, among those it draws of n; None: all."""
-    fit_on = check_int(generator.fit_on, "fit_on", OWNER, low=2, none=True)
-    method = generator.method
-    pairs = _pairs(method)
-    methods = method if isinstance(method, list | tuple) else [method]
-    if pairs is not None:
-        methods = [algorithm for algorithm, _ in pairs]
-    elif not (isinstance(method, str) and method == "mixed") and not all(
-        map(_makes_members, methods)
-    ):
-        return None  # make_plan raises
-    knowing = [entry for entry in methods if not _labels_others(entry)]
+    fit_on: int | None = generator.fit_on
+    pairs = _pairs(generator.method)
+    knowing = [entry for entry in _kinds_of(generator.method) if not _labels_others(entry)]
     if fit_on is None:
         if pairs is not None:
             most = max((extent(numbers_asked)[1] for _, numbers_asked in pairs), default=1)
         else:
-            choices = _choices(generator.n_clusters)
+            choices = check_numbers(generator.n_clusters, OWNER)
             most = 1 if choices is None else extent(choices)[1]
         size = max(_FIT_ON, _FOR_EACH * most)
         return size if n > size and not knowing else None
@@ -85,7 +78,7 @@ def fitted_on(generator: Any, n: int) -> int | None:
 
 
 def _n_drawn(generator: Any, n: int) -> int:
-    return max(2, round(_fraction(generator.sample_fraction, "sample_fraction") * n))
+    return max(2, round(float(generator.sample_fraction) * n))
 
 
 def _labels_others(method: Any) -> bool:
@@ -102,12 +95,12 @@ def make_plan(
     fit_on: int | None = None,
     given: GivenGraph | None = None,
 ) -> Plan:
-    """Check the generator's parameters against the scaled points, draw all seeds and sizes.
+    """Check the generator's parameters against each other and the scaled points, draw all seeds and sizes.
 
     Parameters
     ----------
     generator : EnsembleGenerator
-        Its parameters.
+        Its parameters, each in its range.
     points : ndarray of shape (n_some, n_features)
         The points, or some of them where members are fitted on some.
     n : int, default=None
@@ -118,24 +111,22 @@ def make_plan(
         The user's graph of the objects.
     """
     n, d = len(points) if n is None else n, points.shape[1]
-    rows = _fraction(generator.sample_fraction, "sample_fraction")
-    columns = _fraction(generator.feature_fraction, "feature_fraction")
+    rows, columns = float(generator.sample_fraction), float(generator.feature_fraction)
     n_objects = _n_drawn(generator, n)
     n_fitted = None if fit_on is None else min(fit_on, n_objects)
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
-    n_partitions = check_int(generator.n_partitions, "n_partitions", OWNER, none=True)
+    n_partitions: int | None = generator.n_partitions
     _check_graphs(generator)
     check_neighbour_options(generator, _kinds_of(generator.method), given)
     _check_init(generator)
-    max_dense = check_int(generator.max_dense, "max_dense", OWNER)
     root = seed_sequence(generator.random_state, OWNER)
-    choices = _choices(generator.n_clusters)
+    choices = check_numbers(generator.n_clusters, OWNER)
     method = generator.method
     pairs = _pairs(method)
     mixed = isinstance(method, str) and method == "mixed"
     dense = ["mixed"] if mixed else [name for name, _ in pairs or [] if _is_dense(name)]
     if dense:
-        assert max_dense is not None
+        max_dense: int = generator.max_dense
         if sizes.n_objects > max_dense:
             raise DenseLimitError(
                 f"method={dense[0]!r} needs matrices of {sizes.n_objects} x {sizes.n_objects}; max_dense "
@@ -159,13 +150,13 @@ def make_plan(
 
 def _check_graphs(generator: Any) -> None:
     """Refuse a number of graphs if members make none or must not share one."""
-    if check_int(generator.n_graphs, "n_graphs", OWNER, none=True) is None:
+    if generator.n_graphs is None:
         return
     kinds = _kinds_of(generator.method)
     if not any(isinstance(kind, str) and kind == "spectral" for kind in kinds):
         expected = "None where no member is by 'spectral': others make no graph of landmarks"
         refuse("n_graphs", OWNER, expected, generator.n_graphs)
-    if _fraction(generator.sample_fraction, "sample_fraction") < 1.0:
+    if generator.sample_fraction < 1.0:
         expected = (
             "1.0 with n_graphs, as the members of a graph would all leave out the same objects (fit_on= lets "
             "them see some and label all)"
@@ -183,7 +174,6 @@ def _kinds_of(method: Any) -> list[Any]:
 
 def _check_init(generator: Any) -> None:
     """Refuse options for k-means starts if no member uses them."""
-    check_option(generator.init, "init", OWNER, Init)
     kinds = _kinds_of(generator.method)
     if generator.init != _INIT and not any(
         isinstance(kind, str) and kind in ("kmeans", "mixed") for kind in kinds
@@ -194,16 +184,10 @@ def _check_init(generator: Any) -> None:
         refuse("init", OWNER, expected, generator.init)
 
 
-def _fraction(value: Any, name: str) -> float:
-    fraction = check_real(value, name, OWNER, low=0.0, high=1.0, closed="right")
-    assert fraction is not None
-    return fraction
-
-
 # -------------------------------------------------------------------------------- n_clusters
 
 
-def _choices(value: Any) -> Sequence[int] | None:
+def check_numbers(value: Any, owner: str) -> Sequence[int] | None:
     """Return the numbers of clusters to choose from; None: the default range."""
     if value is None:
         return None
@@ -211,7 +195,7 @@ def _choices(value: Any) -> Sequence[int] | None:
     if choices is None:
         refuse(
             "n_clusters",
-            OWNER,
+            owner,
             "an int in the range [1, inf), a non-empty range or list of them, or None",
             value,
         )
@@ -247,15 +231,24 @@ def _pick(choices: Sequence[int], seed: int) -> int:
     return int(choices[int(streams(seed)[0].integers(len(choices)))])
 
 
-def refuse_method(method: Any) -> NoReturn:
-    """Raise the error of a `method` that makes no members."""
+def check_method(method: Any, owner: str) -> None:
+    """Refuse a `method` that makes no members."""
+    if isinstance(method, str):
+        valid = method in METHODS
+    elif _pairs(method) is not None:
+        return
+    else:
+        kinds = _kinds_of(method)
+        valid = bool(kinds) and all(map(_makes_members, kinds))
+    if valid:
+        return
     names = ", ".join(repr(name) for name in METHODS)
     *some, last = (repr(name) for name in KINDS)
     expected = (
         f"{names}, a scikit-learn clusterer (an instance), a non-empty list of clusterers, "
         f"{', '.join(some)} and {last}, or a list of pairs of an algorithm and its numbers of clusters"
     )
-    refuse("method", OWNER, expected, method, is_it(method, METHODS))
+    refuse("method", owner, expected, method, is_it(method, METHODS))
 
 
 @dataclass(frozen=True)
@@ -398,8 +391,6 @@ def _plan_in_turn(
     """
     several = isinstance(generator.method, list | tuple)
     methods = list(generator.method) if several else [generator.method]
-    if not methods or not all(map(_makes_members, methods)):
-        refuse_method(generator.method)
     check_choices(choices, sizes)
     cached = generator.cache_dir is not None
     entries = [_entry(method, choices, points, sizes, cached, recipes) for method in methods]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -13,7 +12,6 @@ from conclust._kernels import add_rem_add
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import ConvergenceWarning
-from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.contraction import alone, contracted
@@ -178,7 +176,7 @@ class AddRemAdd(ConsensusClusterer):
         *,
         criterion: Criterion = "ensemble",
         scale_shift: ScaleShift = "mean",
-        starts: int | str = 50,
+        starts: int | Literal["all"] = 50,
         refine: bool = True,
         n_init: int = 10,
         max_iter: int = 100,
@@ -196,12 +194,6 @@ class AddRemAdd(ConsensusClusterer):
         self.missing = missing
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        starts: object = self.starts
-        whole = isinstance(starts, Integral) and not isinstance(starts, bool)
-        if not ((isinstance(starts, str) and starts == "all") or (whole and int(self.starts) >= 1)):
-            refuse("starts", "AddRemAdd", "an int in the range [1, inf) or 'all'", starts)
 
     def _takes_constraints(self) -> bool:
         return True

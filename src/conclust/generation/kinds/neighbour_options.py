@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._validation import check_int, check_option, check_real, refuse
+from conclust._validation import refuse
 from conclust.exceptions import InputError
 from conclust.generation.kinds.communities import DensityRecipe, GraphRecipe, NeighbourRecipe
 from conclust.generation.kinds.searched import GivenGraph, Searches
 from conclust.generation.sizes import OWNER
-from conclust.neighbours.graph import Weights
-from conclust.neighbours.leiden import Quality
-from conclust.neighbours.search import Metric
 
 __all__ = ["check_neighbour_options", "neighbour_recipes", "read_graph"]
 
@@ -33,7 +30,7 @@ _ROUNDING = 1e-5
 
 
 def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGraph | None) -> None:
-    """Refuse values out of their range, and those that no member uses.
+    """Refuse values that no member uses, or that do not suit others.
 
     Parameters
     ----------
@@ -44,12 +41,6 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGr
     graph : GivenGraph or None
         The user's graph.
     """
-    check_int(generator.n_neighbors, "n_neighbors", OWNER, none=True)
-    if generator.resolution is not None:
-        check_real(generator.resolution, "resolution", OWNER, low=0.0, closed="neither")
-    check_option(generator.weights, "weights", OWNER, Weights)
-    check_option(generator.quality, "quality", OWNER, Quality)
-    check_option(generator.metric, "metric", OWNER, Metric)
     names = [kind for kind in kinds if isinstance(kind, str)]
     for name, default in _DEFAULTS.items():
         value = getattr(generator, name)
