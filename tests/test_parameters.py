@@ -13,6 +13,7 @@ from tests.registry import public_estimators
 from tools.methods_table import documented
 
 import conclust
+from conclust import divergences
 from conclust._parameters import Parameter, Range, parameters_of
 from conclust.exceptions import DenseLimitError, MissingExtraError, ParameterError
 
@@ -41,7 +42,6 @@ ELSEWHERE = {
     "FCAConsensus.threshold": "a number of the partitions, a share of them or 'auto'",
     "KernelWeightedPartition.indices": "an array",
     "MultiViewGenerator.generator": "an object",
-    "PCC.divergence": "a name or an object",
     "TopicConsensus.clusterer": "an object",
     "TopicConsensus.reducer": "an object",
     "WeightedEAC.data": "an array",
@@ -129,6 +129,10 @@ def test_values_at_the_ends_of_ranges_are_accepted(declared):
                 assert one.words or one.name == "max_samples"
             else:
                 assert model.labels_.shape == (len(LABELS),)
+
+
+def test_divergences_of_the_signature_are_the_named_ones():
+    assert set(parameters_of(conclust.PCC)["divergence"].words) == set(divergences.built_in)
 
 
 def test_the_text_of_a_range_matches_scikit_learn():

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -274,6 +274,7 @@ def power(a: float = 1.5) -> Divergence:
     )
 
 
+DivergenceName: TypeAlias = Literal["kl", "l2", "mahalanobis", "i", "power"]
 built_in: dict[str, Divergence] = {
     "kl": kl,
     "l2": l2,

@@ -17,6 +17,7 @@ import pytest
 
 import conclust
 from conclust.cli import main
+from conclust.cli.choice import choose, find, offered_settings
 from conclust.cli.parser import build_parser
 from conclust.cli.shell.completion import SHELLS, script
 from conclust.cli.shell.examples import EXAMPLES
@@ -25,7 +26,7 @@ from conclust.cli.shell.manual import page
 
 PARSER = build_parser()
 COMMANDS = {command.name: command for command in commands_of(PARSER)}
-METHODS = [method.estimator.lower() for method in conclust.methods()]
+SETTINGS = offered_settings()
 
 
 def printed(capsys, *words):
@@ -57,7 +58,7 @@ def test_completion_offers_option_values():
     assert taken("report", "--out") == ("file", 1, False)
     assert taken("combine", "--weights") == ("file", 1, False)
     assert taken("combine", "--method") == ("method", 1, False)
-    assert taken("combine", "--set") == ("text", 1, True)
+    assert taken("combine", "--set") == ("setting", 1, True)
     assert taken("combine", "--missing") == ("words", 1, False)
     assert taken("combine", "--force") == ("nothing", 0, False)
     assert taken("select", "--window") == ("text", 2, False)
@@ -70,12 +71,12 @@ def test_completion_offers_option_values():
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_completion_is_printed(shell, capsys):
-    assert printed(capsys, "completion", shell) == script(shell, PARSER, METHODS)
+    assert printed(capsys, "completion", shell) == script(shell, PARSER, SETTINGS)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_completions_have_every_option(shell):
-    text = script(shell, PARSER, METHODS)
+    text = script(shell, PARSER, SETTINGS)
     for command in COMMANDS.values():
         for option in command.flagged:
             for flag in option.flags:
@@ -100,7 +101,7 @@ def folder(tmp_path):
 def completions(tmp_path_factory):
     home = tmp_path_factory.mktemp("completions")
     for shell in SHELLS:
-        (home / shell).write_text(script(shell, PARSER, METHODS))
+        (home / shell).write_text(script(shell, PARSER, SETTINGS))
     return home
 
 
@@ -138,6 +139,10 @@ def by_fish(completions, folder, line):
 
 
 WAYS = {"bash": by_bash, "fish": by_fish}
+OF_EAC = {
+    *(f"linkage={word}" for word in ("single", "average", "complete", "ward")),
+    *("metric=evidence", "metric=profile", "pairs=none", "pairs=", "max_dense="),
+}
 ASKED = {
     "conclust ": set(COMMANDS),
     "conclust cl": {"cluster"},
@@ -155,6 +160,19 @@ ASKED = {
     "conclust cluster --gen": {"--generator"},
     "conclust select --nul": {"--null"},
     "conclust --ver": {"--version"},
+    "conclust combine --method eac --set ": OF_EAC,
+    "conclust combine --method=EAC --set ": OF_EAC,
+    "conclust combine --method eac --set li": {of for of in OF_EAC if of.startswith("li")},
+    "conclust combine --method eac --set=li": {of for of in OF_EAC if of.startswith("li")},
+    "conclust cluster --method eac --set linkage=a": {"linkage=average"},
+    "conclust cluster --method eac --set=linkage=a": {"linkage=average"},
+    "conclust cluster --method eac --set metric=": {"metric=evidence", "metric=profile"},
+    "conclust cluster --method addremadd --set refine=t": {"refine=true"},
+    "conclust cluster --method addremadd --set starts": {"starts=all", "starts="},
+    "conclust cluster --set linkage=average --method hbgf --set jo": {"joint=true", "joint=false"},
+    "conclust cluster --set max": {"max_samples="},
+    "conclust cluster --method pcc --set divergence=k": {"divergence=kl"},
+    "conclust cluster --method nosuch --set ": set(),
 }
 
 
@@ -164,10 +182,26 @@ def test_completion_works_in_a_shell(shell, line, completions, folder):
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
     actual = {
-        name.rstrip("/").removeprefix("--generator=")
+        name.rstrip("/").removeprefix("--generator=").removeprefix("--set=")
         for name in WAYS[shell](completions, folder, line)
     }
-    assert actual == ASKED[line]
+    expected = ASKED[line]
+    if shell == "bash":  # completes the part after the last =, unless it is part of the completion
+        name = re.search(r"[^ =]+=(?=[^ =]*$)", line)
+        expected = {value.removeprefix(name[0]) for value in expected} if name else expected
+    assert actual == expected
+
+
+def test_offered_settings_are_accepted():
+    for spellings, offered in SETTINGS.items():
+        for text in offered:
+            name, _, word = text.partition("=")
+            for spelling in spellings if word else ():
+                words = ["combine", "x.csv", "--method", spelling, "-k", "3", "--set", text]
+                arguments = PARSER.parse_args(words)
+                if find(spelling, arguments.usage_error).n_clusters == "emerges":
+                    arguments.clusters = None
+                assert name in choose(arguments).parameters
 
 
 @pytest.mark.parametrize("shell", SHELLS)

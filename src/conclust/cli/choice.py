@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conclust._parameters import Parameter
     from conclust.consensus.base import Method
 
-__all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "settable"]
+__all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "offered_settings", "settable"]
 
 DEFAULT_METHOD = "auto"
 """Default of ``--method``, defined only here."""
@@ -79,6 +79,32 @@ def settable(method: Method) -> dict[str, Parameter]:
         for name, parameter in has.items()
         if name not in _SAID_ELSEWHERE and parameter.kinds - {NoneType}
     }
+
+
+def offered_settings() -> dict[tuple[str, ...], list[str]]:
+    """Return what completion offers for ``--set``, by the spellings of the method: NAME=WORD, NAME= for numbers."""
+    from conclust.consensus.names import plain_name
+    from conclust.consensus.registry import methods
+
+    offered = {}
+    for method in methods():
+        plain = method.estimator.lower()
+        spellings = (plain, method.estimator, *[AUTO] * (plain_name(AUTO) == plain))
+        parameters = settable(method).values()
+        offered[spellings] = [text for parameter in parameters for text in _texts(parameter)]
+    return offered
+
+
+def _texts(parameter: Parameter) -> list[str]:
+    words = list(parameter.words)
+    if bool in parameter.kinds:
+        words += ["true", "false"]
+    if parameter.none:
+        words.append("none")
+    texts = [f"{parameter.name}={word}" for word in words]
+    if parameter.kinds & {int, float} or not words:
+        texts.append(f"{parameter.name}=")
+    return texts
 
 
 def choose(arguments: argparse.Namespace) -> Choice:

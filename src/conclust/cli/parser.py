@@ -594,11 +594,10 @@ def _run_module(module: str) -> Callable[[argparse.Namespace], None]:
 
 
 def _run_completion(arguments: argparse.Namespace, top: argparse.ArgumentParser) -> None:
+    from conclust.cli.choice import offered_settings
     from conclust.cli.shell.completion import script
-    from conclust.consensus.registry import methods
 
-    names = [method.estimator.lower() for method in methods()]
-    print(script(arguments.shell, top, names), end="")
+    print(script(arguments.shell, top, offered_settings()), end="")
 
 
 def _run_manual(top: argparse.ArgumentParser) -> None:

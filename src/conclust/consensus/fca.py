@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import ConceptGrowth
+from conclust._parameters import Parameters
 from conclust._progress import rounds, say, stage, tracked
 from conclust._validation import refuse
 from conclust._warnings import warn
@@ -146,9 +147,11 @@ class FCAConsensus(ConsensusClusterer):
         citation="Bocharov, Gnatyshak, Ignatov, Mirkin and Shestakov 2016, CLA",
     )
 
+    parameters: ClassVar[Parameters] = {"threshold": None}
+
     def __init__(
         self,
-        threshold: float | str = "auto",
+        threshold: float | Literal["auto"] = "auto",
         *,
         order: Order = "given",
         missing: Missing = "unobserved",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
+from conclust.cli.choice import DEFAULT_METHOD
 from conclust.cli.shell.grammar import Command, Option, commands_of, options_of
 
 __all__ = ["SHELLS", "script"]
@@ -13,7 +15,11 @@ __all__ = ["SHELLS", "script"]
 SHELLS = ("bash", "zsh", "fish")
 
 
-def script(shell: str, parser: argparse.ArgumentParser, methods: Sequence[str]) -> str:
+Settings: TypeAlias = Mapping[tuple[str, ...], Sequence[str]]
+"""What is offered for ``--set`` by the spellings of the method; the first one is offered for ``--method``."""
+
+
+def script(shell: str, parser: argparse.ArgumentParser, settings: Settings) -> str:
     """Return the script that completes the command line of `parser`.
 
     Parameters
@@ -22,12 +28,20 @@ def script(shell: str, parser: argparse.ArgumentParser, methods: Sequence[str]) 
         The shell that reads it.
     parser : ArgumentParser
         The whole grammar.
-    methods : sequence of str
-        Names offered as methods.
+    settings : dict of tuple of str to sequence of str
+        Spellings of each method, with the parameters offered for ``--set``.
     """
     write: dict[str, Callable[..., Iterable[str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
-    lines = write[shell](commands_of(parser), options_of(parser), methods)
+    commands = commands_of(parser)
+    methods = [spellings[0] for spellings in settings]
+    lines = [*write[shell](commands, options_of(parser), methods, settings)]
     return "\n".join(lines) + "\n"
+
+
+def _flags(commands: Sequence[Command], takes: str) -> list[str]:
+    """Return the flags of the options with values of a kind, in any command."""
+    options = [option for one in commands for option in one.flagged if option.takes == takes]
+    return list(dict.fromkeys(flag for option in options for flag in option.flags))
 
 
 def _words(option: Option, methods: Sequence[str]) -> Sequence[str]:
@@ -36,17 +50,35 @@ def _words(option: Option, methods: Sequence[str]) -> Sequence[str]:
 
 # -------------------------------------------------------------------------------------------- bash
 
-_BASH_HEAD = """\
+_BASH_SETTINGS = """\
 # Completion of conclust for bash, written by 'conclust completion bash'.
+_conclust_settings() {
+    local method=%s at
+    for ((at = 1; at < ${#COMP_WORDS[@]}; at++)); do
+        case ${COMP_WORDS[at]} in
+            %s)
+                method=${COMP_WORDS[at+1]}
+                if [[ $method == = ]]; then method=${COMP_WORDS[at+2]}; fi
+                ;;
+        esac
+    done
+    case $method in"""
+_BASH_HEAD = """\
+    esac
+}
 _conclust() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= kind= words= at name
+    local word=${COMP_WORDS[COMP_CWORD]} command= kind= words= setting= at=$((COMP_CWORD - 1)) before name
     COMPREPLY=()
-    # bash takes --option=value for three words.
-    if [[ $word == = ]]; then
-        word=
-    elif [[ $before == = ]]; then
-        before=${COMP_WORDS[COMP_CWORD-2]}
+    # bash takes --option=value for three words, and --set name=value for four.
+    if [[ $word == = || ${COMP_WORDS[at]} == = ]]; then
+        if [[ $word == = ]]; then word=; else ((at--)); fi
+        name=${COMP_WORDS[at-1]}
+        if [[ $name == = ]]; then name=${COMP_WORDS[at-2]}; fi
+        case $name in
+            %s) setting=${COMP_WORDS[at]}= before=$name ;;
+        esac
     fi
+    before=${before:-${COMP_WORDS[at]}}
     for ((at = 1; at < COMP_CWORD; at++)); do
         if [[ ${COMP_WORDS[at]} != -* ]]; then
             command=${COMP_WORDS[at]}
@@ -64,6 +96,12 @@ _BASH_TAIL = """\
                 COMPREPLY+=("$name")
             done < <(compgen "$at" -- "$word")
             ;;
+        setting)
+            _conclust_settings
+            COMPREPLY=($(compgen -W "$words" -- "$setting$word"))
+            COMPREPLY=("${COMPREPLY[@]#"$setting"}")
+            if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
+            ;;
         text) ;;
         *) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
     esac
@@ -72,9 +110,15 @@ complete -F _conclust conclust"""
 
 
 def _bash(
-    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str]
+    commands: Sequence[Command],
+    top: Sequence[Option],
+    methods: Sequence[str],
+    settings: Settings,
 ) -> Iterable[str]:
-    yield _BASH_HEAD
+    yield _BASH_SETTINGS % (DEFAULT_METHOD, " | ".join(_flags(commands, "method")))
+    for spellings, offered in settings.items():
+        yield f'        {" | ".join(spellings)}) words="{" ".join(offered)}" ;;'
+    yield _BASH_HEAD % " | ".join(_flags(commands, "setting"))
     for command in commands:
         places: dict[str, list[str]] = {}
         for option in command.flagged:
@@ -100,6 +144,8 @@ def _bash_offer(options: Sequence[Option], methods: Sequence[str]) -> str:
     kinds = {option.takes for option in options}
     if kinds & {"file", "folder"}:
         return f"kind={'file' if 'file' in kinds else 'folder'}"
+    if "setting" in kinds:
+        return "kind=setting"
     words = [word for option in options for word in _words(option, methods)]
     return f'words="{" ".join(words)}"' if words else "kind=text"
 
@@ -108,10 +154,30 @@ def _bash_offer(options: Sequence[Option], methods: Sequence[str]) -> str:
 
 
 def _zsh(
-    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str]
+    commands: Sequence[Command],
+    top: Sequence[Option],
+    methods: Sequence[str],
+    settings: Settings,
 ) -> Iterable[str]:
     yield "#compdef conclust"
     yield "# Completion of conclust for zsh, written by 'conclust completion zsh'."
+    yield "_conclust_settings() {"
+    yield f"    local method={DEFAULT_METHOD} at"
+    yield "    local -a offered"
+    yield "    for ((at = 1; at <= $#words; at++)); do"
+    yield "        case $words[at] in"
+    for flag in _flags(commands, "method"):
+        yield f"            {flag}) method=$words[at+1] ;;"
+        yield f"            {flag}=*) method=${{words[at]#*=}} ;;"
+    yield "        esac"
+    yield "    done"
+    yield "    case $method in"
+    for spellings, offered in settings.items():
+        yield f"        {' | '.join(spellings)}) offered=({' '.join(map(_quoted, offered))}) ;;"
+    yield "    esac"
+    yield "    compadd -- ${offered:#*=}"
+    yield "    compadd -S '' -- ${(M)offered:#*=}"
+    yield "}"
     yield "_conclust() {"
     yield "    local context state state_descr line"
     yield "    typeset -A opt_args"
@@ -165,6 +231,8 @@ def _zsh_values(option: Option, methods: Sequence[str]) -> str:
         return "_files"
     if option.takes == "folder":
         return "_files -/"
+    if option.takes == "setting":
+        return "_conclust_settings"
     words = _words(option, methods)
     return f"({' '.join(words)})" if words else " "
 
@@ -177,9 +245,30 @@ def _zsh_text(text: str) -> str:
 
 
 def _fish(
-    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str]
+    commands: Sequence[Command],
+    top: Sequence[Option],
+    methods: Sequence[str],
+    settings: Settings,
 ) -> Iterable[str]:
     yield "# Completion of conclust for fish, written by 'conclust completion fish'."
+    yield "function __conclust_settings"
+    yield f"    set -l method {DEFAULT_METHOD}"
+    yield "    set -l tokens (commandline -opc)"
+    yield "    for at in (seq (count $tokens))"
+    yield "        switch $tokens[$at]"
+    for flag in _flags(commands, "method"):
+        yield f"            case {flag}"
+        yield "                set method $tokens[(math $at + 1)]"
+        yield f"            case '{flag}=*'"
+        yield "                set method (string replace -r '^[^=]*=' '' -- $tokens[$at])"
+    yield "        end"
+    yield "    end"
+    yield '    switch "$method"'
+    for spellings, offered in settings.items():
+        yield f"        case {' '.join(spellings)}"
+        yield f"            printf '%s\\n' {' '.join(offered)}"
+    yield "    end"
+    yield "end"
     yield "complete -c conclust -f"
     for option in top:
         yield f"complete -c conclust -n __fish_use_subcommand {_fish_option(option, methods)}"
@@ -210,6 +299,8 @@ def _fish_values(option: Option, methods: Sequence[str]) -> str:
         return "-F"
     if option.takes == "folder":
         return "-a '(__fish_complete_directories)'"
+    if option.takes == "setting":
+        return "-a '(__conclust_settings)'"
     words = _words(option, methods)
     return f"-a {_quoted(' '.join(words))}" if words else ""
 

@@ -20,7 +20,7 @@ class Option:
         Spellings of the option; empty for a positional argument.
     metavar : str
         Name of its values in the help; empty if it takes none.
-    takes : {"nothing", "file", "folder", "method", "words", "text"}
+    takes : {"nothing", "file", "folder", "method", "setting", "words", "text"}
         Kind of its values.
     words : tuple of str
         Allowed values, if they are a fixed list.
@@ -131,4 +131,4 @@ def _taken(action: argparse.Action, command: str, values: int) -> str:
         return "folder" if action.metavar == "DIR" else "file"
     if action.dest == "method" or (command, action.dest) == ("methods", "name"):
         return "method"
-    return "text"
+    return "setting" if action.dest == "set" else "text"

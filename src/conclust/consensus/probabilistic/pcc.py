@@ -33,7 +33,7 @@ from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
 from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
 from conclust.consensus.probabilistic.solvers.linked import linked
-from conclust.divergences import Divergence, is_squared, read_divergence
+from conclust.divergences import Divergence, DivergenceName, is_squared, read_divergence
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import InputError
@@ -68,7 +68,7 @@ class PCC(PairObjectiveClusterer):
     n_clusters : int, default=None
         Upper bound of the number of clusters. None: the largest number of clusters in any
         partition, at most n_samples.
-    divergence : str or Divergence, default="kl"
+    divergence : {"kl", "l2", "mahalanobis", "i", "power"} or Divergence, default="kl"
         d(p, q): "kl" (binomial likelihood), "l2" ((p - q)^2), "mahalanobis" (l2, scaled), "i" (the
         generalised I-divergence: kl), "power" (between the two), or one of your own: see
         :mod:`conclust.divergences`.
@@ -199,14 +199,15 @@ class PCC(PairObjectiveClusterer):
     )
 
     parameters: ClassVar[Parameters] = {
-        "solver": lambda value, owner: check_option(value, "solver", owner, ("auto", *SOLVERS))
+        "divergence": read_divergence,
+        "solver": lambda value, owner: check_option(value, "solver", owner, ("auto", *SOLVERS)),
     }
 
     def __init__(
         self,
         n_clusters: int | None = None,
         *,
-        divergence: str | Divergence = "kl",
+        divergence: DivergenceName | Divergence = "kl",
         solver: SolverName = "auto",
         pairs: int | float | SparseEvidence | None = None,
         granularity: Granularity = "given",
