@@ -2,6 +2,8 @@
 
 import csv
 import sys
+from io import BytesIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
-from conclust.cli.reading import csvfile, inputs, tables
+from conclust.cli.console import STREAM
+from conclust.cli.reading import csvfile, inputs, parquetfile
 from conclust.cli.reading.csvfile import CsvRows, read_label_columns, read_number_columns
+from conclust.cli.reading.formats import FORMATS, INPUTS
 from conclust.cli.reading.inputs import (
     Reading,
     read_ensemble,
@@ -18,6 +22,7 @@ from conclust.cli.reading.inputs import (
     read_points,
     read_weights,
 )
+from conclust.cli.reading.sources import opened
 from conclust.exceptions import FileFormatError, InputError, MissingExtraError
 
 AUTO = Reading()
@@ -453,12 +458,25 @@ def test_parquet_files_are_read(tmp_path):
     refused(FileFormatError, lambda: read_points(path, AUTO), "not a valid Parquet file")
 
 
+def test_formats_are_recognised_by_ending_and_beginning_and_named_in_help(tmp_path, monkeypatch):
+    for form in FORMATS.values():
+        assert form.title in INPUTS
+        for ending in form.endings:
+            with opened(write(tmp_path, b"", f"a{ending.upper()}")) as source:
+                assert source.kind == form.kind
+        content = (form.beginning or b"x,y") + b"\n1,2\n"
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(content)))
+        with opened(STREAM) as source:
+            assert source.kind == form.kind
+            assert source.path.read_bytes() == content
+
+
 def test_parquet_larger_than_memory_is_refused(tmp_path, monkeypatch):
     pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     from pyarrow import parquet
 
     parquet.write_table(pa.table({"x": np.zeros(10_000)}), tmp_path / "a.parquet")
-    monkeypatch.setattr(tables, "reading_limit", lambda: 1000)
+    monkeypatch.setattr(parquetfile, "reading_limit", lambda: 1000)
     refused(FileFormatError, lambda: read_points(tmp_path / "a.parquet", AUTO), "10000 cells")
 
 
@@ -509,14 +527,14 @@ def test_columns_are_read_directly(tmp_path):
 def test_a_refused_table_is_closed(text, tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     path.write_text(text)
-    opened = []
+    files = []
 
     def opening(path):
-        opened.append(path.open("rb"))
-        return opened[-1]
+        files.append(path.open("rb"))
+        return files[-1]
 
     monkeypatch.setattr(csvfile, "open_regular", opening)
     with pytest.raises(FileFormatError) as refusal:
         CsvRows(path, labels=True)
     assert refusal.value.__traceback__ is not None  # which holds the reader
-    assert [file.closed for file in opened] == [True]
+    assert [file.closed for file in files] == [True]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
+from conclust.cli.reading.formats import INPUTS, WEIGHTS
 
 __all__ = [
     "INPUTS",
@@ -37,11 +38,6 @@ __all__ = [
 
 KINDS = Path(__file__).with_name("kinds.json")
 """The kinds of members, as ``make docs`` writes them."""
-
-INPUTS = (
-    "CSV (comma, semicolon or tab; UTF-8; .gz and .bz2 too), NPY, NPZ, MAT or Parquet; - for standard "
-    "input"
-)
 
 
 LEVEL = 0.05
@@ -135,7 +131,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
         help="what -1 means; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
     )
     group.add_argument(
-        "--weights", type=Path, metavar="FILE", help="one weight per clustering (CSV, NPY, NPZ)"
+        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
     )
     add_reading(parser)
     group = parser.add_argument_group("output")

@@ -31,6 +31,7 @@ from conclust.cli.options import (
     share,
     whole,
 )
+from conclust.cli.reading.formats import WEIGHTS
 from conclust.cli.shell.completion import SHELLS
 from conclust.cli.shell.examples import told
 
@@ -247,7 +248,7 @@ def _add_combine(commands: Any) -> None:
         help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
     )
     group.add_argument(
-        "--weights", type=Path, metavar="FILE", help="one weight per clustering (CSV, NPY, NPZ)"
+        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
     )
     group.add_argument(
         "--rows",

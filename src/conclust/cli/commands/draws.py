@@ -56,7 +56,7 @@ def read_draws(
     notes: tuple[str, ...] = ()
     draws: NDArray[Any]
     with opened(path) as source:
-        if source.kind in ("csv", "parquet"):
+        if source.has_columns:
             with table_of(source, how, labels=True) as table:
                 roles = roles_of(table, how, labels=True)
                 draws, _ = table.labels(roles.data, [], noise=missing == "noise")

@@ -14,6 +14,7 @@ from conclust._files.storage import read_npz
 from conclust._warnings import warn
 from conclust.cli.reading.columns import OBJECT, id_name, names_objects, roles_of
 from conclust.cli.reading.csvfile import CsvRows, is_missing, read_number_columns
+from conclust.cli.reading.formats import WEIGHTS
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import Reading, Table, listed, read_array, refuse_columns, table_of
 from conclust.ensemble import Ensemble, Missing
@@ -269,7 +270,7 @@ def _of_saved(
 def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labelling:
     """Read one labelling of objects: the first column of `wanted`, or "label", or the only one."""
     with opened(path) as source:
-        if source.kind not in ("csv", "parquet"):
+        if not source.has_columns:
             return Labelling(_array_labelling(source, how, wanted), None, OBJECT)
         with table_of(source, how, labels=True) as table:
             return _table_labelling(table, how, wanted)
@@ -325,8 +326,8 @@ def read_weights(path: Path, n_partitions: int) -> NDArray[np.float64]:
         if source.kind == "csv":
             with CsvRows(source, labels=False) as rows:
                 weights, _ = read_number_columns(rows, range(len(rows.names)), [])
-        elif source.kind == "parquet":
-            raise InputError(f"{source}: weights are read from CSV, NPY, NPZ or MAT, not Parquet.")
+        elif source.has_columns:
+            raise InputError(f"{source}: weights are read from {WEIGHTS}.")
         else:
             weights = read_array(source, Reading(), ("weights",))
     if weights.dtype.kind not in "biuf" or weights.size != n_partitions or 1 < weights.ndim != 2:

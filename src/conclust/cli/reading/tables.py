@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.storage import open_regular, read_npy, read_npz, reading_limit
-from conclust._validation import missing_extra
 from conclust.cli.reading.csvfile import (
     CsvRows,
     is_missing,
@@ -21,9 +19,9 @@ from conclust.cli.reading.csvfile import (
     read_number_columns,
     read_text_columns,
 )
-from conclust.cli.reading.matfile import read_mat
+from conclust.cli.reading.formats import FORMATS
 from conclust.cli.reading.sources import Source
-from conclust.exceptions import FileFormatError, InputError
+from conclust.exceptions import InputError
 
 __all__ = ["Reading", "Table", "listed", "read_array", "refuse_columns", "table_of"]
 
@@ -138,7 +136,8 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
     labels : bool
         Whether text is data.
     """
-    if source.kind == "csv":
+    form = FORMATS[source.kind]
+    if form.read is None:
         with CsvRows(
             source,
             labels=labels,
@@ -147,8 +146,8 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
             decimal=how.decimal,
         ) as rows:
             yield _CsvTable(rows, source.name)
-    elif source.kind == "parquet":
-        yield _FrameTable(source)
+    elif form.has_columns:
+        yield _FrameTable(form.read(source.path, source.name, False), source.name)
     else:
         refuse_columns(source, how)
         usual = ("labels", "L", "members", "X") if labels else ("X", "points", "data", "fea")
@@ -195,13 +194,13 @@ class _CsvTable(Table):
 
 
 class _FrameTable(Table):
-    """A Parquet file."""
+    """A table of Arrow."""
 
     named = True
 
-    def __init__(self, source: Source) -> None:
-        self.name = source.name
-        self._table = _read_parquet(source)
+    def __init__(self, table: Any, name: str) -> None:
+        self.name = name
+        self._table = table
         self.names = tuple(self._table.column_names)
 
     def head(self, column: int) -> list[str]:
@@ -330,11 +329,13 @@ def refuse_columns(source: Source, how: Reading) -> None:
 def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
-    """Read the array of an NPY, NPZ or MAT file that `how` names, or the one with a usual name."""
-    if source.kind == "npy":
-        return read_npy(source.path, mmap=mmap)
-    arrays = read_npz(source.path)[0] if source.kind == "npz" else _read_mat(source)
-    if how.key is not None:
+    """Read the array of a file that `how` names, or the one with a usual name."""
+    form = FORMATS[source.kind]
+    assert form.read is not None
+    arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
+    if not arrays:
+        raise InputError(f"{source} holds no array of numbers.")
+    if how.key is not None and form.holds == "arrays":
         if how.key not in arrays:
             raise InputError(
                 f"{source} has no array {how.key!r}. Its arrays are {listed(tuple(arrays))}."
@@ -346,42 +347,6 @@ def read_array(
             f"{source} holds {len(arrays)} arrays: {listed(tuple(arrays))}. Say which with --key."
         )
     return arrays[candidates[0]]
-
-
-def _read_mat(source: Source) -> dict[str, NDArray[Any]]:
-    arrays = read_mat(source.path)
-    if not arrays:
-        raise InputError(f"{source} holds no array of numbers.")
-    return arrays
-
-
-def _read_parquet(source: Source) -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        missing_extra("pyarrow", "parquet", "Reading Parquet files")
-    try:
-        with open_regular(source.path) as below, pyarrow.parquet.ParquetFile(below) as file:
-            # Equal values are stored once, so that a small file can be a giant table.
-            cells = file.metadata.num_rows * file.metadata.num_columns
-            if cells * 8 > reading_limit():
-                raise FileFormatError(
-                    f"{source} unpacks to {cells} cells, too many for this machine."
-                )
-            table = file.read()
-    except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
-        if (
-            isinstance(error, OSError) and error.errno is not None
-        ):  # an error of the disk, not in the content
-            raise
-        raise FileFormatError(f"{source} is not a valid Parquet file ({error}).") from error
-    names = table.column_names
-    if not names or not len(table):
-        raise InputError(f"{source} is empty.")
-    if len(set(names)) < len(names):
-        raise InputError(f"{source} has a column name more than once.")
-    return table
 
 
 def _plain_type(kind: Any) -> Any:

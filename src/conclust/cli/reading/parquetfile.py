@@ -1,0 +1,50 @@
+"""Tables in Parquet files, read by pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from conclust._files.storage import open_regular, reading_limit
+from conclust._validation import missing_extra
+from conclust.exceptions import FileFormatError, InputError
+
+__all__ = ["read_parquet"]
+
+
+def read_parquet(path: Path, source: str) -> Any:
+    """Return the table of a Parquet file; messages call it `source`.
+
+    Raises
+    ------
+    OSError
+        The file is missing or cannot be read.
+    FileFormatError, InputError
+        It is not a Parquet file, unpacks to more than is read, is empty or repeats a name.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        missing_extra("pyarrow", "parquet", "Reading Parquet files")
+    try:
+        with open_regular(path) as below, pyarrow.parquet.ParquetFile(below) as file:
+            # Equal values are stored once, so that a small file can be a giant table.
+            cells = file.metadata.num_rows * file.metadata.num_columns
+            if cells * 8 > reading_limit():
+                raise FileFormatError(
+                    f"{source} unpacks to {cells} cells, too many for this machine."
+                )
+            table = file.read()
+    except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # an error of the disk, not in the content
+            raise
+        raise FileFormatError(f"{source} is not a valid Parquet file ({error}).") from error
+    names = table.column_names
+    if not names or not len(table):
+        raise InputError(f"{source} is empty.")
+    if len(set(names)) < len(names):
+        raise InputError(f"{source} has a column name more than once.")
+    return table
