@@ -25,7 +25,7 @@ NAMES = (
     "neighbours",
     "selection",
 )
-LONG = ("blocks", "every", "landmark", "greedy", "pairwise", "cliffs", "members")
+LONG = ("blocks", "every", "landmark", "greedy", "pairwise", "cliffs", "members", "passes")
 
 
 def main(names: list[str]) -> None:

@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from tests.registry import FORMS, asked_for, exemptions, make, public_estimators
+from tests.registry import FORMS, WITHOUT_MATRIX, asked_for, exemptions, make, public_estimators
 from tests.weighting import test_degenerate
 
 import conclust
@@ -30,8 +30,6 @@ from conclust.exceptions import (
 )
 
 EXEMPT = exemptions()
-# What does without a matrix where it is too large: average linkage from rows of similarities, and walks.
-WITHOUT_MATRIX = ("LWEA", "WEAC", "LCE", "ECPCS", "MDEC", "PTGP")
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1):
