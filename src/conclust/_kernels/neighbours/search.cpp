@@ -24,6 +24,8 @@ namespace {
 constexpr std::size_t together = 6;
 // Queries of the largest tile of a form.
 constexpr std::size_t most_rows = 64;
+// For at most so many neighbours the best scores are kept in order; else they are selected now and then.
+constexpr std::size_t most_in_order = 32;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 constexpr double single_unit = 0x1p-24;  // the relative error of one rounding
@@ -129,7 +131,9 @@ struct Candidate {
 struct Candidates {
     void begin(std::size_t rows, std::size_t k_wanted) {
         k = k_wanted;
+        in_order = k <= most_in_order;
         for (std::size_t r = 0; r < most_rows; ++r) {
+            std::fill_n(best[r].begin(), std::min(k, most_in_order), -infinity);
             // Nothing exceeds the threshold of a padding row.
             thresholds[r] = r < rows ? -infinity : infinity;
             of[r].clear();
@@ -142,7 +146,9 @@ struct Candidates {
             return;
         }
         of[r].push_back({score, place});
-        if (of[r].size() >= limits[r]) {
+        if (in_order) {
+            insert(r, score);
+        } else if (of[r].size() >= limits[r]) {
             sift(r);
             limits[r] = std::max(limits[r], 2 * of[r].size());
         }
@@ -154,13 +160,34 @@ struct Candidates {
         if (own.size() <= k) {
             return;
         }
-        const auto kth = own.begin() + static_cast<std::ptrdiff_t>(k - 1);
-        std::nth_element(own.begin(), kth, own.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
-        const double least = (static_cast<double>(kth->score) - bounds[r]) - 1e-30;
-        const float threshold = std::nextafterf(static_cast<float>(least), -infinity);
+        if (!in_order) {
+            const auto kth = own.begin() + static_cast<std::ptrdiff_t>(k - 1);
+            std::nth_element(own.begin(), kth, own.end(),
+                             [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+            thresholds[r] = threshold_below(kth->score, r);
+        }
+        const float threshold = thresholds[r];
         std::erase_if(own, [=](const Candidate& each) { return !(each.score > threshold); });
-        thresholds[r] = threshold;
+    }
+
+    // Puts a score among the k best of a query, the largest first; the threshold follows the last of them.
+    void insert(std::size_t r, float score) {
+        float* scores = best[r].data();
+        std::size_t at = k - 1;
+        if (!(score > scores[at])) {
+            return;
+        }
+        for (; at > 0 && score > scores[at - 1]; --at) {
+            scores[at] = scores[at - 1];
+        }
+        scores[at] = score;
+        thresholds[r] = threshold_below(scores[k - 1], r);
+    }
+
+    // A score that only points above it can have that are not certainly further away than the one with `score`.
+    float threshold_below(float score, std::size_t r) const {
+        const auto least = static_cast<float>((static_cast<double>(score) - bounds[r]) - 1e-30);
+        return least - (std::abs(least) * 0x1p-22F + std::numeric_limits<float>::min());
     }
 
     alignas(64) std::array<float, most_rows> thresholds{};
@@ -168,7 +195,9 @@ struct Candidates {
     std::array<std::int32_t, most_rows> left_out{};
     std::array<std::vector<Candidate>, most_rows> of;
     std::array<std::size_t, most_rows> limits{};
+    std::array<std::array<float, most_in_order>, most_rows> best{};
     std::size_t k = 1;
+    bool in_order = true;
 };
 
 namespace portable {
