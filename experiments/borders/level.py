@@ -1,6 +1,6 @@
 """How often one cloud that was cut in pieces is said to have a border.
 
-python -m experiments.borders.level [--quick] [--seed 0] [--sets 340] [--jobs 1] [--out FOLDER]
+python -m experiments.borders.level [--quick] [--seed 0] [--p-values 2000] [--jobs 1] [--out FOLDER]
 
 Nine clouds of one cluster, of 300 and of 1,200 points: 18 settings. Each set is cut in two and in four by k-means.
 A row is a setting: the share of all p-values up to .05 and .01 (dip test; valley test), the share of sets with a
@@ -9,7 +9,8 @@ more than one cluster, for either cut. Standard errors are over sets. Beside the
 of sets with a pair of clusters that `cluster_gaps` sees a gap between (neighbours or not), and
 with a pair of neighbours that SigClust takes for two Gaussians, at .05.
 
-What is done stands in level.kept.json; a larger `--sets` adds to it.
+Each setting gets batches of 20 sets until it has the number of p-values. What is done stands in level.kept.json; a
+larger `--p-values` adds to it.
 """
 
 from __future__ import annotations
@@ -72,6 +73,12 @@ def batch(unit: str, names: list[str]) -> dict[str, Any]:
     }
 
 
+def number_of_p_values(kept: Kept, unit: str) -> int:
+    """Return how many p-values of a setting are kept."""
+    parts = kept.found.get(unit, {}).values()
+    return sum(len(said[str(cut)]["p"]) for part in parts for said in part for cut in CUTS)
+
+
 def row_of(cloud: str, n: int, sets: list[dict[str, Any]]) -> Row:
     """Return the line of a setting."""
     row: Row = {"cloud": cloud, "n": n, "sets": len(sets)}
@@ -95,16 +102,19 @@ def row_of(cloud: str, n: int, sets: list[dict[str, Any]]) -> Row:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
-    parser.add_argument("--sets", type=int, default=340, help="sets of each setting")
+    parser.add_argument(
+        "--p-values", type=int, default=2000, help="minimum number of p-values of each setting"
+    )
     arguments: argparse.Namespace = parser.parse_args(argv)
     clouds = list(CLOUDS)[:1] if arguments.quick else list(CLOUDS)
     sizes = SIZES[:1] if arguments.quick else SIZES
-    batches = 1 if arguments.quick else -(-arguments.sets // BATCH)
+    wanted = 1 if arguments.quick else arguments.p_values
     path = arguments.out / "level.kept.json" if arguments.out is not None else None
     kept = Kept(path, {"seed": arguments.seed, "batch": BATCH, "beside": BESIDE})
     settings = {(cloud, n): f"{cloud} | {n} | {arguments.seed}" for cloud in clouds for n in sizes}
-    for b in range(batches):
-        fill(kept, {unit: [str(b)] for unit in settings.values()}, batch, arguments.jobs or 1)
+    while short := [unit for unit in settings.values() if number_of_p_values(kept, unit) < wanted]:
+        lacking = {unit: [str(len(kept.found.get(unit, {})))] for unit in short}
+        fill(kept, lacking, batch, arguments.jobs or 1)
     rows = [
         row_of(cloud, n, [said for part in kept.found[unit].values() for said in part])
         for (cloud, n), unit in settings.items()
