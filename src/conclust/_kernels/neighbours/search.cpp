@@ -24,7 +24,8 @@ namespace {
 constexpr std::size_t together = 6;
 // Queries of the largest tile of a form.
 constexpr std::size_t most_rows = 64;
-// For at most so many neighbours the best scores are kept in order; else they are selected now and then.
+// Maximum number of neighbours for which the best scores are kept sorted; for more, the candidates are sifted when
+// they have doubled.
 constexpr std::size_t most_in_order = 32;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -184,7 +185,7 @@ struct Candidates {
         thresholds[r] = threshold_below(scores[k - 1], r);
     }
 
-    // A score that only points above it can have that are not certainly further away than the one with `score`.
+    // A threshold that only points certainly further away than the one with `score` fail to exceed.
     float threshold_below(float score, std::size_t r) const {
         const auto least = static_cast<float>((static_cast<double>(score) - bounds[r]) - 1e-30);
         return least - (std::abs(least) * 0x1p-22F + std::numeric_limits<float>::min());
