@@ -150,7 +150,9 @@ def test_communities_are_refused_with_the_right_constructor(given, way):
 def test_weights_passed_to_fit_are_refused_with_an_alternative(name):
     for method in (cc.AutoConsensus(), cc.PCC(2)):
         for call in (method.fit, method.fit_predict):
-            with pytest.raises(TypeError, match=r"cc\.Ensemble\(labels, weights=w\)"):
+            with pytest.raises(
+                TypeError, match=r"objects have no weights here.*cc\.Ensemble\(labels, weights=w\)"
+            ):
                 call(LABELS, **{name: [1, 2]})
     with pytest.raises(TypeError, match="points have no weights here"):
         cc.ConsensusClustering().fit(np.eye(4), **{name: [1, 2, 3, 4]})

@@ -58,7 +58,7 @@ __all__ = [
 
 
 _ROWS_AT_ONCE = 1 << 14
-_WEIGHTS = "weights go with the ensemble, one for each partition: cc.Ensemble(labels, weights=w)"
+_WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
 
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
