@@ -6,6 +6,6 @@ __all__ = ["plain_name"]
 
 
 def plain_name(name: str) -> str:
-    """Return a name in small letters without hyphens; "auto" is AutoConsensus."""
+    """Return a name in lowercase letters without hyphens; "auto" is AutoConsensus."""
     plain = name.lower().replace("-", "").replace("_", "")
     return "autoconsensus" if plain == "auto" else plain

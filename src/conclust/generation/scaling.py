@@ -214,7 +214,7 @@ def _spread(standard: StandardScaler | _Columns, extent: MinMaxScaler | _Columns
     if not unit > 0:
         return _Spread(ranges, ~varying & varying, varying, np.inf, centred=False)
     deviations = np.sqrt(standard.var_)
-    # Squares of very large or very small values are not numbers: a range is four deviations there.
+    # Squares of very large or very small values overflow or underflow: there the range counts as four deviations.
     unknown = varying & ~((deviations > 0) & np.isfinite(deviations))
     deviations = np.where(unknown, ranges / 4, deviations)
     narrow = varying & (deviations * _FACTOR < deviations.max()) & (ranges * _FACTOR < unit)
