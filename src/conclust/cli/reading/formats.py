@@ -56,7 +56,7 @@ class Format:
         Reader of a file, called with its path, its name in messages and whether arrays may be mapped from the file;
         returns a table of Arrow, or a dict of arrays. None: read line by line.
     hint : str, default=""
-        What help says of it.
+        Text that follows the title in help.
     """
 
     kind: str
