@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from conclust._threads import one_library_thread
 from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
-from conclust.neighbours import neighbour_graph
+from conclust.neighbours import NeighbourGraph, neighbour_graph
+from conclust.points.bent import BentBorders, joined
 from conclust.points.components import number_of_components
 from conclust.points.evidence import Borders, find_borders
 from conclust.points.islands import cuts_with_islands
@@ -119,13 +120,17 @@ def number_by_borders(
     most = n if max_clusters is None else min(max_clusters, n)
     if n < _FEWEST_OBJECTS:
         return _by_separation(X, trees, seed, min_clusters, most)
-    borders_of = _border_finder(X, seed, n_jobs)
+    points, graph = _points_and_graph(X, seed, n_jobs)
+    def borders_of(labels: NDArray[np.int64]) -> Borders:
+        return find_borders(points, labels, graph, seed, n_jobs)
+
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
+    bent = BentBorders(points, graph, pieces.pieces)
     decision = None
     if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
-        decision = _by_pieces(pieces, trees, min_clusters, most)
+        decision = _by_pieces(pieces, bent, trees, min_clusters, most)
     if decision is None:
-        decision = _by_whole_clusters(borders_of, trees, min_clusters, most)
+        decision = _by_whole_clusters(borders_of, bent, trees, min_clusters, most)
     if decision.n_clusters > 1 and decision.by_points:
         number = number_of_components(
             X, decision.n_clusters, min(most, n // _OBJECTS_A_PIECE), seed
@@ -166,8 +171,8 @@ def cut_by_islands(
     n = len(X)
     if n < _FEWEST_OBJECTS or not 2 < n_clusters <= _number_of_pieces(n):
         return None
-    borders_of = _border_finder(X, seed, n_jobs)
-    pieces = borders_of(trees.cut(_number_of_pieces(n)))
+    points, graph = _points_and_graph(X, seed, n_jobs)
+    pieces = find_borders(points, trees.cut(_number_of_pieces(n)), graph, seed, n_jobs)
     if pieces.n_islands < 2:
         return None
     cuts = {K: trees.cut(K) for K in range(1, n_clusters + 1)}
@@ -179,57 +184,93 @@ def _number_of_pieces(n: int) -> int:
     return max(3, min(isqrt(n), n // _OBJECTS_A_PIECE, _MAX_PIECES))
 
 
-def _border_finder(
+def _points_and_graph(
     X: NDArray[np.float64], seed: int, n_jobs: int | None
-) -> Callable[[NDArray[np.int64]], Borders]:
-    """Return a function that finds the borders of any partition of the points."""
+) -> tuple[NDArray[np.float64], NeighbourGraph]:
+    """Return the points in which borders are counted, and the graph of their nearest neighbours."""
     points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
-    graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
-    return lambda labels: find_borders(points, labels, graph, seed, n_jobs)
+    return points, neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
 
 
 def _by_pieces(
-    pieces: Borders, trees: GrownTrees, min_clusters: int, most: int
+    pieces: Borders, bent: BentBorders, trees: GrownTrees, min_clusters: int, most: int
 ) -> BorderDecision | None:
     """Choose among the cuts of the tree by the evidence at borders between pieces; None: no cut has any."""
     cuts = {K: trees.cut(K) for K in range(1, min(pieces.n_pieces, most) + 1)}
     apart = cuts_with_islands(pieces, cuts)
     evidence = {K: value for K, (_, value) in apart.items()}
     # One cluster is not an alternative if there is known to be more than one.
-    margin = _CLEAR_EVIDENCE if min_clusters == 1 else 0.0
+    least_evidence = evidence[1] + (_CLEAR_EVIDENCE if min_clusters == 1 else 0.0)
     scores = {
         K: value - _COST_OF_A_CLUSTER * K + log(max(trees.lifetime(K), _SHORTEST_LIFETIME))
         for K, value in evidence.items()
-        if max(2, min_clusters) <= K and value > evidence[1] + margin
+        if max(2, min_clusters) <= K and value > least_evidence
     }
     if not scores:
         return None
     ordered = sorted(scores, key=lambda K: (-scores[K], K))
-    number = ordered[0]
-    others = [K for K in ordered[1:] if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
-    labels = apart[number][0]
+    while ordered:
+        number = ordered.pop(0)
+        labels = _joined_where_bent(pieces, bent, apart[number][0])
+        n_clusters = int(labels.max()) + 1
+        if n_clusters == number:
+            break
+        if n_clusters >= max(2, min_clusters) and pieces.evidence(labels) > least_evidence:
+            break
+    else:
+        return None
+    others = [K for K in ordered if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
     ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))[1]
-    decision = _explained(number, ratios, others, ordered[1:])
+    others, next_best = ([K for K in listed if n_clusters != K] for listed in (others, ordered))
+    decision = _explained(n_clusters, ratios, others, next_best)
     return decision if labels is cuts[number] else replace(decision, labels=labels)
 
 
+def _joined_where_bent(
+    pieces: Borders, bent: BentBorders, labels: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Join the clusters of a partition between which there is a valley only along the straight axis."""
+    while True:
+        pairs, ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))
+        straight = pairs[ratios <= _SHALLOWEST]
+        flat = straight[bent.without_valley(labels, straight, _MERGED_ABOVE)]
+        if not len(flat):
+            return labels
+        labels = joined(labels, flat)
+
+
 def _by_whole_clusters(
-    borders_of: Callable[[NDArray[np.int64]], Borders], trees: GrownTrees, least: int, most: int
+    borders_of: Callable[[NDArray[np.int64]], Borders],
+    bent: BentBorders,
+    trees: GrownTrees,
+    least: int,
+    most: int,
 ) -> BorderDecision:
     """Accept the number with the longest lifetime whose clusters are all separated by valleys."""
     longest = sorted(range(2, trees.n_numbers + 1), key=lambda K: (-trees.lifetime(K), K))
     candidates = dict.fromkeys([trees.n_clusters_shown, *longest[:_LIFETIMES_TRIED]])
-    accepted: dict[int, NDArray[np.float64]] = {}
+    accepted: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
     some_valley = False
     for K in candidates:
         if max(2, least) <= K <= min(most, trees.n_objects // 5):
-            ratios = borders_of(trees.cut(K)).ratios
-            some_valley |= bool((ratios <= _SHALLOWEST).any())
-            if (ratios <= _SHALLOWEST).all():
-                accepted[K] = ratios
+            labels = trees.cut(K)
+            while True:
+                borders = borders_of(labels)
+                valleys = borders.ratios <= _SHALLOWEST
+                some_valley |= bool(valleys.any())
+                straight = borders.pairs[valleys]
+                flat = straight[bent.without_valley(labels, straight, _MERGED_ABOVE)]
+                if not len(flat):
+                    break
+                labels = joined(labels, flat)
+            if valleys.all() and borders.n_pieces >= max(2, least):
+                accepted[K] = labels, borders.ratios
     if accepted:
         ordered = sorted(accepted, key=lambda K: (-trees.lifetime(K), K))
-        return _explained(ordered[0], accepted[ordered[0]], ordered[1:], ordered[1:])
+        labels, ratios = accepted[ordered[0]]
+        numbers = list(dict.fromkeys(int(accepted[K][0].max()) + 1 for K in ordered))
+        decision = _explained(numbers[0], ratios, numbers[1:], numbers[1:])
+        return decision if numbers[0] == ordered[0] else replace(decision, labels=labels)
     why = "no border has a valley"
     if some_valley:
         why = "at no number of clusters does every border have a valley"
