@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.csgraph import connected_components
 
 from conclust.borders import valley_ratios
-from conclust.neighbours import NeighbourGraph
+from conclust.points.contact import contact_ratio
+from conclust.points.paths import Part, PathsOfPoints, evenly_spread
 
 __all__ = ["BentBorders", "joined"]
 
@@ -31,20 +32,18 @@ class BentBorders:
 
     The straight line between two halves of a ring runs through its hole: few points lie in the middle, although the
     ring is equally dense everywhere. Where the shortest paths of the neighbour graph between two clusters are
-    much longer than straight lines, points are counted by the length of the shortest path to the other cluster.
+    much longer than straight lines, points are counted by the length of the shortest path to the other cluster, unless
+    few ties of the graph connect the two.
 
     Attributes
     ----------
-    points : ndarray of float64 of shape (n_samples, n_features)
-        The points.
-    graph : NeighbourGraph
-        The graph of nearest neighbours of the points.
+    paths : PathsOfPoints
+        The points and their neighbour graph.
     pieces : ndarray of int64 of shape (n_samples,)
         A partition into small pieces, 0 to K - 1, within which no cluster is bent.
     """
 
-    points: NDArray[np.float64]
-    graph: NeighbourGraph
+    paths: PathsOfPoints
     pieces: NDArray[np.int64]
 
     def without_valley(
@@ -59,7 +58,8 @@ class BentBorders:
         pairs : ndarray of int64 of shape (n_pairs, 2)
             The borders, as two clusters each.
         most : float
-            A border has a valley if the density there is at most this share of the lower peak's.
+            A border has a valley if the density there is at most this share of the lower peak's. A border that this
+            share of the ties within clusters crosses, or less, is not marked either.
 
         Returns
         -------
@@ -67,83 +67,48 @@ class BentBorders:
             All False where paths zigzag, so that their lengths are no distances.
         """
         marked = np.zeros(len(pairs), dtype=np.bool_)
-        cluster_of = labels[self.graph.rows.first]
         if not len(pairs) or not self._measures_distances:
             return marked
+        cluster_of = self.paths.of_distinct(labels)
         for at, (p, q) in enumerate(pairs):
             first, second = cluster_of == p, cluster_of == q
             if first.any() and second.any():
-                pair = _Pair.of(self, first, second)
-                marked[at] = pair.ratio() > most and pair.is_bent()
+                both = first | second
+                pair = _Pair(self.paths.part(both), first[both])
+                # Where few ties cross the border, all paths lead to these, and along the border.
+                marked[at] = (
+                    pair.ratio() > most
+                    and pair.is_bent()
+                    and contact_ratio(self.paths, labels, pairs[at]) > most
+                )
         return marked
 
     @cached_property
     def _measures_distances(self) -> bool:
         """Whether paths within pieces are about as long as straight lines."""
-        piece_of = self.pieces[self.graph.rows.first]
+        piece_of = self.paths.of_distinct(self.pieces)
         stretches = []
         for piece in np.unique(piece_of):
-            part = _Part(self, np.flatnonzero(piece_of == piece))
+            part = self.paths.part(piece_of == piece)
             everywhere = np.ones(len(part.inside), dtype=np.bool_)
-            stretches.append(part.stretch(_spread(np.flatnonzero(everywhere), 2), everywhere))
+            stretches.append(part.stretch(evenly_spread(np.flatnonzero(everywhere), 2), everywhere))
         return bool(np.median(stretches) <= _LONGEST_WITHIN)
-
-    @cached_property
-    def distinct(self) -> NDArray[np.float64]:
-        """The distinct points."""
-        return self.points[self.graph.rows.first]
-
-    @cached_property
-    def lengths(self) -> sp.csr_array:
-        """The lengths of the ties of the graph."""
-        graph, points = self.graph, self.distinct
-        lengths = np.sqrt(((points[graph.sources] - points[graph.ends]) ** 2).sum(axis=1))
-        return sp.csr_array((lengths, graph.ends, graph.starts), shape=(graph.n_points,) * 2)
-
-
-class _Part:
-    """Some of the distinct points, and the ties between them."""
-
-    def __init__(self, borders: BentBorders, inside: NDArray[np.int64]) -> None:
-        self.inside = inside
-        self.points = borders.distinct[inside]
-        self.masses = borders.graph.rows.masses[inside]
-        self.lengths = borders.lengths[inside][:, inside]
-
-    def paths(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the lengths of the shortest paths from some points, inf where there is none."""
-        return np.asarray(dijkstra(self.lengths, directed=False, indices=sources))
-
-    def stretch(self, sources: NDArray[np.int64], ends: NDArray[np.bool_]) -> float:
-        """Return the median length of paths from some points to others, relative to straight lines."""
-        paths = self.paths(sources)
-        lines = np.sqrt(((self.points[sources][:, None] - self.points) ** 2).sum(axis=2))
-        seen = np.isfinite(paths) & (lines > 0) & ends
-        return float(np.median(paths[seen] / lines[seen])) if seen.any() else np.inf
 
 
 class _Pair:
-    """Two clusters that touch."""
+    """Two clusters that touch, `first` and the remaining points of a part."""
 
-    def __init__(self, part: _Part, first: NDArray[np.bool_]) -> None:
+    def __init__(self, part: Part, first: NDArray[np.bool_]) -> None:
         self._part = part
         self._sides = (first, ~first)
         to_other = np.zeros(len(first))
         for side in self._sides:
-            others = np.flatnonzero(~side)
-            paths = dijkstra(part.lengths, directed=False, indices=others, min_only=True)
-            to_other[side] = paths[side]
+            to_other[side] = part.from_any(np.flatnonzero(~side))[side]
         # The first tie of a path crosses the border, so that half of its length lies on either side.
-        starts = part.lengths.indptr[:-1][np.diff(part.lengths.indptr) > 0]
-        shortest = np.median(np.minimum.reduceat(part.lengths.data, starts))
-        self._to_other = np.maximum(0.0, to_other - shortest)
-
-    @classmethod
-    def of(
-        cls, borders: BentBorders, first: NDArray[np.bool_], second: NDArray[np.bool_]
-    ) -> _Pair:
-        inside = np.flatnonzero(first | second)
-        return cls(_Part(borders, inside), first[inside])
+        ties = part.lengths.tocoo()
+        shortest = np.full(len(first), np.inf)
+        np.minimum.at(shortest, ties.row, ties.data)
+        self._to_other = np.maximum(0.0, to_other - np.median(shortest))
 
     def ratio(self) -> float:
         """Return the density at the border relative to the lower peak, by distances along the graph."""
@@ -170,11 +135,12 @@ class _Pair:
         """Return whether paths across the border are much longer, relative to lines, than those within."""
         part, to_other = self._part, self._to_other
         far = [side & (to_other >= np.median(to_other[side])) for side in self._sides]
-        across = part.stretch(_spread(np.flatnonzero(far[0]), _SOURCES), far[1])
+        across = part.stretch(evenly_spread(np.flatnonzero(far[0]), _SOURCES), far[1])
         within = max(
-            part.stretch(_spread(np.flatnonzero(side), _SOURCES // 2), side) for side in self._sides
+            part.stretch(evenly_spread(np.flatnonzero(side), _SOURCES // 2), side)
+            for side in self._sides
         )
-        return np.isfinite(across) and across >= _BENT * within
+        return bool(np.isfinite(across) and across >= _BENT * within)
 
 
 def joined(labels: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -182,9 +148,3 @@ def joined(labels: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.in
     n_clusters = int(labels.max()) + 1
     ties = sp.coo_array((np.ones(len(pairs)), pairs.T), shape=(n_clusters, n_clusters))
     return np.asarray(connected_components(ties, directed=False)[1], dtype=np.int64)[labels]
-
-
-def _spread(places: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """Return at most n of the places, evenly spread."""
-    return places[np.linspace(0, len(places) - 1, min(n, len(places))).astype(np.int64)]
-

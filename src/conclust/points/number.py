@@ -15,8 +15,10 @@ from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.bent import BentBorders, joined
 from conclust.points.components import number_of_components
+from conclust.points.contact import contact_ratio
 from conclust.points.evidence import Borders, find_borders
 from conclust.points.islands import cuts_with_islands
+from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
 
 __all__ = ["BorderDecision", "cut_by_islands", "number_by_borders"]
@@ -38,6 +40,8 @@ _CLEAR_EVIDENCE = 2.0
 _COST_OF_A_CLUSTER = 1.5
 # A border between complete clusters counts up to this density of its valley, if the pieces show none.
 _SHALLOWEST = 0.64
+# A border needs no valley if its contact is at most this share of that within clusters.
+_LITTLE_CONTACT = 0.5
 _LIFETIMES_TRIED = 8
 _SHORTEST_LIFETIME = 1e-4
 
@@ -88,7 +92,11 @@ def number_by_borders(
     of a valley and none) of its borders. The score of a number is its evidence, plus the logarithm of its lifetime
     in the tree, less 1.5 per cluster; of the numbers with clearly more evidence than one cluster, the one with the
     largest score is chosen. Where all pieces merge into one, or no number has clearly more evidence, whole clusters
-    are looked at: the number that the ensemble shows and those of the longest lifetimes.
+    are looked at: the number that the ensemble shows and those of the longest lifetimes. There a border also counts if
+    less than half as many ties of the neighbour graph cross it as cross the middle of either cluster (`contact_ratio`).
+
+    A straight axis between two parts of a ring runs through its hole. Clusters are joined whose border is bent and has
+    no valley along the neighbour graph (`BentBorders`).
 
     Fewer than 50 points are too few to be counted. They are several clusters if these are farther apart than the parts of a
     flat, a skewed or a Gaussian cloud (`separated_clusters`).
@@ -121,11 +129,12 @@ def number_by_borders(
     if n < _FEWEST_OBJECTS:
         return _by_separation(X, trees, seed, min_clusters, most)
     points, graph = _points_and_graph(X, seed, n_jobs)
+
     def borders_of(labels: NDArray[np.int64]) -> Borders:
         return find_borders(points, labels, graph, seed, n_jobs)
 
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
-    bent = BentBorders(points, graph, pieces.pieces)
+    bent = BentBorders(PathsOfPoints(points, graph), pieces.pieces)
     decision = None
     if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
         decision = _by_pieces(pieces, bent, trees, min_clusters, most)
@@ -209,19 +218,16 @@ def _by_pieces(
     if not scores:
         return None
     ordered = sorted(scores, key=lambda K: (-scores[K], K))
-    while ordered:
-        number = ordered.pop(0)
-        labels = _joined_where_bent(pieces, bent, apart[number][0])
-        n_clusters = int(labels.max()) + 1
-        if n_clusters == number:
-            break
-        if n_clusters >= max(2, min_clusters) and pieces.evidence(labels) > least_evidence:
-            break
-    else:
+    number, next_best = ordered[0], ordered[1:]
+    labels = _joined_where_bent(pieces, bent, apart[number][0])
+    n_clusters = int(labels.max()) + 1
+    if n_clusters < number and (
+        n_clusters < max(2, min_clusters) or pieces.evidence(labels) <= least_evidence
+    ):
         return None
-    others = [K for K in ordered if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
+    others = [K for K in next_best if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
     ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))[1]
-    others, next_best = ([K for K in listed if n_clusters != K] for listed in (others, ordered))
+    others, next_best = ([K for K in listed if n_clusters != K] for listed in (others, next_best))
     decision = _explained(n_clusters, ratios, others, next_best)
     return decision if labels is cuts[number] else replace(decision, labels=labels)
 
@@ -263,13 +269,17 @@ def _by_whole_clusters(
                 if not len(flat):
                     break
                 labels = joined(labels, flat)
-            if valleys.all() and borders.n_pieces >= max(2, least):
+            if borders.n_pieces >= max(2, least) and all(
+                contact_ratio(bent.paths, labels, pair) <= _LITTLE_CONTACT
+                for pair in borders.pairs[~valleys]
+            ):
                 accepted[K] = labels, borders.ratios
     if accepted:
         ordered = sorted(accepted, key=lambda K: (-trees.lifetime(K), K))
         labels, ratios = accepted[ordered[0]]
         numbers = list(dict.fromkeys(int(accepted[K][0].max()) + 1 for K in ordered))
-        decision = _explained(numbers[0], ratios, numbers[1:], numbers[1:])
+        by_contact = bool((ratios > _SHALLOWEST).any())
+        decision = _explained(numbers[0], ratios, numbers[1:], numbers[1:], by_contact=by_contact)
         return decision if numbers[0] == ordered[0] else replace(decision, labels=labels)
     why = "no border has a valley"
     if some_valley:
@@ -348,11 +358,22 @@ def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDe
 
 
 def _explained(
-    number: int, ratios: NDArray[np.float64], others: list[int], next_best: list[int]
+    number: int,
+    ratios: NDArray[np.float64],
+    others: list[int],
+    next_best: list[int],
+    *,
+    by_contact: bool = False,
 ) -> BorderDecision:
-    """Return the decision with its reason, which names the `others` that are as well supported."""
+    """Return the decision with its reason, which names the `others` that are as well supported.
+
+    `by_contact` says that every border without a deep valley has little contact.
+    """
     depths = np.clip(1.0 - ratios, 0.0, 1.0)
-    if not len(depths):
+    if by_contact:
+        which = "the border" if len(depths) == 1 else "each border without a deep valley"
+        reason = f"{_clusters(number)}: few ties of the neighbour graph cross {which}"
+    elif not len(depths):
         reason = f"{_clusters(number)}: no two of them touch"
     elif depths.min() > 0:
         share = round(100 * float(depths.min()))
