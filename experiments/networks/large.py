@@ -70,7 +70,9 @@ def run(arguments: argparse.Namespace) -> None:
 def main(given: list[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("--nodes", type=int, default=NODES, help="number of nodes")
-    parser.add_argument("--mixing", type=float, default=0.3, help="share of edges that go elsewhere")
+    parser.add_argument(
+        "--mixing", type=float, default=0.3, help="share of edges that go elsewhere"
+    )
     run(parser.parse_args(given))
 
 

@@ -51,6 +51,11 @@ class Published:
     folder: Path
     consensus: str
 
+    def name_in(self, copy: Path) -> str:
+        """Return its condition and its name, without the copy's."""
+        parts = [*self.folder.relative_to(copy).parts[-2:], self.consensus.removesuffix(".dat")]
+        return ", ".join(parts)
+
     @property
     def method(self) -> dict[str, Any]:
         """The parameters of the consensus."""
@@ -94,7 +99,7 @@ def labels_of(path: Path, first: int, n: int) -> NDArray[np.int64]:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def row_of(network: Published, seeds: int) -> Row:
+def row_of(network: Published, copy: Path, seeds: int) -> Row:
     folder = network.folder
     known = np.loadtxt(folder / "community.dat", dtype=np.int64)
     first, n = int(known[:, 0].min()), len(known)
@@ -112,7 +117,7 @@ def row_of(network: Published, seeds: int) -> Row:
     nmi = [normalized_mutual_information(classes, model.labels_) for model in models]
     runs = [adjusted_rand_index(classes, model.ensemble_.labels[:, 0]) for model in models]
     return {
-        "network": f"{folder.parent.name}, {folder.name}, {network.consensus.removesuffix('.dat')}",
+        "network": network.name_in(copy),
         "mean degree": 2 * len(edges) / n,
         "Leiden, published": float(adjusted_rand_index(classes, single)),
         "Leiden": float(np.mean(runs)),
@@ -138,7 +143,7 @@ def run(arguments: argparse.Namespace) -> None:
             "github.com/ytabatabaee/ensemble-clustering-data."
         )
     seeds = 1 if arguments.quick else arguments.seeds
-    rows = [row_of(network, seeds) for network in networks]
+    rows = [row_of(network, Path(arguments.folder), seeds) for network in networks]
     whole = dict.fromkeys(("found, published", "found"), lambda x: f"{x:.0f}")
     formats: dict[str, Any] = {**whole, "mean degree": lambda x: f"{x:.1f}"}
     show(rows, "Scores with the known communities", formats)
