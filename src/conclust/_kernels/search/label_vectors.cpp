@@ -142,17 +142,14 @@ class Clusters {
                 }
                 continue;
             }
-            if (quick) {
-                row_.read(i);
-            }
             if (stands) {
-                change(at, i, -1.0);
+                quick ? quick_change(at, i, -1.0) : change(at, i, -1.0);
             }
             if (!placed || best != at) {
                 chosen[i] = static_cast<std::int64_t>(best);
                 moved = true;
             }
-            change(best, i, 1.0);
+            quick ? quick_change(best, i, 1.0) : change(best, i, 1.0);
         }
     }
 
@@ -238,9 +235,9 @@ class Clusters {
         }
         double sum = 0.0;
         for (auto t = in_.first_cluster(u); t < in_.first_cluster(u + 1); ++t) {
-            sum += xlogx(sums_[t * width_ + k]);
+            sum += f(sums_[t * width_ + k]);
         }
-        return sum - xlogx(p);
+        return sum - f(p);
     }
 
     // Counts the labels in empty clusters, if all sums are of whole numbers.
@@ -319,6 +316,36 @@ class Clusters {
             if (!building) {
                 kept_[k] = kept_of(k);
             }
+        }
+    }
+
+    // The same of the row in places_.
+    void quick_change(std::size_t k, std::size_t i, double sign) {
+        const double c = sign * counts_[i];
+        for (std::size_t u = 0; u < in_.m; ++u) {
+            if (places_[u] == place_missing) {
+                continue;
+            }
+            const std::size_t at = u * width_ + k;
+            double square = c;
+            if (places_[u] != place_noise) {
+                double& sum = sums_[static_cast<std::size_t>(places_[u]) + k];
+                const double after = sum + c;
+                square = (after - sum) * (after + sum);
+                sum = after;
+                if (counted()) {
+                    joined_sums_[static_cast<std::size_t>(places_[u]) + k] = growth_of(after);
+                }
+            }
+            present_[at] += c;
+            squares_[at] += square;
+            if (counted()) {
+                joined_present_[at] = -growth_of(present_[at]);
+            }
+        }
+        if (spread_ == Spread::cut) {
+            take_degree(k, c, degrees_[i]);
+            kept_[k] = kept_of(k);
         }
     }
 

@@ -28,6 +28,7 @@ __all__ = ["LabelVectorKMeans"]
 class LabelVectorKMeans(ConsensusClusterer):
     """Base of the estimators that minimise a loss of ``_kernels/search/label_vectors.h``."""
 
+    _search = staticmethod(cluster_rows)
     objective_: float
     n_iter_: int
     converged_: bool
@@ -82,7 +83,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         owner = type(self).__name__
         counting = self._counting_as(ensemble)
         weighed = ensemble if counting is None else ensemble.reweighted(counting)
-        best = cluster_rows(
+        best = self._search(
             weighed,
             RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol),
             self.n_init,
@@ -106,7 +107,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         sample = weighed.sample(ON_A_PART, seed)
         moves = RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol)
         threads = thread_count(self.n_jobs, owner)
-        started = canonical_labels(cluster_rows(sample, moves, self.n_init, seed, threads).labels)
+        started = canonical_labels(self._search(sample, moves, self.n_init, seed, threads).labels)
         constant = self._constant(weighed)
 
         def costs(centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
