@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/clones.h"
 #include "base/interrupt.h"
 
 namespace conclust {
@@ -36,17 +37,15 @@ PartitionSearch::PartitionSearch(std::span<const std::int64_t> starts,
     }
 }
 
-double PartitionSearch::value(double q, double mass) const {
+inline double PartitionSearch::value(double q, double mass) const {
     if (mass <= 0.0) {
         return 0.0;
     }
-    const double average = q / mass;
-    switch (criterion_) {
-        case Criterion::additive: return 0.5 * q;
-        case Criterion::averaged: return average;
-        case Criterion::explained: return average * std::abs(average);
+    if (criterion_ == Criterion::additive) {  // most searches: without the division
+        return 0.5 * q;
     }
-    return average;
+    const double average = q / mass;
+    return criterion_ == Criterion::averaged ? average : average * std::abs(average);
 }
 
 void PartitionSearch::reserve(std::size_t clusters) {
@@ -61,6 +60,7 @@ void PartitionSearch::reserve(std::size_t clusters) {
     sums_.swap(sums);
     stride_ = stride;
     q_.resize(stride, 0.0);
+    now_.resize(stride, 0.0);
     size_.resize(stride, 0.0);
     score_.resize(stride, 0.0);
     units_.resize(stride, 0);
@@ -145,6 +145,9 @@ void PartitionSearch::move(std::size_t unit, std::size_t cluster, double sign) {
 std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
     std::size_t moves = 0;
     std::size_t seen = 0;
+    for (std::size_t c = 0; c < used_; ++c) {
+        now_[c] = value(q_[c], size_[c]);
+    }
     for (const std::int64_t unit : order) {
         if (seen++ % 256 == 0) {
             stop_if_interrupted();
@@ -161,7 +164,7 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
         if (old >= 0) {
             q_left = q_[old] - 2.0 * m * (score_[old] - m * self_[i]) - inner;
             left = value(units_[old] == 1 ? 0.0 : q_left, units_[old] == 1 ? 0.0 : size_[old] - m) -
-                   value(q_[old], size_[old]);
+                   now_[old];
         }
         double best = 0.0, q_best = 0.0;
         std::int64_t to = old;
@@ -175,8 +178,11 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
                 continue;
             }
             const double q = q_[c] + 2.0 * m * score_[c] + inner;
-            const double now = value(q_[c], size_[c]), then = value(q, size_[c] + m);
+            const double now = now_[c], then = value(q, size_[c] + m);
             const double gain = left + then - now;
+            if (to >= 0 && !(gain > best)) {
+                continue;
+            }
             const double rounding = negligible * (std::abs(now) + std::abs(then) + std::abs(left));
             if (to < 0 || gain > best + rounding) {
                 best = gain;
@@ -207,9 +213,11 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
         if (old >= 0) {
             q_[old] = q_left;
             move(i, static_cast<std::size_t>(old), -1.0);
+            now_[old] = value(q_[old], size_[old]);
         }
         move(i, static_cast<std::size_t>(to), 1.0);
         q_[to] = q_best;
+        now_[to] = value(q_[to], size_[to]);
         labels_[i] = to;
         ++moves;
     }
@@ -372,44 +380,72 @@ std::size_t PartitionSearch::n_clusters() const {
 
 namespace {
 
-double extracted(const double* a, std::size_t n, const double* mass, const std::uint8_t* alive,
-                 std::size_t start, std::uint8_t* members) {
-    std::fill_n(members, n, std::uint8_t{0});
-    std::vector<double> sum(n, 0.0);  // similarity of an object of the unit to all objects of S
-    const auto change = [&](std::size_t i, double sign) {
-        members[i] = sign > 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            sum[j] += sign * mass[i] * a[i * n + j];
-        }
-    };
-    const auto inner = [&](std::size_t i) { return mass[i] * (mass[i] - 1.0) * a[i * n + i]; };
-    change(start, 1.0);
-    double q = inner(start), size = mass[start];
+// What the extraction of one cluster reads and changes, for all units.
+struct Extraction {
+    const double* a;
+    const double* mass;
+    const double* inner;  // q of a unit alone
+    std::size_t n;
+    double* sum;    // similarity of an object of the unit to all objects of S
+    double* sign;   // 1 for a unit that can be added, -1 for a member
+    double* own;    // of members: their part in `sum`; 0 for others
+    double* then;   // q after the move
+    double* gains;  // of the semi-average
+};
+
+CONCLUST_CLONES void change_unit(const Extraction& in, std::size_t i, double sign) {
+    in.sign[i] = -sign;
+    in.own[i] = sign > 0 ? in.mass[i] * in.a[i * in.n + i] : 0.0;
+    const double factor = sign * in.mass[i];
+    const double* row = in.a + i * in.n;
+    for (std::size_t j = 0; j < in.n; ++j) {
+        in.sum[j] += factor * row[j];
+    }
+}
+
+CONCLUST_CLONES void find_gains(const Extraction& in, double q, double size) {
+    const double average = q / size;
+    const double* __restrict__ sum = in.sum;
+    const double* __restrict__ sign = in.sign;
+    const double* __restrict__ own = in.own;
+    const double* __restrict__ mass = in.mass;
+    const double* __restrict__ inner = in.inner;
+    double* __restrict__ then = in.then;
+    double* __restrict__ gains = in.gains;
+    for (std::size_t i = 0; i < in.n; ++i) {
+        then[i] = q + sign[i] * (2.0 * mass[i] * (sum[i] - own[i]) + inner[i]);
+        gains[i] = then[i] / (size + sign[i] * mass[i]) - average;
+    }
+}
+
+double extracted(const Extraction& in, const std::uint8_t* alive, std::size_t start) {
+    const std::size_t n = in.n;
+    std::fill_n(in.sum, n, 0.0);
+    std::fill_n(in.sign, n, 1.0);
+    std::fill_n(in.own, n, 0.0);
+    change_unit(in, start, 1.0);
+    double q = in.inner[start], size = in.mass[start];
     // Each move raises the semi-average, so the loop ends. The bound guards against rounding.
     for (std::size_t step = 0; step < 20 * n + 20; ++step) {
-        double best = 0.0, q_best = q;
+        find_gains(in, q, size);
+        double best = 0.0;
         std::size_t which = n;
         for (std::size_t i = 0; i < n; ++i) {
-            if (!alive[i] || (members[i] && size <= mass[i])) {
+            const double gain = in.gains[i];
+            if (!(gain > best) || !alive[i] || (in.sign[i] < 0.0 && size <= in.mass[i])) {
                 continue;
             }
-            const double sign = members[i] ? -1.0 : 1.0;
-            const double others = members[i] ? sum[i] - mass[i] * a[i * n + i] : sum[i];
-            const double then = q + sign * (2.0 * mass[i] * others + inner(i));
-            const double gain = then / (size + sign * mass[i]) - q / size;
             if (gain > best + negligible * (std::abs(q / size) + std::abs(gain))) {
                 best = gain;
-                q_best = then;
                 which = i;
             }
         }
         if (which == n) {
             break;
         }
-        const double sign = members[which] ? -1.0 : 1.0;
-        change(which, sign);
-        size += sign * mass[which];
-        q = q_best;
+        q = in.then[which];
+        size += in.sign[which] * in.mass[which];
+        change_unit(in, which, in.sign[which]);
     }
     return q / size;
 }
@@ -420,14 +456,21 @@ double add_rem_add(std::span<const double> a, std::span<const double> mass,
                    std::span<const std::uint8_t> alive, std::span<const std::int64_t> starts,
                    std::span<std::uint8_t> members) {
     const std::size_t n = mass.size();
-    std::vector<std::uint8_t> tried(n);
+    std::vector<double> space(6 * n);
+    double* const inner = space.data();
+    for (std::size_t i = 0; i < n; ++i) {
+        inner[i] = mass[i] * (mass[i] - 1.0) * a[i * n + i];
+    }
+    const Extraction in{a.data(),      mass.data(),   inner,         n,
+                        inner + n,     inner + 2 * n, inner + 3 * n, inner + 4 * n,
+                        inner + 5 * n};
     double best = 0.0;
     for (std::size_t s = 0; s < starts.size(); ++s) {
-        const double found = extracted(a.data(), n, mass.data(), alive.data(),
-                                       static_cast<std::size_t>(starts[s]), tried.data());
+        const double found = extracted(in, alive.data(), static_cast<std::size_t>(starts[s]));
         if (s == 0 || found > best + negligible * std::abs(best)) {
             best = found;
-            std::copy(tried.begin(), tried.end(), members.begin());
+            std::transform(in.sign, in.sign + n, members.begin(),
+                           [](double sign) { return static_cast<std::uint8_t>(sign < 0.0); });
         }
     }
     return best;
