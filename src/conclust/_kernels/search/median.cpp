@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/clones.h"
 #include "base/interrupt.h"
+#include "base/pack.h"
 
 namespace conclust {
 
@@ -12,6 +14,40 @@ namespace {
 
 // A gain is a difference; it counts when it is above this share of its terms. Less is rounding.
 constexpr double negligible = 1e-11;
+
+// The sum of some rows of a table, each times a factor, in packs that stay in registers.
+template <std::size_t packs>
+CONCLUST_INLINE void add_some(const double* const* rows, const double* factors, std::size_t count,
+                              std::size_t begin, double* out) {
+    Pack sums[packs];
+    for (std::size_t p = 0; p < packs; ++p) {
+        sums[p] = spread(0.0);
+    }
+    for (std::size_t e = 0; e < count; ++e) {
+        const Pack factor = spread(factors[e]);
+        for (std::size_t p = 0; p < packs; ++p) {
+            sums[p] += factor * load(rows[e] + begin + p * pack_lanes);
+        }
+    }
+    for (std::size_t p = 0; p < packs; ++p) {
+        store(out + begin + p * pack_lanes, sums[p]);
+    }
+}
+
+// width: a multiple of four.
+CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, std::size_t count,
+                              std::size_t width, double* out) {
+    std::size_t c = 0;
+    for (; c + 4 * pack_lanes <= width; c += 4 * pack_lanes) {
+        add_some<4>(rows, factors, count, c, out);
+    }
+    switch ((width - c) / pack_lanes) {
+        case 3: add_some<3>(rows, factors, count, c, out); break;
+        case 2: add_some<2>(rows, factors, count, c, out); break;
+        case 1: add_some<1>(rows, factors, count, c, out); break;
+        default: break;
+    }
+}
 
 }  // namespace
 
@@ -52,7 +88,7 @@ void PartitionSearch::reserve(std::size_t clusters) {
     if (clusters <= stride_) {
         return;
     }
-    const std::size_t stride = std::max(clusters, 2 * stride_);
+    const std::size_t stride = (std::max(clusters, 2 * stride_) + pack_lanes - 1) / pack_lanes * pack_lanes;
     std::vector<double> sums(n_columns_ * stride, 0.0);
     for (std::size_t t = 0; t < n_columns_; ++t) {
         std::copy_n(sums_.begin() + t * stride_, used_, sums.begin() + t * stride);
@@ -116,15 +152,14 @@ void PartitionSearch::set(std::span<const std::int64_t> labels, std::size_t k) {
 }
 
 void PartitionSearch::scores(std::size_t unit) {
-    std::fill_n(score_.begin(), used_, 0.0);
-    double* const score = score_.data();
+    rows_.clear();
+    factors_.clear();
     for (std::int64_t e = starts_[unit]; e < starts_[unit + 1]; ++e) {
-        const double factor = weights_[columns_[e]] * values_[e];
-        const double* const row = sums_.data() + columns_[e] * stride_;
-        for (std::size_t c = 0; c < used_; ++c) {
-            score[c] += factor * row[c];
-        }
+        factors_.push_back(weights_[columns_[e]] * values_[e]);
+        rows_.push_back(sums_.data() + columns_[e] * stride_);
     }
+    const std::size_t width = (used_ + pack_lanes - 1) / pack_lanes * pack_lanes;
+    add_rows(rows_.data(), factors_.data(), rows_.size(), width, score_.data());
 }
 
 void PartitionSearch::move(std::size_t unit, std::size_t cluster, double sign) {
@@ -277,15 +312,17 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     std::vector<double> best(n);
     std::vector<std::int64_t> partner(n, -1);
     std::vector<std::size_t> into(n);
-    std::vector<char> gone(n, 0);
+    std::vector<std::size_t> alive(n);  // clusters that are left, rising
+    std::iota(alive.begin(), alive.end(), std::size_t{0});
     const auto gain = [&](std::size_t c, std::size_t d) {
         return value(q_[c] + q_[d] + 2.0 * cross[c * n + d], size_[c] + size_[d]) -
                value(q_[c], size_[c]) - value(q_[d], size_[d]);
     };
     const auto search = [&](std::size_t c) {
         partner[c] = -1;
-        for (std::size_t d = c + 1; d < n; ++d) {
-            if (!gone[d] && allowed(c, d)) {
+        for (auto at = std::upper_bound(alive.begin(), alive.end(), c); at != alive.end(); ++at) {
+            const std::size_t d = *at;
+            if (allowed(c, d)) {
                 const double found = gain(c, d);
                 if (partner[c] < 0 || found > best[c]) {
                     best[c] = found;
@@ -303,8 +340,8 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
         stop_if_interrupted(
             done_of_shrinking(static_cast<std::ptrdiff_t>(n - left), static_cast<std::ptrdiff_t>(n)));
         std::size_t c = n;
-        for (std::size_t x = 0; x < n; ++x) {
-            if (!gone[x] && partner[x] >= 0 && (c == n || best[x] > best[c])) {
+        for (const std::size_t x : alive) {
+            if (partner[x] >= 0 && (c == n || best[x] > best[c])) {
                 c = x;
             }
         }
@@ -319,10 +356,10 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
         }
         q_[c] += q_[d] + 2.0 * cross[c * n + d];
         size_[c] += size_[d];
-        gone[d] = 1;
+        alive.erase(std::lower_bound(alive.begin(), alive.end(), d));
         into[d] = c;
         --left;
-        for (std::size_t x = 0; x < n; ++x) {
+        for (const std::size_t x : alive) {
             cross[c * n + x] += cross[d * n + x];
             cross[x * n + c] = cross[c * n + x];
         }
@@ -331,8 +368,8 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
             apart[x * n + c] = apart[c * n + x];
         }
         search(c);
-        for (std::size_t x = 0; x < n; ++x) {
-            if (gone[x] || x == c) {
+        for (const std::size_t x : alive) {
+            if (x == c) {
                 continue;
             }
             const auto p = partner[x];

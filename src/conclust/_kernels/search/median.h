@@ -64,6 +64,8 @@ class PartitionSearch {
     std::vector<std::int64_t> labels_;
     std::vector<double> sums_;                // n_columns x stride_: rows of each cluster, summed
     std::vector<double> q_, size_, score_;
+    std::vector<const double*> rows_;         // of sums_, that the current unit reads
+    std::vector<double> factors_;             // of these rows
     std::vector<double> now_;                 // of each cluster during a pass: its part of the criterion
     std::vector<std::int64_t> units_;         // units in each cluster
     std::vector<std::int64_t> apart_starts_, apart_;
