@@ -275,13 +275,24 @@ class Centroids:
 
 def normalized_rows(ensemble: Ensemble) -> sp.csr_array:
     """Return A with AA' the share of the (weighted) partitions that put two objects together."""
-    return sp.csr_array(ensemble.indicator.multiply(_column_scale(ensemble)))
+    return _scaled(ensemble.indicator, None, _column_scale(ensemble))
 
 
 def normalized_gram(ensemble: Ensemble) -> sp.csr_array:
     """Return A'A of `normalized_rows`."""
-    scale = sp.diags_array(_column_scale(ensemble))
-    return sp.csr_array(scale @ ensemble.gram @ scale)
+    scale = _column_scale(ensemble)
+    return _scaled(ensemble.gram, scale, scale)
+
+
+def _scaled(
+    matrix: sp.csr_array, rows: NDArray[np.float64] | None, columns: NDArray[np.float64]
+) -> sp.csr_array:
+    """Return a matrix with its rows and columns multiplied."""
+    data = matrix.data
+    if rows is not None:
+        data = data * np.repeat(rows, np.diff(matrix.indptr))
+    data = data * columns[matrix.indices]
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def normalized_norm(ensemble: Ensemble) -> float:

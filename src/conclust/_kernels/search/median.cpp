@@ -314,8 +314,13 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     std::vector<std::size_t> into(n);
     std::vector<std::size_t> alive(n);  // clusters that are left, rising
     std::iota(alive.begin(), alive.end(), std::size_t{0});
+    // Of two clusters, the row of the one that grew last has their similarity.
+    std::vector<std::size_t> grown(n, 0);
+    const auto between = [&](std::size_t c, std::size_t d) {
+        return grown[d] > grown[c] ? cross[d * n + c] : cross[c * n + d];
+    };
     const auto gain = [&](std::size_t c, std::size_t d) {
-        return value(q_[c] + q_[d] + 2.0 * cross[c * n + d], size_[c] + size_[d]) -
+        return value(q_[c] + q_[d] + 2.0 * between(c, d), size_[c] + size_[d]) -
                value(q_[c], size_[c]) - value(q_[d], size_[d]);
     };
     const auto search = [&](std::size_t c) {
@@ -350,19 +355,19 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
         }
         const auto d = static_cast<std::size_t>(partner[c]);
         const double scale = std::abs(value(q_[c], size_[c])) + std::abs(value(q_[d], size_[d])) +
-                             std::abs(cross[c * n + d]);
+                             std::abs(between(c, d));
         if (k == 0 && best[c] <= negligible * scale) {
             break;
         }
-        q_[c] += q_[d] + 2.0 * cross[c * n + d];
+        q_[c] += q_[d] + 2.0 * between(c, d);
         size_[c] += size_[d];
         alive.erase(std::lower_bound(alive.begin(), alive.end(), d));
         into[d] = c;
         --left;
         for (const std::size_t x : alive) {
-            cross[c * n + x] += cross[d * n + x];
-            cross[x * n + c] = cross[c * n + x];
+            cross[c * n + x] = between(c, x) + between(d, x);
         }
+        grown[c] = n - left;
         for (std::size_t x = 0; !apart.empty() && x < n; ++x) {
             apart[c * n + x] |= apart[d * n + x];
             apart[x * n + c] = apart[c * n + x];

@@ -76,7 +76,61 @@ CONCLUST_CLONES void project_all(const double* V, const double* scale, std::size
     }
 }
 
+// The sum of up to 128 numbers in the order of NumPy's; more are halved.
+double pairwise_sum(const double* x, std::size_t n) {
+    if (n < 8) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+            sum += x[i];
+        }
+        return sum;
+    }
+    if (n > 128) {
+        const std::size_t half = n / 2 - n / 2 % 8;
+        return pairwise_sum(x, half) + pairwise_sum(x + half, n - half);
+    }
+    double r[8];
+    std::copy_n(x, 8, r);
+    std::size_t i = 8;
+    for (; i < n - n % 8; i += 8) {
+        for (std::size_t j = 0; j < 8; ++j) {
+            r[j] += x[i + j];
+        }
+    }
+    double sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (; i < n; ++i) {
+        sum += x[i];
+    }
+    return sum;
+}
+
 }  // namespace
+
+void lower_rows(std::span<double> rows, std::span<const double> add, std::span<double> top) {
+    const std::size_t k = add.size();
+    for (std::size_t i = 0; i < top.size(); ++i) {
+        double* row = rows.data() + i * k;
+        double most = row[0] + add[0];
+        for (std::size_t c = 0; c < k; ++c) {
+            row[c] += add[c];
+            most = most < row[c] ? row[c] : most;
+        }
+        for (std::size_t c = 0; c < k; ++c) {
+            row[c] -= most;
+        }
+        top[i] = most;
+    }
+}
+
+void share_rows(std::span<double> rows, std::size_t k, std::span<double> sums) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        double* row = rows.data() + i * k;
+        sums[i] = pairwise_sum(row, k);
+        for (std::size_t c = 0; c < k; ++c) {
+            row[c] /= sums[i];
+        }
+    }
+}
 
 void project_rows(std::span<const double> V, std::span<const double> scale, std::span<double> X) {
     const std::size_t k = scale.size();
