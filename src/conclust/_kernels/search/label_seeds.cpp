@@ -103,7 +103,8 @@ void seed_labels(const LabelRows& rows, std::size_t n_clusters, std::uint64_t se
     for (std::size_t u = 0; u < in.m; ++u) {
         all_weights += in.weights[u];
     }
-    const bool unit = std::all_of(in.weights.begin(), in.weights.end(), [](double w) { return w == 1.0; });
+    const bool unit =
+        std::all_of(in.weights.begin(), in.weights.end(), [](double w) { return w == 1.0; });
     const auto apart_of = [&](std::size_t i, std::size_t centre_row) {
         if (in.soft) {
             return apart_soft(in, row, i, centre, norm);

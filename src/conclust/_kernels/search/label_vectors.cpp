@@ -133,7 +133,8 @@ class Clusters {
             std::size_t best = at;
             const double most = greatest(gain_.data(), k_);
             if (most > gain_[at] + limit) {
-                best = static_cast<std::size_t>(std::find(gain_.begin(), gain_.end(), most) - gain_.begin());
+                best = static_cast<std::size_t>(std::find(gain_.begin(), gain_.end(), most) -
+                                                gain_.begin());
             }
             if (stands && best == at) {
                 if (cut) {
@@ -559,7 +560,7 @@ class Clusters {
     std::vector<double> cross_;
     std::vector<std::int64_t> places_;  // m: of the current row, see row_gains.h
     double heaviest_;  // of the weights of the partitions
-    std::vector<double> table_;   // f of whole numbers, if hard
+    std::vector<double> table_;  // f of whole numbers, if hard
     std::vector<double> growth_;  // the differences of table_, of entropies
     double constant_ = 0.0;
 };

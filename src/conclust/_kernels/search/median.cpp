@@ -88,7 +88,8 @@ void PartitionSearch::reserve(std::size_t clusters) {
     if (clusters <= stride_) {
         return;
     }
-    const std::size_t stride = (std::max(clusters, 2 * stride_) + pack_lanes - 1) / pack_lanes * pack_lanes;
+    const std::size_t stride =
+        (std::max(clusters, 2 * stride_) + pack_lanes - 1) / pack_lanes * pack_lanes;
     std::vector<double> sums(n_columns_ * stride, 0.0);
     for (std::size_t t = 0; t < n_columns_; ++t) {
         std::copy_n(sums_.begin() + t * stride_, used_, sums.begin() + t * stride);
@@ -320,8 +321,8 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
         return grown[d] > grown[c] ? cross[d * n + c] : cross[c * n + d];
     };
     const auto gain = [&](std::size_t c, std::size_t d) {
-        return value(q_[c] + q_[d] + 2.0 * between(c, d), size_[c] + size_[d]) -
-               value(q_[c], size_[c]) - value(q_[d], size_[d]);
+        return value(q_[c] + q_[d] + 2.0 * between(c, d), size_[c] + size_[d]) - value(q_[c], size_[c]) -
+               value(q_[d], size_[d]);
     };
     const auto search = [&](std::size_t c) {
         partner[c] = -1;
@@ -503,9 +504,8 @@ double add_rem_add(std::span<const double> a, std::span<const double> mass,
     for (std::size_t i = 0; i < n; ++i) {
         inner[i] = mass[i] * (mass[i] - 1.0) * a[i * n + i];
     }
-    const Extraction in{a.data(),      mass.data(),   inner,         n,
-                        inner + n,     inner + 2 * n, inner + 3 * n, inner + 4 * n,
-                        inner + 5 * n};
+    const Extraction in{a.data(),      mass.data(),   inner,        n, inner + n, inner + 2 * n,
+                        inner + 3 * n, inner + 4 * n, inner + 5 * n};
     double best = 0.0;
     for (std::size_t s = 0; s < starts.size(); ++s) {
         const double found = extracted(in, alive.data(), static_cast<std::size_t>(starts[s]));

@@ -302,7 +302,13 @@ def connectivity(
     """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
     vertices = np.repeat(np.arange(H.shape[0]), np.diff(H.indptr))
     k = int(labels.max()) + 1
-    edges_met = np.unique(H.indices.astype(np.int64) * k + labels[vertices]) // k
+    meetings = H.indices.astype(np.int64) * k + labels[vertices]
+    if H.shape[1] * k <= meetings.size:
+        met = np.zeros(H.shape[1] * k, dtype=np.bool_)
+        met[meetings] = True
+        edges_met = np.flatnonzero(met) // k
+    else:
+        edges_met = np.unique(meetings) // k
     parts = np.bincount(edges_met, minlength=H.shape[1])
     return float(edge_weights @ np.maximum(parts - 1, 0))
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -45,23 +44,16 @@ def race_rows(
 ) -> RowClusters:
     """Minimise a loss of ``_kernels/search/label_vectors.h`` from at most `n_init` starts."""
     rows = ensemble.distinct_rows()
-    count = _few(ensemble, search.n_clusters)
-    run = best_of_restarts if len(rows) < 2 * count else partial(_raced, count)
+    run = best_of_restarts if len(rows) < 2 * _few(ensemble, search.n_clusters) else _raced
     best = run(search, rows, n_init, seed, threads)
     return replace(best, labels=best.labels[rows.inverse])
 
 
 def _raced(
-    count: int,
-    search: RowMoves,
-    rows: DistinctRows,
-    n_init: int,
-    seed: np.random.SeedSequence,
-    threads: int,
+    search: RowMoves, rows: DistinctRows, n_init: int, seed: np.random.SeedSequence, threads: int
 ) -> RowClusters:
-    """Return the best start, by `count` objects; the other parameters are those of `best_of_restarts`."""
     order = spawn_generators(seed, 1)[0].permutation(rows.n_objects)
-    few, few_places = rows.some(order[:count])
+    few, few_places = rows.some(order[: _few(rows.whole, search.n_clusters)])
 
     brief = replace(search, tol=max(search.tol, _LITTLE))
 

@@ -37,7 +37,7 @@ struct RowGains {
     const double* sums;
     const double* squares;
     const double* third;  // objects present; of norm: the norms
-    double count;         // copies of the row
+    double count;  // copies of the row
     std::size_t width;
 };
 

@@ -48,7 +48,8 @@ CONCLUST_INLINE void square_gains(const HardRow& row, std::size_t begin, double*
                 const Pack s = load(row.sums + static_cast<std::size_t>(place) + begin + pack_lanes * j);
                 crossed = c * (spread(2.0) * s + c);
             }
-            sum[j] += Loss::of(w, crossed, load(square + pack_lanes * j), load(present + pack_lanes * j), c);
+            sum[j] +=
+                Loss::of(w, crossed, load(square + pack_lanes * j), load(present + pack_lanes * j), c);
         }
     }
     for (std::size_t j = 0; j < packs; ++j) {

@@ -16,11 +16,11 @@ inline constexpr std::int64_t place_noise = -2;
 // A row, and what clusters hold, in rows of `width` numbers, a multiple of four.
 struct HardRow {
     std::span<const std::int64_t> places;  // m: where the row of each label begins in `sums`
-    const double* weights;                 // m
-    const double* sums;                    // T x width
-    const double* squares;                 // m x width
-    const double* present;                 // m x width: objects
-    double count;                          // copies of the row
+    const double* weights;  // m
+    const double* sums;  // T x width
+    const double* squares;  // m x width
+    const double* present;  // m x width: objects
+    double count;  // copies of the row
     std::size_t width;
 };
 
