@@ -127,6 +127,9 @@ void PartitionSearch::bar(std::size_t unit) {
 void PartitionSearch::set(std::span<const std::int64_t> labels, std::size_t k) {
     std::copy(labels.begin(), labels.end(), labels_.begin());
     used_ = 0;
+    if (k < stride_ / 4) {  // rows of many clusters that are gone would be far apart
+        stride_ = 0;
+    }
     reserve(k);
     used_ = k;
     std::fill(sums_.begin(), sums_.end(), 0.0);
@@ -282,19 +285,37 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     compact();
     const std::size_t n = used_;
     std::vector<double> cross(n * n, 0.0);
-    std::vector<std::size_t> there;
+    // The clusters that each column meets, and their sums; then the columns of each cluster in turn, so that one row
+    // of `cross` is written at a time.
+    std::vector<std::size_t> ends(n_columns_), met;
+    std::vector<double> held;
     for (std::size_t t = 0; t < n_columns_; ++t) {
         const double* const row = sums_.data() + t * stride_;
-        there.clear();
         for (std::size_t c = 0; c < n; ++c) {
             if (row[c] != 0.0) {
-                there.push_back(c);
+                met.push_back(c);
+                held.push_back(row[c]);
             }
         }
-        for (const std::size_t c : there) {
-            const double factor = weights_[t] * row[c];
-            for (const std::size_t d : there) {
-                cross[c * n + d] += factor * row[d];
+        ends[t] = met.size();
+    }
+    for (std::size_t c = 0; c < n; ++c) {
+        double* const to = cross.data() + c * n;
+        for (std::size_t t = 0; t < n_columns_; ++t) {
+            const double own = sums_[t * stride_ + c];
+            if (own == 0.0) {
+                continue;
+            }
+            const double factor = weights_[t] * own;
+            const std::size_t begin = t == 0 ? 0 : ends[t - 1];
+            if (ends[t] - begin == n) {
+                for (std::size_t d = 0; d < n; ++d) {
+                    to[d] += factor * held[begin + d];
+                }
+                continue;
+            }
+            for (std::size_t e = begin; e < ends[t]; ++e) {
+                to[met[e]] += factor * held[e];
             }
         }
     }
@@ -339,6 +360,9 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     };
     for (std::size_t c = 0; c < n; ++c) {
         into[c] = c;
+        now_[c] = value(q_[c], size_[c]);
+    }
+    for (std::size_t c = 0; c < n; ++c) {
         search(c);
     }
     std::size_t left = n;
@@ -355,13 +379,13 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
             break;
         }
         const auto d = static_cast<std::size_t>(partner[c]);
-        const double scale = std::abs(value(q_[c], size_[c])) + std::abs(value(q_[d], size_[d])) +
-                             std::abs(between(c, d));
+        const double scale = std::abs(now_[c]) + std::abs(now_[d]) + std::abs(between(c, d));
         if (k == 0 && best[c] <= negligible * scale) {
             break;
         }
         q_[c] += q_[d] + 2.0 * between(c, d);
         size_[c] += size_[d];
+        now_[c] = value(q_[c], size_[c]);
         alive.erase(std::lower_bound(alive.begin(), alive.end(), d));
         into[d] = c;
         --left;

@@ -66,7 +66,7 @@ class PartitionSearch {
     std::vector<double> q_, size_, score_;
     std::vector<const double*> rows_;         // of sums_, that the current unit reads
     std::vector<double> factors_;             // of these rows
-    std::vector<double> now_;  // of each cluster during a pass: its part of the criterion
+    std::vector<double> now_;  // of each cluster: its part of the criterion, in a pass
     std::vector<std::int64_t> units_;  // units in each cluster
     std::vector<std::int64_t> apart_starts_, apart_;
     std::vector<std::uint64_t> barred_;  // the visit in which each cluster was last barred

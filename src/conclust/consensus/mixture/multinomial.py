@@ -378,9 +378,9 @@ def _components_of(
     theta: NDArray[np.float64] = counts + smoothing
     sums = over_partitions(theta, ensemble.offsets)
     # Without smoothing, a component that has no label of a partition carries no information about it.
-    empty = over_clusters(sums <= 0, ensemble.offsets)
-    theta[empty] = 1.0
-    sums = over_partitions(theta, ensemble.offsets)
+    if (sums <= 0).any():
+        theta[over_clusters(sums <= 0, ensemble.offsets)] = 1.0
+        sums = over_partitions(theta, ensemble.offsets)
     theta /= over_clusters(sums, ensemble.offsets)
     return _Components(ensemble.offsets, ensemble.column_weights, mixing / mixing.sum(), theta)
 
