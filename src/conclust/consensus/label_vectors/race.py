@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from conclust._progress import stage, tracked
-from conclust._random import spawn_generators, spawn_seeds
+from conclust._random import spawn_generators, spawned_seed
 from conclust._threads import side_by_side
 from conclust.consensus.label_rows import RowClusters, RowMoves
 from conclust.consensus.restarts import ON_A_PART, WORTH_THREADS, best_of_restarts
@@ -58,9 +58,8 @@ def _raced(
     brief = replace(search, tol=max(search.tol, _LITTLE))
 
     def begin(start: int) -> RowClusters:
-        return brief.begin(few, start, seeds[start])
+        return brief.begin(few, start, spawned_seed(seed, start + 1))
 
-    seeds = spawn_seeds(seed, n_init + 1)[1:]
     starts, agreed = _until_agreed(begin, range(n_init), _AGREE, few, threads)
     stage(f"the best start, on all {len(rows)} rows")
     if agreed:
