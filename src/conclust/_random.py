@@ -21,8 +21,8 @@ __all__ = [
     "seed_sequence",
     "spawn_generators",
     "spawn_seeds",
-    "spawned_seed",
     "spawn_sequences",
+    "spawned_seed",
 ]
 
 RandomStateLike: TypeAlias = (

@@ -105,3 +105,4 @@ def test_more_objects_are_compared_if_labels_are_missing():
     assert race._few(Ensemble(complete), 6) == 300
     assert race._few(Ensemble(complete), 40) == 1_200
     assert 1_100 < race._few(Ensemble(sparse), 6) < 1_300
+    assert race._few(Ensemble(sparse), 400) == 5_000

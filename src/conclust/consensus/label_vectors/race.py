@@ -1,9 +1,10 @@
 """Starts that are compared on few rows, for searches of which many starts end at the same optimum.
 
 Most starts serve only to find out that they are not better. So, where there are many objects, they are run one after the
-other on a few drawn at random, until three of them have reached the lowest loss, and the first of these is continued with all rows. If the
-starts do not agree, the few objects do not decide which one is best: then all are continued with up to 5,000 objects,
-those with the lowest losses first, until two of them have reached the lowest loss, and the best goes on with all rows.
+other on a few drawn at random, until three of them have reached the lowest loss. The first of these is continued with
+all rows. If the starts do not agree, the few objects do not decide which one is best: then all are continued with up to
+5,000 objects, those with the lowest losses first, until two of them have reached the lowest loss, and the best goes on
+with all rows.
 """
 
 from __future__ import annotations
@@ -54,7 +55,6 @@ def _raced(
 ) -> RowClusters:
     order = spawn_generators(seed, 1)[0].permutation(rows.n_objects)
     few, few_places = rows.some(order[: _few(rows.whole, search.n_clusters)])
-
     brief = replace(search, tol=max(search.tol, _LITTLE))
 
     def begin(start: int) -> RowClusters:
@@ -80,7 +80,8 @@ def _raced(
 def _few(ensemble: Ensemble, n_clusters: int) -> int:
     """Return the number of objects on which starts are compared: more if many labels are missing."""
     observed = float(ensemble.observed_counts.mean()) / ensemble.n_samples
-    return round(max(_LEAST, _PER_CLUSTER * n_clusters) / max(observed, _LEAST_OBSERVED))
+    count = max(_LEAST, _PER_CLUSTER * n_clusters) / max(observed, _LEAST_OBSERVED)
+    return min(round(count), ON_A_PART)
 
 
 def _until_agreed(
@@ -90,7 +91,7 @@ def _until_agreed(
     rows: DistinctRows,
     threads: int,
 ) -> tuple[list[RowClusters], bool]:
-    """Run items in order until the lowest loss was reached `agree` times; return the results, and whether it was.
+    """Run items in order until `agree` of them have the lowest loss; return the results, and whether they do.
 
     Threads may run more items; their results are not used.
     """
