@@ -13,7 +13,6 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
-from conclust.consensus.label_vectors.race import race_rows
 from conclust.ensemble import Ensemble, Missing
 
 __all__ = ["KCC", "Utility"]
@@ -131,7 +130,7 @@ class KCC(LabelVectorKMeans):
     array([1, 0])
     """
 
-    _search = staticmethod(race_rows)
+    _races = True
     method = Method(
         title="K-means-based consensus clustering",
         n_clusters="exact",

@@ -12,7 +12,6 @@ from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.blocks import Lloyd
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
-from conclust.consensus.label_vectors.race import race_rows
 from conclust.ensemble import Ensemble, Missing
 
 __all__ = ["SEC"]
@@ -110,7 +109,7 @@ class SEC(LabelVectorKMeans):
     array([1, 0])
     """
 
-    _search = staticmethod(race_rows)
+    _races = True
     method = Method(
         title="Spectral ensemble clustering",
         n_clusters="exact",
