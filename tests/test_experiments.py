@@ -14,7 +14,7 @@ from experiments.default import number as rules
 from experiments.default import scale as scales
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
-from experiments.networks import communities, published
+from experiments.networks import communities, large, published
 from experiments.pcc2013 import planted
 from experiments.robust2013 import random_partitions
 from experiments.scale import fitted_on
@@ -519,6 +519,18 @@ def test_communities_by_formula_are_found_and_only_split(tmp_path):
         assert float(row["default"]) >= float(row["as published"]) - 1e-9
 
 
+def test_a_large_network_has_its_communities_found(tmp_path):
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 40, 1001)
+    pairs = large.paired_within(rng, np.arange(1001), groups)
+    assert (groups[pairs[:, 0]] == groups[pairs[:, 1]]).all()
+    assert len(np.unique(pairs)) == pairs.size == sum(np.bincount(groups) // 2 * 2)
+    large.main(["--nodes", "3000", "--out", str(tmp_path)])
+    (row,) = rows_of(tmp_path / "large.csv")
+    assert float(row["ARI"]) > 0.9
+    assert float(row["GB"]) > 0
+
+
 def test_published_networks_are_read_and_scored(tmp_path):
     """Nodes are counted from 1, edges are there in both directions, and one node is in no published community."""
     graph, labels = communities.ring(30, 6)
@@ -532,7 +544,7 @@ def test_published_networks_are_read_and_scored(tmp_path):
     np.savetxt(folder / "leiden_mod.dat", np.column_stack([nodes, labels // 2]), fmt="%d")
     partition = np.column_stack([nodes, labels])[:-1]
     np.savetxt(folder / "fec_leiden_mod_0.8.dat", partition, fmt="%d")
-    arguments = ["--folder", str(tmp_path), "--conditions", "default", "--seeds", "2"]
+    arguments = ["--folder", str(tmp_path), "--conditions", "lfr_training/default", "--seeds", "2"]
     published.main([*arguments, "--out", str(tmp_path)])
     (row,) = rows_of(tmp_path / "published.csv")
     assert float(row["ARI"]) == 1.0
@@ -543,4 +555,30 @@ def test_published_networks_are_read_and_scored(tmp_path):
     assert float(row["mean degree"]) == pytest.approx(2 * (30 * 15 + 30) / 180)
     assert row["found, published"] == "31"
     with pytest.raises(DatasetNotFoundError, match="clone"):
-        published.main(["--folder", str(tmp_path), "--conditions", "d_20"])
+        published.main(["--folder", str(tmp_path), "--conditions", "lfr_training/d_20"])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "n_runs", "resolution"),
+    [
+        ("fec_leiden_mod.dat", "fast", 10, None),
+        ("fec_100_leiden_mod.dat", "fast", 100, None),
+        ("fec_leiden_0.8_cpm_r0.001.dat", "fast", 10, 0.001),
+        ("strict_np50_leiden_cpm_r1e-05.dat", "strict", 50, 1e-5),
+        ("strict_np5_leiden_mod.dat", "strict", 5, None),
+    ],
+)
+def test_parameters_of_a_published_consensus(tmp_path, name, kind, n_runs, resolution):
+    network = published.Published(tmp_path, name)
+    assert network.method["kind"] == kind
+    assert network.method["n_runs"] == n_runs
+    assert network.method["resolution"] == resolution
+    assert network.method["quality"] == ("cpm" if resolution else "modularity")
+    (tmp_path / "network.dat").touch()
+    for file in (name, "ecg.dat", "leiden_mod.dat", "fec_leiden_mod_0.2.dat"):
+        (tmp_path / file).touch()
+    assert [each.consensus for each in published.published_in(tmp_path.parent, tmp_path.name)] == [
+        name
+    ] * (network.method["quality"] == "modularity")
+    network.run.touch()
+    assert published.published_in(tmp_path.parent, tmp_path.name) == [network]

@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
+from sklearn.datasets import make_circles, make_moons
 
 from experiments.default.members import MOST_OBJECTS, SETS
 from experiments.default.sets import Points, blobs, real, shapes, textbook
@@ -118,6 +119,48 @@ def some_shapes(seed: int) -> Iterator[Points]:
     yield from list(shapes(seed + 1))[6 * seed :]
 
 
+def bent_clusters(seed: int) -> Iterator[Points]:
+    """Yield single clusters along curves and surfaces, of four sizes."""
+    for n in CLOUD_SIZES:
+        rng = np.random.default_rng([seed, 41, n])
+        t = rng.uniform(size=n)
+        turn, angle = 2 * np.pi * t, 3 * np.pi * (t - 0.5)
+        roll = 1.5 * np.pi * (1 + 2 * t)
+        circle = np.column_stack([np.cos(turn), np.sin(turn)])
+        trefoil = [np.sin(turn) + 2 * np.sin(2 * turn), np.cos(turn) - 2 * np.cos(2 * turn)]
+        forms: dict[str, NDArray[np.float64]] = {
+            "thin ring": circle * rng.normal(1.0, 0.03, (n, 1)),
+            "ring, d = 5": np.column_stack([circle, np.zeros((n, 3))]) + _noise(rng, n, 5, 0.1),
+            "ellipse": circle * [3.0, 1.0] * rng.normal(1.0, 0.08, (n, 1)),
+            "arc": np.column_stack([np.cos(0.8 * turn), np.sin(0.8 * turn)])
+            + _noise(rng, n, 2, 0.08),
+            "spiral": (roll * [np.cos(roll), np.sin(roll)]).T / 10 + _noise(rng, n, 2, 0.03),
+            "rolled sheet": np.column_stack(
+                [roll * np.cos(roll), 21 * rng.uniform(size=n), roll * np.sin(roll)]
+            ),
+            "bent sheet": np.column_stack(
+                [np.sin(angle), 2 * rng.uniform(size=n), np.sign(angle) * (np.cos(angle) - 1)]
+            ),
+            "helix": np.column_stack([np.cos(3 * turn), np.sin(3 * turn), turn])
+            + _noise(rng, n, 3, 0.05),
+            "trefoil knot": np.column_stack([*trefoil, -np.sin(3 * turn)]) + _noise(rng, n, 3, 0.1),
+        }
+        for name, X in forms.items():
+            yield Points("bent clusters", f"{name}, n = {n}, {seed}", X, np.zeros(n, dtype=int), 1)
+
+
+def crescents_and_circles(seed: int) -> Iterator[Points]:
+    """Yield two crescents and two circles of three widths, from few points on."""
+    for n in (100, 200, 300, 500):
+        for noise in (0.03, 0.06, 0.1):
+            sets = {
+                "crescents": make_moons(n, noise=noise, random_state=100 + seed),
+                "circles": make_circles(n, noise=noise, factor=0.5, random_state=100 + seed),
+            }
+            for name, (X, y) in sets.items():
+                yield Points("two bent clusters", f"{name}, {noise}, n = {n}, {seed}", X, y, 2)
+
+
 GROUPS: dict[str, Callable[[int], Iterator[Points]]] = {
     "features": lambda seed: drawn(SETS, "six feature sets", seed),
     "small": lambda seed: drawn(SMALL, "nine further real sets", seed),
@@ -128,7 +171,13 @@ GROUPS: dict[str, Callable[[int], Iterator[Points]]] = {
     "uneven": uneven,
     "pairs": overlapping_pairs,
     "noisy": noisy,
+    "bent": bent_clusters,
+    "crescents": crescents_and_circles,
 }
+
+
+def _noise(rng: np.random.Generator, n: int, d: int, width: float) -> NDArray[np.float64]:
+    return rng.normal(0.0, width, (n, d))
 
 
 def _in_ball(rng: np.random.Generator, n: int, d: int) -> NDArray[np.float64]:

@@ -1,16 +1,19 @@
 """The networks that FastEnsemble was published with: our consensus beside the published one.
 
-python -m experiments.networks.published [--quick] --folder COPY [--conditions default d_20 d_5] [--seeds 8] [--out FOLDER]
+python -m experiments.networks.published [--quick] --folder COPY [--conditions lfr_training/default ring_mod ...] [--seeds 8] [--out FOLDER]
 
 COPY is a copy of github.com/ytabatabaee/ensemble-clustering-data, whose files are no part of this repository: networks by
-the generator of Lancichinetti, Fortunato and Radicchi, 10,000 nodes, mixing .1 to .9 in steps of .1, with the known communities, a run
-of Leiden by modularity, and the consensus of ten such runs at the threshold .8. `GraphConsensus(split=False)` is fitted to the same edges
-with several seeds. The published consensus is one run.
+the generator of Lancichinetti, Fortunato and Radicchi, mixing .1 to .9 in steps of .1, and rings and trees of cliques of ten
+nodes. Each comes with the known communities, a run of Leiden by modularity or CPM, and the consensus of such runs: of ten at the
+threshold .8, and those on which all of a number of runs agree. `GraphConsensus(split=False)` is fitted to the same edges with the same
+parameters and several seeds. A published consensus is one run.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,64 @@ from conclust.exceptions import DatasetNotFoundError
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from experiments.output import Row, options, show, write
 
-CONDITIONS = ("default", "d_20", "d_5")
+CONDITIONS = (
+    "lfr_training/default",
+    "lfr_training/d_20",
+    "lfr_training/d_5",
+    "lfr_training/n_1000",
+    "lfr_training/n_100000",
+    "ring_mod",
+    "tree_mod",
+    "ring_cpm",
+    "ring_cpm_res",
+)
+# Names of files with a published consensus: by the share of runs (10 by default), or of all runs.
+CONSENSUS = re.compile(
+    r"(?P<kind>fec|strict)(_(np)?(?P<runs>\d+))?_leiden(_0\.8)?"
+    r"_(?P<quality>mod|cpm_r(?P<resolution>[\d.e-]+))(_0\.8)?\.dat"
+)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A network with a published consensus of its communities."""
+
+    folder: Path
+    consensus: str
+
+    @property
+    def method(self) -> dict[str, Any]:
+        """The parameters of the consensus."""
+        name = parsed(self.consensus)
+        return {
+            "kind": "strict" if name["kind"] == "strict" else "fast",
+            "n_runs": int(name["runs"] or 10),
+            "quality": "modularity" if name["quality"] == "mod" else "cpm",
+            "resolution": float(name["resolution"]) if name["resolution"] else None,
+        }
+
+    @property
+    def run(self) -> Path:
+        """The file with a single run of Leiden by the same quality."""
+        return self.folder / f"leiden_{parsed(self.consensus)['quality']}.dat"
+
+
+def parsed(name: str) -> dict[str, str]:
+    """Return what the name of a file with a consensus says; empty for other files."""
+    match = CONSENSUS.fullmatch(name)
+    return match.groupdict() if match else {}
+
+
+def published_in(folder: Path, condition: str) -> list[Published]:
+    """Return the networks of a condition, each with each consensus of its communities."""
+    top = folder / condition
+    found = []
+    for network in sorted(top.rglob("network.dat"), key=lambda path: (len(path.parent.name), path)):
+        for file in sorted(network.parent.iterdir()):
+            entry = Published(network.parent, file.name)
+            if parsed(file.name) and entry.run.exists():
+                found.append(entry)
+    return found
 
 
 def labels_of(path: Path, first: int, n: int) -> NDArray[np.int64]:
@@ -34,23 +94,25 @@ def labels_of(path: Path, first: int, n: int) -> NDArray[np.int64]:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def row_of(folder: Path, seeds: int) -> Row:
+def row_of(network: Published, seeds: int) -> Row:
+    folder = network.folder
     known = np.loadtxt(folder / "community.dat", dtype=np.int64)
     first, n = int(known[:, 0].min()), len(known)
     classes = labels_of(folder / "community.dat", first, n)
-    published = labels_of(folder / "fec_leiden_mod_0.8.dat", first, n)
-    single = labels_of(folder / "leiden_mod.dat", first, n)
+    published = labels_of(folder / network.consensus, first, n)
+    single = labels_of(network.run, first, n)
     edges = np.sort(np.loadtxt(folder / "network.dat", dtype=np.int64) - first, axis=1)
     edges = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
     graph = sp.coo_array((np.ones(len(edges)), edges.T), shape=(n, n)).tocsr()
     models = [
-        GraphConsensus(split=False, random_state=seed, n_jobs=1).fit(graph) for seed in range(seeds)
+        GraphConsensus(**network.method, split=False, random_state=seed, n_jobs=1).fit(graph)
+        for seed in range(seeds)
     ]
     ari = [adjusted_rand_index(classes, model.labels_) for model in models]
     nmi = [normalized_mutual_information(classes, model.labels_) for model in models]
     runs = [adjusted_rand_index(classes, model.ensemble_.labels[:, 0]) for model in models]
     return {
-        "network": f"{folder.parent.name}, {folder.name.removeprefix('mu_')}",
+        "network": f"{folder.parent.name}, {folder.name}, {network.consensus.removesuffix('.dat')}",
         "mean degree": 2 * len(edges) / n,
         "Leiden, published": float(adjusted_rand_index(classes, single)),
         "Leiden": float(np.mean(runs)),
@@ -65,20 +127,18 @@ def row_of(folder: Path, seeds: int) -> Row:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    files = ("network.dat", "community.dat", "leiden_mod.dat", "fec_leiden_mod_0.8.dat")
-    folders = [
-        folder
+    networks = [
+        network
         for condition in arguments.conditions
-        for folder in sorted(Path(arguments.folder, "lfr_training", condition).glob("mu_*"))
-        if all((folder / name).exists() for name in files)
+        for network in published_in(Path(arguments.folder), condition)
     ]
-    if not folders:
+    if not networks:
         raise DatasetNotFoundError(
-            f"{arguments.folder} has no networks in lfr_training/{arguments.conditions[0]}: clone "
+            f"{arguments.folder} has no networks in {arguments.conditions[0]}: clone "
             "github.com/ytabatabaee/ensemble-clustering-data."
         )
     seeds = 1 if arguments.quick else arguments.seeds
-    rows = [row_of(folder, seeds) for folder in folders]
+    rows = [row_of(network, seeds) for network in networks]
     whole = dict.fromkeys(("found, published", "found"), lambda x: f"{x:.0f}")
     formats: dict[str, Any] = {**whole, "mean degree": lambda x: f"{x:.1f}"}
     show(rows, "Scores with the known communities", formats)

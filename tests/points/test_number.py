@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import make_blobs, make_circles, make_moons
 
 from conclust import AutoConsensus, ConsensusClustering, EnsembleGenerator
 from conclust.points import number
@@ -38,6 +38,16 @@ def test_moons_give_two_clusters():
     model = fitted(X)
     assert model.n_clusters_ == 2
     assert len(np.unique(np.column_stack([model.labels_, y]), axis=0)) == 2
+
+
+@pytest.mark.parametrize("make", [make_moons, make_circles])
+def test_few_points_in_two_bent_clusters_have_little_contact(make):
+    ways = {} if make is make_moons else {"factor": 0.5}
+    X, y = make(200, noise=0.06, random_state=1, **ways)
+    model = fitted(X)
+    assert model.n_clusters_ == 2
+    assert len(np.unique(np.column_stack([model.labels_, y]), axis=0)) == 2
+    assert model.reason_ == "2 clusters: few ties of the neighbour graph cross the border."
 
 
 def test_min_clusters_excludes_one_cluster():
@@ -157,6 +167,9 @@ def test_the_number_has_the_largest_score(seed, monkeypatch):
         lambda b, cuts: {K: (c, b.evidence(c)) for K, c in cuts.items()},
     )
     borders, tree, starts = random_tree(seed)
+    no_bent_borders = SimpleNamespace(
+        without_valley=lambda labels, pairs, most: np.zeros(len(pairs), dtype=bool)
+    )
     monkeypatch.setattr(Borders, "n_islands", 1)
     monkeypatch.setattr(Borders, "_islands", np.zeros(12, dtype=np.int64))
     scores = {}
@@ -166,7 +179,7 @@ def test_the_number_has_the_largest_score(seed, monkeypatch):
         )
         if K > 1 and evidence > 2.0:
             scores[K] = evidence + log(tree.lifetime(K)) - 1.5 * K
-    decision = number._by_pieces(borders, tree, 1, 12)
+    decision = number._by_pieces(borders, no_bent_borders, tree, 1, 12)
     if not scores:
         assert decision is None
         return

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from conclust._threads import one_library_thread
 from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
-from conclust.neighbours import neighbour_graph
+from conclust.neighbours import NeighbourGraph, neighbour_graph
+from conclust.points.bent import BentBorders, joined
 from conclust.points.components import number_of_components
+from conclust.points.contact import contact_ratio
 from conclust.points.evidence import Borders, find_borders
 from conclust.points.islands import cuts_with_islands
+from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
 
 __all__ = ["BorderDecision", "cut_by_islands", "number_by_borders"]
@@ -37,6 +40,8 @@ _CLEAR_EVIDENCE = 2.0
 _COST_OF_A_CLUSTER = 1.5
 # A border between complete clusters counts up to this density of its valley, if the pieces show none.
 _SHALLOWEST = 0.64
+# A border needs no valley if its contact is at most this share of that within clusters.
+_LITTLE_CONTACT = 0.5
 _LIFETIMES_TRIED = 8
 _SHORTEST_LIFETIME = 1e-4
 
@@ -87,7 +92,11 @@ def number_by_borders(
     of a valley and none) of its borders. The score of a number is its evidence, plus the logarithm of its lifetime
     in the tree, less 1.5 per cluster; of the numbers with clearly more evidence than one cluster, the one with the
     largest score is chosen. Where all pieces merge into one, or no number has clearly more evidence, whole clusters
-    are looked at: the number that the ensemble shows and those of the longest lifetimes.
+    are looked at: the number that the ensemble shows and those of the longest lifetimes. There a border also counts if
+    less than half as many ties of the neighbour graph cross it as cross the middle of either cluster (`contact_ratio`).
+
+    A straight axis between two parts of a ring runs through its hole. Clusters are joined whose border is bent and has
+    no valley along the neighbour graph (`BentBorders`).
 
     Fewer than 50 points are too few to be counted. They are several clusters if these are farther apart than the parts of a
     flat, a skewed or a Gaussian cloud (`separated_clusters`).
@@ -119,13 +128,18 @@ def number_by_borders(
     most = n if max_clusters is None else min(max_clusters, n)
     if n < _FEWEST_OBJECTS:
         return _by_separation(X, trees, seed, min_clusters, most)
-    borders_of = _border_finder(X, seed, n_jobs)
+    points, graph = _points_and_graph(X, seed, n_jobs)
+
+    def borders_of(labels: NDArray[np.int64]) -> Borders:
+        return find_borders(points, labels, graph, seed, n_jobs)
+
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
+    bent = BentBorders(PathsOfPoints(points, graph), pieces.pieces)
     decision = None
     if len(np.unique(pieces.merged(_MERGED_ABOVE))) > 1:
-        decision = _by_pieces(pieces, trees, min_clusters, most)
+        decision = _by_pieces(pieces, bent, trees, min_clusters, most)
     if decision is None:
-        decision = _by_whole_clusters(borders_of, trees, min_clusters, most)
+        decision = _by_whole_clusters(borders_of, bent, trees, min_clusters, most)
     if decision.n_clusters > 1 and decision.by_points:
         number = number_of_components(
             X, decision.n_clusters, min(most, n // _OBJECTS_A_PIECE), seed
@@ -166,8 +180,8 @@ def cut_by_islands(
     n = len(X)
     if n < _FEWEST_OBJECTS or not 2 < n_clusters <= _number_of_pieces(n):
         return None
-    borders_of = _border_finder(X, seed, n_jobs)
-    pieces = borders_of(trees.cut(_number_of_pieces(n)))
+    points, graph = _points_and_graph(X, seed, n_jobs)
+    pieces = find_borders(points, trees.cut(_number_of_pieces(n)), graph, seed, n_jobs)
     if pieces.n_islands < 2:
         return None
     cuts = {K: trees.cut(K) for K in range(1, n_clusters + 1)}
@@ -179,57 +193,94 @@ def _number_of_pieces(n: int) -> int:
     return max(3, min(isqrt(n), n // _OBJECTS_A_PIECE, _MAX_PIECES))
 
 
-def _border_finder(
+def _points_and_graph(
     X: NDArray[np.float64], seed: int, n_jobs: int | None
-) -> Callable[[NDArray[np.int64]], Borders]:
-    """Return a function that finds the borders of any partition of the points."""
+) -> tuple[NDArray[np.float64], NeighbourGraph]:
+    """Return the points in which borders are counted, and the graph of their nearest neighbours."""
     points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
-    graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
-    return lambda labels: find_borders(points, labels, graph, seed, n_jobs)
+    return points, neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
 
 
 def _by_pieces(
-    pieces: Borders, trees: GrownTrees, min_clusters: int, most: int
+    pieces: Borders, bent: BentBorders, trees: GrownTrees, min_clusters: int, most: int
 ) -> BorderDecision | None:
     """Choose among the cuts of the tree by the evidence at borders between pieces; None: no cut has any."""
     cuts = {K: trees.cut(K) for K in range(1, min(pieces.n_pieces, most) + 1)}
     apart = cuts_with_islands(pieces, cuts)
     evidence = {K: value for K, (_, value) in apart.items()}
     # One cluster is not an alternative if there is known to be more than one.
-    margin = _CLEAR_EVIDENCE if min_clusters == 1 else 0.0
+    least_evidence = evidence[1] + (_CLEAR_EVIDENCE if min_clusters == 1 else 0.0)
     scores = {
         K: value - _COST_OF_A_CLUSTER * K + log(max(trees.lifetime(K), _SHORTEST_LIFETIME))
         for K, value in evidence.items()
-        if max(2, min_clusters) <= K and value > evidence[1] + margin
+        if max(2, min_clusters) <= K and value > least_evidence
     }
     if not scores:
         return None
     ordered = sorted(scores, key=lambda K: (-scores[K], K))
-    number = ordered[0]
-    others = [K for K in ordered[1:] if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
-    labels = apart[number][0]
+    number, next_best = ordered[0], ordered[1:]
+    labels = _joined_where_bent(pieces, bent, apart[number][0])
+    n_clusters = int(labels.max()) + 1
+    if n_clusters < number and (
+        n_clusters < max(2, min_clusters) or pieces.evidence(labels) <= least_evidence
+    ):
+        return None
+    others = [K for K in next_best if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
     ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))[1]
-    decision = _explained(number, ratios, others, ordered[1:])
+    others, next_best = ([K for K in listed if n_clusters != K] for listed in (others, next_best))
+    decision = _explained(n_clusters, ratios, others, next_best)
     return decision if labels is cuts[number] else replace(decision, labels=labels)
 
 
+def _joined_where_bent(
+    pieces: Borders, bent: BentBorders, labels: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Join the clusters of a partition between which there is a valley only along the straight axis."""
+    while True:
+        pairs, ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))
+        straight = pairs[ratios <= _SHALLOWEST]
+        flat = straight[bent.without_valley(labels, straight, _MERGED_ABOVE)]
+        if not len(flat):
+            return labels
+        labels = joined(labels, flat)
+
+
 def _by_whole_clusters(
-    borders_of: Callable[[NDArray[np.int64]], Borders], trees: GrownTrees, least: int, most: int
+    borders_of: Callable[[NDArray[np.int64]], Borders],
+    bent: BentBorders,
+    trees: GrownTrees,
+    least: int,
+    most: int,
 ) -> BorderDecision:
     """Accept the number with the longest lifetime whose clusters are all separated by valleys."""
     longest = sorted(range(2, trees.n_numbers + 1), key=lambda K: (-trees.lifetime(K), K))
     candidates = dict.fromkeys([trees.n_clusters_shown, *longest[:_LIFETIMES_TRIED]])
-    accepted: dict[int, NDArray[np.float64]] = {}
+    accepted: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
     some_valley = False
     for K in candidates:
         if max(2, least) <= K <= min(most, trees.n_objects // 5):
-            ratios = borders_of(trees.cut(K)).ratios
-            some_valley |= bool((ratios <= _SHALLOWEST).any())
-            if (ratios <= _SHALLOWEST).all():
-                accepted[K] = ratios
+            labels = trees.cut(K)
+            while True:
+                borders = borders_of(labels)
+                valleys = borders.ratios <= _SHALLOWEST
+                some_valley |= bool(valleys.any())
+                straight = borders.pairs[valleys]
+                flat = straight[bent.without_valley(labels, straight, _MERGED_ABOVE)]
+                if not len(flat):
+                    break
+                labels = joined(labels, flat)
+            if borders.n_pieces >= max(2, least) and all(
+                contact_ratio(bent.paths, labels, pair) <= _LITTLE_CONTACT
+                for pair in borders.pairs[~valleys]
+            ):
+                accepted[K] = labels, borders.ratios
     if accepted:
         ordered = sorted(accepted, key=lambda K: (-trees.lifetime(K), K))
-        return _explained(ordered[0], accepted[ordered[0]], ordered[1:], ordered[1:])
+        labels, ratios = accepted[ordered[0]]
+        numbers = list(dict.fromkeys(int(accepted[K][0].max()) + 1 for K in ordered))
+        by_contact = bool((ratios > _SHALLOWEST).any())
+        decision = _explained(numbers[0], ratios, numbers[1:], numbers[1:], by_contact=by_contact)
+        return decision if numbers[0] == ordered[0] else replace(decision, labels=labels)
     why = "no border has a valley"
     if some_valley:
         why = "at no number of clusters does every border have a valley"
@@ -307,11 +358,22 @@ def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDe
 
 
 def _explained(
-    number: int, ratios: NDArray[np.float64], others: list[int], next_best: list[int]
+    number: int,
+    ratios: NDArray[np.float64],
+    others: list[int],
+    next_best: list[int],
+    *,
+    by_contact: bool = False,
 ) -> BorderDecision:
-    """Return the decision with its reason, which names the `others` that are as well supported."""
+    """Return the decision with its reason, which names the `others` that are as well supported.
+
+    `by_contact` says that every border without a deep valley has little contact.
+    """
     depths = np.clip(1.0 - ratios, 0.0, 1.0)
-    if not len(depths):
+    if by_contact:
+        which = "the border" if len(depths) == 1 else "each border without a deep valley"
+        reason = f"{_clusters(number)}: few ties of the neighbour graph cross {which}"
+    elif not len(depths):
         reason = f"{_clusters(number)}: no two of them touch"
     elif depths.min() > 0:
         share = round(100 * float(depths.min()))

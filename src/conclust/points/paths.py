@@ -1,0 +1,112 @@
+"""Shortest paths through the neighbour graph of points, and through parts of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import dijkstra
+
+from conclust.neighbours import NeighbourGraph
+
+__all__ = ["Part", "PathsOfPoints", "evenly_spread"]
+
+
+@dataclass(frozen=True, eq=False)
+class PathsOfPoints:
+    """Points with the lengths of the ties of their neighbour graph.
+
+    Attributes
+    ----------
+    points : ndarray of float64 of shape (n_samples, n_features)
+        The points.
+    graph : NeighbourGraph
+        The graph of nearest neighbours of the distinct points.
+    """
+
+    points: NDArray[np.float64]
+    graph: NeighbourGraph
+
+    def of_distinct(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the labels of the distinct points."""
+        return labels[self.graph.rows.first]
+
+    def part(self, inside: NDArray[np.bool_]) -> Part:
+        """Return some of the distinct points, with the ties between them."""
+        return Part(self, np.flatnonzero(inside))
+
+    @cached_property
+    def distinct(self) -> NDArray[np.float64]:
+        """The distinct points."""
+        return self.points[self.graph.rows.first]
+
+    @cached_property
+    def lengths(self) -> sp.csr_array:
+        """The lengths of the ties of the graph."""
+        graph, points = self.graph, self.distinct
+        lengths = np.sqrt(((points[graph.sources] - points[graph.ends]) ** 2).sum(axis=1))
+        return sp.csr_array((lengths, graph.ends, graph.starts), shape=(graph.n_points,) * 2)
+
+
+class Part:
+    """Some of the distinct points, and the ties between them.
+
+    Attributes
+    ----------
+    inside : ndarray of int64 of shape (n_inside,)
+        The distinct points in the part.
+    masses : ndarray of float64 of shape (n_inside,)
+        Number of points equal to each.
+    lengths : sparse array of shape (n_inside, n_inside)
+        The lengths of the ties.
+    """
+
+    def __init__(self, paths: PathsOfPoints, inside: NDArray[np.int64]) -> None:
+        self.inside = inside
+        self.masses = paths.graph.rows.masses[inside]
+        self.lengths = paths.lengths[inside][:, inside]
+        self._points = paths.distinct[inside]
+
+    def from_each(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lengths of the shortest paths from each source, inf where there is none."""
+        return np.asarray(dijkstra(self.lengths, directed=False, indices=sources))
+
+    def from_any(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the lengths of the shortest paths from the nearest source, inf where there is none."""
+        paths = dijkstra(self.lengths, directed=False, indices=sources, min_only=True)
+        return np.asarray(paths)
+
+    def stretch(self, sources: NDArray[np.int64], ends: NDArray[np.bool_]) -> float:
+        """Return the median length of paths from some points to others, relative to straight lines.
+
+        It is infinite if there are no paths between different points.
+        """
+        paths = self.from_each(sources)
+        lines = np.sqrt(((self._points[sources][:, None] - self._points) ** 2).sum(axis=2))
+        seen = np.isfinite(paths) & (lines > 0) & ends
+        return float(np.median(paths[seen] / lines[seen])) if seen.any() else np.inf
+
+    @cached_property
+    def fewest_ties_across(self) -> float:
+        """Minimum number of ties that cross the middle of the part, from one end to the other; 0 if it is not connected."""
+        n = len(self.inside)
+        end = int(np.argmax(self.from_each(np.zeros(1, dtype=np.int64))[0])) if n else 0
+        to_end = self.from_each(np.array([end]))[0] if n else np.zeros(0)
+        if n < 4 or not np.isfinite(to_end).all():
+            return 0.0
+        rank = np.empty(n, dtype=np.int64)
+        rank[np.argsort(to_end, kind="stable")] = np.arange(n)
+        ties = self.lengths.tocoo()
+        first, second = rank[ties.row], rank[ties.col]
+        begins = np.bincount(first[first < second], minlength=n)
+        ends = np.bincount(second[first < second], minlength=n)
+        crossing = np.cumsum(begins - ends)
+        return float(crossing[n // 4 : 3 * n // 4].min())
+
+
+def evenly_spread(places: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Return at most n of the places, evenly spread."""
+    return places[np.linspace(0, len(places) - 1, min(n, len(places))).astype(np.int64)]
