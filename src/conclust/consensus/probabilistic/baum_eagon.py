@@ -147,7 +147,7 @@ class BaumEagon(SoftConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n (N K + K^2) an iteration; with missing labels n N K^2, and n^2 N once",
+        cost="n (N K + K^2) an iteration; with missing labels n N K^2, and one pass over all pairs",
         citation="Rota Bulò, Lourenço, Fred and Pelillo 2010, SSPR",
     )
 
