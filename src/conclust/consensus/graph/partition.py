@@ -481,11 +481,13 @@ class _Refinement:
             moved = labels.copy()
             refiner = _refiner(moved, self._k, self._mass, capacity)
             if is_sparse(self._W):
-                refiner.sparse(self._W.indptr, self._W.indices, self._W.data, moved)
+                passes = refiner.sparse(self._W.indptr, self._W.indices, self._W.data, moved)
             elif self._W.dtype.kind == "u":
-                refiner.counts(self._W, moved)
+                passes = refiner.counts(self._W, moved)
             else:
-                refiner.dense(self._W, moved)
+                passes = refiner.dense(self._W, moved)
+            if passes < _MAX_PASSES:  # the last pass gained nothing
+                self._moves[moved.tobytes(), capacity] = moved
             self._moves[key] = moved
         return self._moves[key]
 
