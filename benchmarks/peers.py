@@ -48,25 +48,26 @@ def sc3s(labels: Labels) -> NDArray[np.int64]:
     return np.asarray(cluster_consensus_matrix(matrix, K, min(100, len(labels)), 0))
 
 
-def _metis(graph: sp.csr_array) -> NDArray[np.int64]:
+def metis(graph: sp.csr_array, k: int = K) -> NDArray[np.int64]:
+    """Cut a graph into k parts of equal size."""
     import pymetis
 
     adjacency = pymetis.CSRAdjacency(graph.indptr, graph.indices)
     found = pymetis.part_graph(
-        K, adjacency=adjacency, recursive=True, eweights=graph.data.astype(np.int64)
+        k, adjacency=adjacency, recursive=True, eweights=graph.data.astype(np.int64)
     )
     return np.asarray(found.vertex_part)
 
 
 def metis_hbgf(labels: Labels) -> NDArray[np.int64]:
     B = one_hot(labels)
-    return _metis(sp.csr_array(sp.block_array([[None, B], [B.T, None]])))[: len(labels)]
+    return metis(sp.csr_array(sp.block_array([[None, B], [B.T, None]])))[: len(labels)]
 
 
 def metis_cspa(labels: Labels) -> NDArray[np.int64]:
     counts = coassociation(labels, n_jobs=1)
     np.fill_diagonal(counts, 0)
-    return _metis(sp.csr_array(counts))
+    return metis(sp.csr_array(counts))
 
 
 def kmeans(labels: Labels) -> NDArray[np.int64]:
