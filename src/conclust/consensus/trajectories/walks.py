@@ -266,7 +266,7 @@ def _parts(P: sp.csr_array) -> list[NDArray[np.intp]]:
     sizes = np.bincount(number)
     rows = np.lexsort((number, sizes[number]))
     rows = rows[np.diff(P.indptr)[rows] > 0]
-    ends = np.flatnonzero(np.diff(number[rows], append=-1)) + 1  # of the components
+    ends = (np.flatnonzero(np.diff(number[rows], append=-1)) + 1).tolist()  # of the components
     parts, begin = [], 0
     for k, end in enumerate(ends):
         if k + 1 == len(ends) or ends[k + 1] - begin > _FEW_ROWS:
