@@ -189,7 +189,9 @@ class ECCMS(ConsensusClusterer):
             if graph.edges.nnz:
                 stage("smoothing along trusted pairs")
                 np.subtract(1.0, D, out=D)
-                D = smoothed(D, graph, self.penalty)
+                given = [D]
+                del D  # the matrix is freed while it is smoothed
+                D = smoothed(given.pop(), graph, self.penalty)
                 np.clip(D, 0.0, 1.0, out=D)
                 D *= _GRID
                 np.rint(D, out=D)

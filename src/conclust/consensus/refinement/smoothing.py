@@ -24,6 +24,7 @@ sqrt(m) for A.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +78,7 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
     root = np.sqrt(graph.masses)
     whole = _Equations(graph.laplacian(), graph.edges, root, penalty)
     X = A
+    del A  # so that a caller who gave it away has its memory back
     X *= root[:, None]
     X *= root
     if graph.unobserved.nnz:
@@ -91,7 +93,11 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
             X[inside] = whole.part(group).solve(component, X[inside])
     X /= root[:, None]
     X /= root
-    return 0.5 * (X + X.T)
+    for upper, lower in _mirrored(X):
+        upper += lower.T
+        upper *= 0.5
+        lower[...] = upper.T
+    return X
 
 
 def _between(
@@ -180,8 +186,20 @@ def _rotated(
     for _ in range(2):
         for group, block in zip(groups, U, strict=True):
             X[group] = block @ X[group]
-        X = np.ascontiguousarray(X.T)
+        for upper, lower in _mirrored(X):
+            kept = upper.copy()
+            upper[...] = lower.T
+            lower[...] = kept.T
     return X
+
+
+def _mirrored(
+    X: NDArray[np.float64], step: int = 256
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return blocks of X on and above the diagonal, and their mirror images."""
+    for i in range(0, len(X), step):
+        for j in range(i, len(X), step):
+            yield X[i : i + step, j : j + step], X[j : j + step, i : i + step]
 
 
 @dataclass(frozen=True)
