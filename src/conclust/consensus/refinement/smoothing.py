@@ -24,7 +24,6 @@ sqrt(m) for A.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +33,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
+from conclust._arrays.symmetric import symmetrise, transpose
 from conclust._kernels import MaskedSylvester, SparseLines
 from conclust._progress import rounds, tracked
 from conclust._sklearn import ConvergenceWarning
@@ -93,10 +93,7 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
             X[inside] = whole.part(group).solve(component, X[inside])
     X /= root[:, None]
     X /= root
-    for upper, lower in _mirrored(X):
-        upper += lower.T
-        upper *= 0.5
-        lower[...] = upper.T
+    symmetrise(X)
     return X
 
 
@@ -186,20 +183,8 @@ def _rotated(
     for _ in range(2):
         for group, block in zip(groups, U, strict=True):
             X[group] = block @ X[group]
-        for upper, lower in _mirrored(X):
-            kept = upper.copy()
-            upper[...] = lower.T
-            lower[...] = kept.T
+        transpose(X)
     return X
-
-
-def _mirrored(
-    X: NDArray[np.float64], step: int = 256
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return blocks of X on and above the diagonal, and their mirror images."""
-    for i in range(0, len(X), step):
-        for j in range(i, len(X), step):
-            yield X[i : i + step, j : j + step], X[j : j + step, i : i + step]
 
 
 @dataclass(frozen=True)
