@@ -114,10 +114,10 @@ def test_ctrl_c_ends_one_kernel_call(threads):
 
 def long_means(threads):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60_000, 8))
-    runs = [np.arange(len(X), dtype=np.int32)] * 16
+    X = rng.normal(size=(200_000, 8))
+    runs = [np.arange(len(X), dtype=np.int32)] * 4
     return lambda: run_kmeans(
-        X, 60, np.array(runs), np.arange(16, dtype=np.uint64), threads=threads, max_iter=300
+        X, 60, np.array(runs), np.arange(4, dtype=np.uint64), threads=threads, max_iter=300
     )
 
 

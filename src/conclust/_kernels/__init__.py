@@ -85,7 +85,7 @@ from conclust._kernels._core import (
     sparse_gram,
     sparse_single,
     squared_evidence,
-    walk_gram_step,
+    walk_gram,
     walk_step,
     weighted_gram,
 )
@@ -172,7 +172,7 @@ __all__ = [
     "sparse_gram",
     "sparse_single",
     "squared_evidence",
-    "walk_gram_step",
+    "walk_gram",
     "walk_step",
     "weighted_gram",
 ]

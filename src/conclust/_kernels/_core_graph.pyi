@@ -76,10 +76,11 @@ def walk_step(
     y: NDArray[np.float64],
     n_threads: int,
 ) -> None: ...
-def walk_gram_step(
+def walk_gram(
     starts: NDArray[np.int64],
     columns: NDArray[np.int32],
     chances: NDArray[np.float64],
+    times: int,
     M: NDArray[np.float64],
     between: NDArray[np.float64],
     n_threads: int,

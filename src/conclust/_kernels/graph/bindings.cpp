@@ -98,15 +98,17 @@ void bind_walks(nb::module_& m) {
     },
           nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("chances").noconvert(),
           nb::arg("x").noconvert(), nb::arg("y").noconvert(), nb::arg("n_threads"));
-    m.def("walk_gram_step",
+    m.def("walk_gram",
           [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
-             Vector<const double> chances, Matrix<double> M, Matrix<double> between, int n_threads) {
+             Vector<const double> chances, std::size_t times, Matrix<double> M, Matrix<double> between,
+             int n_threads) {
         const nb::gil_scoped_release release;
-        conclust::walk_gram_step({span_of(starts), span_of(columns), span_of(chances)}, span_of(M),
-                                 span_of(between), n_threads);
+        conclust::walk_gram({span_of(starts), span_of(columns), span_of(chances)}, times, span_of(M),
+                            span_of(between), n_threads);
     },
           nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("chances").noconvert(),
-          nb::arg("M").noconvert(), nb::arg("between").noconvert(), nb::arg("n_threads"));
+          nb::arg("times"), nb::arg("M").noconvert(), nb::arg("between").noconvert(),
+          nb::arg("n_threads"));
 }
 
 }  // namespace
