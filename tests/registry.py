@@ -151,7 +151,7 @@ def asked_for(*, of_each_class: bool = False) -> list[str]:
 
 
 # What does without a matrix where it is too large: average linkage from rows of similarities, and walks.
-WITHOUT_MATRIX = ("LWEA", "WEAC", "LCE", "ECPCS", "MDEC", "PTGP")
+WITHOUT_MATRIX = ("DyadicAspect", "LWEA", "WEAC", "LCE", "ECPCS", "MDEC", "PTGP")
 
 # (form, test of the battery) -> why the form is exempt from it. Exemptions that follow from an
 # estimator's declarations (its Method, its parameters) are added by `exemptions`.

@@ -31,7 +31,7 @@ FITS = {
     "linkage of rows": (cc.LWEA(6), 30_000, 20),
     "walks": (cc.PTGP(6, n_jobs=1), 30_000, 20),
     "nearest": (cc.MDEC(6), 30_000, 20),
-    "aspects": (cc.DyadicAspect(6), 10_000, 20),
+    "aspects": (cc.DyadicAspect(6, max_dense=10_000), 10_000, 20),
     "mixed draws": (cc.BayesianEnsemble(6, solver="gibbs", n_init=1, max_iter=2), 60_000, 20),
     "expected loss": (cc.BayesEstimate(n_jobs=1), 60_000, 100),
     "expected loss, two threads": (cc.BayesEstimate(loss="nid", n_jobs=2), 60_000, 100),
@@ -114,7 +114,7 @@ def test_ctrl_c_ends_one_kernel_call(threads):
 
 def long_means(threads):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60_000, 8))
+    X = rng.normal(size=(200_000, 8))
     runs = [np.arange(len(X), dtype=np.int32)] * 4
     return lambda: run_kmeans(
         X, 60, np.array(runs), np.arange(4, dtype=np.uint64), threads=threads, max_iter=300

@@ -22,6 +22,7 @@ __all__ = [
     "spawn_generators",
     "spawn_seeds",
     "spawn_sequences",
+    "spawned_seed",
 ]
 
 RandomStateLike: TypeAlias = (
@@ -83,6 +84,14 @@ def spawn_seeds(root: np.random.SeedSequence, n: int, *, bits: int = 64) -> list
     """
     dtype = np.uint64 if bits == 64 else np.uint32
     return [int(child.generate_state(1, dtype)[0]) for child in spawn_sequences(root, n)]
+
+
+def spawned_seed(root: np.random.SeedSequence, i: int) -> int:
+    """Return number `i` of the seeds of 64 bits that `spawn_seeds` returns."""
+    child = np.random.SeedSequence(
+        root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size
+    )
+    return int(child.generate_state(1, np.uint64)[0])
 
 
 def spawn_sequences(root: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from tests.naive.weighted import project, proposition_2
 
 from conclust._arrays.simplex import project_simplex
-from conclust._kernels import largest_of_rows
+from conclust._kernels import largest_of_rows, lower_rows, share_rows
 from conclust.exceptions import InputError
 
 values = st.lists(st.integers(-40, 40), min_size=1, max_size=7)
@@ -35,6 +35,25 @@ def test_rows_are_projected_one_by_one():
     np.testing.assert_allclose(X.sum(axis=1), 1, atol=1e-15)
     for v, x in zip(V, X, strict=True):
         np.testing.assert_array_equal(project_simplex(v), x)
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 8, 13, 16, 130, 300])
+def test_shares_of_weights_match_numpy(k):
+    rng = np.random.default_rng(k)
+    logs, add = 9 * rng.normal(size=(11, k)), rng.normal(size=k)
+    expected = logs + add
+    most = expected.max(axis=1)
+    expected = np.exp(expected - most[:, np.newaxis])
+    totals = expected.sum(axis=1)
+    rows, top, sums = logs.copy(), np.empty(11), np.empty(11)
+    lower_rows(rows, add, top)
+    np.exp(rows, out=rows)
+    share_rows(rows, sums)
+    np.testing.assert_array_equal(top, most)
+    np.testing.assert_allclose(sums, totals, rtol=1e-15 if k <= 128 else 1e-13)
+    np.testing.assert_allclose(
+        rows, expected / totals[:, np.newaxis], rtol=1e-15 if k <= 128 else 1e-13
+    )
 
 
 def test_points_on_the_simplex_do_not_move():

@@ -10,8 +10,8 @@ MISSING, NOISE = -1, -2
 def fca_consensus(labels, threshold, weights=None):
     """Run the resolved pseudo-code object by object, with sets.
 
-    Returns a list with the concept of every object (None: no concept covers it) and the list of
-    the concepts' intents, sets of (partition, label).
+    Returns a list with the concept of every object (None: no concept covers it), the list of
+    the concepts' intents, sets of (partition, label), what `fca_labels` needs, and the number of passes.
     """
     m = len(labels[0])
     w = [1] * m if weights is None else list(weights)
@@ -32,7 +32,9 @@ def fca_consensus(labels, threshold, weights=None):
         if g not in covered and weight(row) >= threshold:
             queue.append((extent_of(row) - covered, row))
             covered |= extent_of(row)
+    passes = 0
     while True:
+        passes += 1
         actual, cover = [], set()
         for A, B in queue:
             if A & cover:
@@ -59,12 +61,12 @@ def fca_consensus(labels, threshold, weights=None):
     for c, (A, _) in enumerate(queue):
         for g in A:
             concept[g] = c
-    return concept, [B for _, B in queue], rows, w, [len(A) for A, _ in queue]
+    return concept, [B for _, B in queue], rows, w, [len(A) for A, _ in queue], passes
 
 
 def fca_labels(labels, threshold, weights=None):
     """Cover the remaining objects; one hashable cluster per object."""
-    concept, intents, rows, w, sizes = fca_consensus(labels, threshold, weights)
+    concept, intents, rows, w, sizes, _ = fca_consensus(labels, threshold, weights)
     answer = []
     for g, c in enumerate(concept):
         if c is None:

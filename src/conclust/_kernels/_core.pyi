@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels._core_borders import *  # noqa: F403
+from conclust._kernels._core_graph import *  # noqa: F403
 from conclust._kernels._core_kmeans import *  # noqa: F403
 from conclust._kernels._core_neighbours import *  # noqa: F403
 
@@ -481,11 +482,11 @@ def common_contents(
 def project_rows(
     V: NDArray[np.float64], scale: NDArray[np.float64], X: NDArray[np.float64]
 ) -> None: ...
+def lower_rows(rows: Floats, add: Floats, top: Floats) -> None: ...
+def share_rows(rows: Floats, sums: Floats) -> None: ...
 def largest_of_rows(
     Y: NDArray[np.float64], labels: NDArray[np.int64], first: NDArray[np.int64]
 ) -> bool: ...
-
-# squared_evidence
 def squared_evidence(c: NDArray[Any], N: NDArray[Any], first: int) -> float: ...
 
 # agglomerate
@@ -563,76 +564,3 @@ class SpanningTree:
     def __init__(self, labels: LabelView, form: str = "auto") -> None: ...
     def grow(self, objects: int) -> int: ...
     def read(self, order: NDArray[np.int64], heights: NDArray[np.float64]) -> None: ...
-
-# partition
-class PartRefiner:
-    def __init__(
-        self,
-        vertex_weights: NDArray[np.float64],
-        k: int,
-        capacity: float,
-        max_passes: int,
-        patience: int,
-    ) -> None: ...
-    def dense(self, matrix: NDArray[np.float64], labels: NDArray[np.int64]) -> int: ...
-    def sparse(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        weights: NDArray[np.float64],
-        labels: NDArray[np.int64],
-    ) -> int: ...
-    def hypergraph(
-        self,
-        edges_at: NDArray[np.int64],
-        edges: NDArray[np.int32],
-        pins_at: NDArray[np.int64],
-        pins: NDArray[np.int32],
-        edge_weights: NDArray[np.float64],
-        labels: NDArray[np.int64],
-    ) -> int: ...
-
-def fill_parts(
-    scores: NDArray[np.float64],
-    order: NDArray[np.int64],
-    vertex_weights: NDArray[np.float64],
-    capacity: float,
-    labels: NDArray[np.int64],
-) -> None: ...
-
-# smoothing: X is written by read
-class SparseLines:
-    def __init__(self, starts: Ints, others: NDArray[np.int32], values: Floats) -> None: ...
-
-class MaskedSylvester:
-    def __init__(
-        self,
-        H: SparseLines,
-        L: SparseLines,
-        inverse_pivots: Floats,
-        fixed_starts: Ints,
-        fixed_columns: NDArray[np.int32],
-        root: Floats,
-        X: Floats,
-        residual: Floats,
-    ) -> None: ...
-    def step(self) -> float: ...
-    def read(self, X: Floats) -> None: ...
-
-# walks
-def walk_step(
-    starts: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    chances: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    n_threads: int,
-) -> None: ...
-def walk_gram_step(
-    starts: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    chances: NDArray[np.float64],
-    M: NDArray[np.float64],
-    between: NDArray[np.float64],
-    n_threads: int,
-) -> None: ...

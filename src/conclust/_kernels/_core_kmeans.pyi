@@ -88,3 +88,12 @@ def lloyd_round(
     sums: NDArray[np.float64],
     totals: NDArray[np.float64],
 ) -> int: ...
+
+# kmeans/seeds: chosen is written; returns how many of it
+def seed_points(
+    columns: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    uniform: NDArray[np.float64],
+    options: int,
+    chosen: NDArray[np.int64],
+) -> int: ...

@@ -77,7 +77,7 @@ class FCAConsensus(ConsensusClusterer):
         and weighted by N_ij, of c_ij / N_ij with whether the consensus has both in one cluster
         (Hubert's normalized statistic [2]_), up to a factor common to all thresholds.
     n_iter_ : int
-        Number of passes over the concepts until nothing changed.
+        Number of passes over the concepts until nothing changes: 2 if one grew, else 1. The second is not run.
     n_features_in_ : int
         Number of partitions.
 
@@ -96,8 +96,8 @@ class FCAConsensus(ConsensusClusterer):
     -----
     The paper's pseudo-code leaves some points open. Here, *Process* goes through all objects that are not
     covered; a concept that takes in objects replaces the one it grew from; a closure that meets
-    another extent is refused (the test of canonicity alone lets extents overlap); passes repeat until
-    one changes nothing. If another concept takes a part of a concept's objects, the rest are left
+    another extent is refused (the test of canonicity alone lets extents overlap). One pass over the concepts
+    suffices: the next would refuse the same objects again. If another concept takes a part of a concept's objects, the rest are left
     over. Ties between clusters go to the larger extent, then to the earlier one. A left-over object
     that shares no label with any intent is a cluster of its own, together with objects of the same
     labels.
@@ -109,7 +109,7 @@ class FCAConsensus(ConsensusClusterer):
     partition.
 
     Objects with the same labels are processed once. For n distinct rows of labels, N partitions and c
-    concepts at the start of a pass, the pass takes O(c n N / 64) steps; memory is O(n N).
+    concepts at the start, each threshold takes O(c n N / 64) steps; memory is O(n N).
 
     References
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._kernels import LabelView, refine_labels, seed_labels
+from conclust._kernels import LabelView, cluster_sums, refine_labels, seed_labels
 from conclust._random import seed_sequence
 from conclust.consensus.restarts import best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble
@@ -197,10 +197,19 @@ class Centroids:
     @staticmethod
     def of(ensemble: Ensemble, labels: NDArray[np.int64]) -> Centroids:
         """Return the centroids of a partition of the objects (labels 0 .. K - 1)."""
-        n, k = len(labels), int(labels.max()) + 1
-        one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-        sums = (ensemble.indicator.T @ one_hot).toarray()
-        present = np.stack([np.bincount(labels[mask], minlength=k) for mask in ensemble.present.T])
+        k = int(labels.max()) + 1
+        if ensemble.is_soft:
+            n = len(labels)
+            one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
+            sums = (ensemble.indicator.T @ one_hot).toarray()
+        else:
+            sums = np.empty((int(ensemble.offsets[-1]), k))
+            cluster_sums(ensemble.label_view, None, labels, sums)
+        if ensemble.has_missing:
+            observers = [np.bincount(labels[mask], minlength=k) for mask in ensemble.present.T]
+            present = np.stack(observers)
+        else:
+            present = np.tile(np.bincount(labels), (ensemble.n_partitions, 1))
         noise = np.zeros(present.shape)
         if ensemble.has_noise:
             noise = np.stack([np.bincount(labels[mask], minlength=k) for mask in ensemble.noise.T])
@@ -266,13 +275,24 @@ class Centroids:
 
 def normalized_rows(ensemble: Ensemble) -> sp.csr_array:
     """Return A with AA' the share of the (weighted) partitions that put two objects together."""
-    return sp.csr_array(ensemble.indicator.multiply(_column_scale(ensemble)))
+    return _scaled(ensemble.indicator, None, _column_scale(ensemble))
 
 
 def normalized_gram(ensemble: Ensemble) -> sp.csr_array:
     """Return A'A of `normalized_rows`."""
-    scale = sp.diags_array(_column_scale(ensemble))
-    return sp.csr_array(scale @ ensemble.gram @ scale)
+    scale = _column_scale(ensemble)
+    return _scaled(ensemble.gram, scale, scale)
+
+
+def _scaled(
+    matrix: sp.csr_array, rows: NDArray[np.float64] | None, columns: NDArray[np.float64]
+) -> sp.csr_array:
+    """Return a matrix with its rows and columns multiplied."""
+    data = matrix.data
+    if rows is not None:
+        data = data * np.repeat(rows, np.diff(matrix.indptr))
+    data = data * columns[matrix.indices]
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def normalized_norm(ensemble: Ensemble) -> float:

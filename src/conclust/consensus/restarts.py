@@ -5,8 +5,8 @@ the starts are run on the rows of 5,000 objects drawn without replacement, and t
 with all rows. A method is fitted to rows (`Population`): the distinct rows of labels, each counting as
 often as it occurs (`DistinctRows`), or one row for every object.
 
-Two searches that are not descents over rows choose their parts themselves: the fusion of clusters pair by
-pair (`median/search.py`), and PCC over all pairs, with a part that grows
+KCC and SEC end starts early (`label_vectors/race.py`). Two searches that are not descents over rows choose their parts
+themselves: the fusion of clusters pair by pair (`median/search.py`), and PCC over all pairs, with a part that grows
 (`probabilistic/solvers/factored.py`). Methods on given pairs of objects have all of them in memory, and
 run every start on them.
 
@@ -30,6 +30,7 @@ from conclust._warnings import warn
 
 __all__ = [
     "ON_A_PART",
+    "WORTH_THREADS",
     "Population",
     "Restarted",
     "best_of_restarts",
@@ -39,7 +40,7 @@ __all__ = [
 
 ON_A_PART = 5_000
 # Work of one start, in cells, below which threads cost more than they gain.
-_WORTH_THREADS = 20_000
+WORTH_THREADS = 20_000
 
 P = TypeVar("P", bound="Population")
 Shown = TypeVar("Shown", bound="Population", contravariant=True)
@@ -102,7 +103,7 @@ def best_of_restarts(
     def begin(start: int) -> T:
         return method.begin(few, start, seeds[start])
 
-    if threads == 1 or n_init == 1 or few.cells < _WORTH_THREADS:
+    if threads == 1 or n_init == 1 or few.cells < WORTH_THREADS:
         best = _best(tracked(map(begin, range(n_init)), "starts", n_init), method)
     else:
         with side_by_side(min(threads, n_init)) as mapped:

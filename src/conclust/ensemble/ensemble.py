@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._kernels import cluster_sums, indicator_rows
 from conclust._validation import check_option, refuse
 from conclust._warnings import warn
 from conclust.ensemble import file as _ensemble_file
@@ -606,8 +607,16 @@ class DistinctRows(EqualRows):
     def degrees(self) -> NDArray[np.float64]:
         """Sum of the co-associations of each row with all objects, including itself."""
         ensemble = self.ensemble
-        sizes = ensemble.indicator.T @ self.masses
-        degrees = ensemble.indicator @ (ensemble.column_weights * sizes)
+        if ensemble.is_soft:
+            sizes = ensemble.indicator.T @ self.masses
+            degrees = ensemble.indicator @ (ensemble.column_weights * sizes)
+        else:
+            sizes = np.empty((int(ensemble.offsets[-1]), 1))
+            cluster_sums(ensemble.label_view, self.masses, None, sizes)
+            weighed = ensemble.column_weights[:, None] * sizes
+            degrees = np.empty((len(self), 1))
+            indicator_rows(ensemble.label_view, weighed, 0, False, degrees)
+            degrees = degrees[:, 0]
         if ensemble.has_noise:
             degrees += ensemble.noise @ ensemble.partition_weights
         return np.asarray(degrees)

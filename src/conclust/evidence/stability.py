@@ -17,6 +17,8 @@ Determinacy: TypeAlias = Literal["linear", "quadratic"]
 
 # Number of steps in which fractional shares are counted.
 _STEPS = 1000
+# Number of pairs counted at once, in several arrays of eight bytes each.
+_BLOCK_ENTRIES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float
     steps = steps_of(rows, _STEPS)
     masses = start.masses
     counts = np.zeros((len(start), steps + 1))
-    for block in coassociation_blocks(rows, n_jobs=n_jobs):
+    at_once = max(1, _BLOCK_ENTRIES // len(start))
+    for block in coassociation_blocks(rows, block_rows=at_once, n_jobs=n_jobs):
         shares = frequencies(block.counts, block.copresence)
         levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
         weights = np.where(np.isnan(shares), 0.0, masses)

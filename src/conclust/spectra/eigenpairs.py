@@ -54,9 +54,9 @@ def solved_densely(
 
 
 def leading_of_sparse(
-    E: sp.csr_array, k: int, *, repeated: bool = False
+    E: sp.csr_array | LinearOperator, k: int, *, repeated: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the same for a sparse matrix; None if a dense solver is as fast or more reliable.
+    """Return the same for a sparse matrix or its products; None if a dense solver is as fast or more reliable.
 
     repeated: whether eigenvalues may be equal. Lanczos can miss one of them, so a second run searches for it.
     """

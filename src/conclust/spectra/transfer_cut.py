@@ -32,6 +32,7 @@ __all__ = [
     "ClusterSide",
     "bipartite_spectrum",
     "components_of",
+    "embedding_by_products",
     "graph_embedding",
     "is_sparse",
     "leading_eigenvectors",
@@ -418,6 +419,23 @@ def graph_embedding(
 
     operator = LinearOperator((n, n), matvec=product, dtype=float)
     return unit_rows(lanczos(operator, n, k, rng.standard_normal(n))[1])
+
+
+def embedding_by_products(
+    product: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    n: int,
+    k: int,
+    rng: np.random.Generator,
+) -> NDArray[np.float64] | None:
+    """Return `graph_embedding` of a graph that multiplies vectors (n,); None if a dense solver is more reliable."""
+    root = _inverse_root(product(np.ones(n)))
+    operator = LinearOperator(
+        (n, n), matvec=lambda v: root * product(root * v.ravel()), dtype=float
+    )
+    if not is_small(n):
+        return unit_rows(lanczos(operator, n, k, rng.standard_normal(n))[1])
+    few = leading_of_sparse(operator, k, repeated=True)
+    return None if few is None else unit_rows(few[1])
 
 
 def is_sparse(W: Any) -> bool:

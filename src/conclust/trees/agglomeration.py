@@ -49,7 +49,8 @@ _KERNELS = {
     "complete": agglomerate_complete,
     "ward": agglomerate_ward,
 }
-_BLOCK_ENTRIES = 1 << 24
+# Memory of blocks of this size is used again by the next block.
+_BLOCK_ENTRIES = 1 << 20
 _SOFT_BLOCK_ENTRIES = 1 << 22
 # Dissimilarities that are not integers are rounded to this grid. Values that are equal on paper are
 # then ties in floating point too, whatever the order of summation.

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from tests.cases import labels_of_codes, planted, random_codes
 
 from conclust import HBGF, LCE, LWGP, Ensemble
-from conclust._kernels import lloyd_round
+from conclust._kernels import lloyd_round, seed_points
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.spectra.bipartite import LabelEdges, MatrixEdges, edges_of
 
@@ -91,6 +91,33 @@ def test_a_lloyd_iteration_matches_the_definition(d, k):
     np.testing.assert_allclose(sums, np.eye(k)[nearest].T @ (rows * mass[:, None]), atol=1e-12)
     assert changed == np.count_nonzero(nearest)
     assert lloyd_round(rows, mass, centers, labels, distances, sums, totals) == 0
+
+
+@pytest.mark.parametrize("n", [5, 64, 201])
+@pytest.mark.parametrize("k", [1, 2, 9, 60])
+def test_seeds_match_the_definition_of_k_means_plus_plus(n, k):
+    rng = np.random.default_rng(n + k)
+    rows, mass = rng.integers(0, 4, (n, 3)).astype(np.float64), rng.random(n)
+    options = 2 + int(np.log(k))
+    uniform = rng.random(1 + (k - 1) * options)
+    chosen = np.full(k, -1)
+    count = seed_points(np.ascontiguousarray(rows.T), mass, uniform, options, chosen)
+    assert count == min(k, len(np.unique(rows, axis=0)))
+
+    def draw(chances, share):
+        sums = np.cumsum(chances)
+        return int(np.searchsorted(sums, share * sums[-1], side="right"))
+
+    squares = ((rows[:, None] - rows) ** 2).sum(axis=2)
+    expected = [draw(mass, uniform[0])]
+    distances = squares[expected[0]]
+    for drawn in uniform[1:].reshape(-1, options)[: count - 1]:
+        tries = [draw(distances * mass, share) for share in drawn]
+        left = [np.minimum(distances, squares[i]) for i in tries]
+        best = int(np.argmin([round(one @ mass, 9) for one in left]))
+        expected.append(tries[best])
+        distances = left[best]
+    np.testing.assert_array_equal(rows[chosen[:count]], rows[expected])
 
 
 def test_rows_made_on_demand_are_clustered_like_stored_rows(monkeypatch):

@@ -305,17 +305,6 @@ def test_k_means_uses_at_most_as_many_centers_as_distinct_rows():
     np.testing.assert_allclose(distances, 0, atol=1e-12)
 
 
-def test_distances_are_cached_up_to_a_bound(monkeypatch):
-    values = np.random.default_rng(0).normal(size=(40, 3))
-    points = Points(values, np.ones(40))
-    monkeypatch.setattr("conclust.consensus.graph.kmeans._KEPT", 100)
-    for i in (7, 3, 7, 9, 3):
-        expected = [((x - values[i]) ** 2).sum() for x in values]
-        np.testing.assert_allclose(points.distances(i), expected)
-    assert points.distances(3) is points.distances(3)
-    assert points.distances(9) is not points.distances(9)  # two of forty numbers fit
-
-
 def test_very_many_clusters_use_fewer_starts(monkeypatch):
     asked = []
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import inconsistent, linkage
+from scipy.cluster.hierarchy import cophenet, inconsistent, linkage
+from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, planted
 from tests.naive import stability as naive
@@ -10,7 +11,7 @@ from tests.naive.linkage import random_labels
 
 from conclust import CEs2, Ensemble
 from conclust.confidence import sample_stability
-from conclust.consensus.linkage.ces2 import inconsistency
+from conclust.consensus.linkage.ces2 import _Pairs, inconsistency
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 
 
@@ -56,6 +57,37 @@ def test_incomplete_and_weighted_ensembles_match_the_naive_twin(seed):
     model = CEs2(3).fit(e)
     assert same(model.labels_, CEs2(3).fit(e.reweighted(e.weights * 7)).labels_)
     assert as_sets(model.labels_) == set(naive.ces2(e, 3))
+
+
+@pytest.mark.parametrize("n_partitions", [126, 127])
+def test_levels_of_one_byte_and_of_two_match_the_naive_twin(n_partitions):
+    labels, _ = planted(n=40, m=n_partitions, k=3, flip=0.3, seed=1)
+    labels[:2] = labels[0]  # always together, the highest level
+    labels[1, 0] += 1
+    e = Ensemble(labels)
+    assert _Pairs.of(e.distinct_rows(), None).levels.itemsize == (1 if n_partitions == 126 else 2)
+    assert as_sets(CEs2(4).fit(e).labels_) == set(naive.ces2(e, 4))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_the_tree_of_some_rows_equals_that_of_scipy(missing):
+    labels = random_labels(np.random.default_rng(2), 80, 7, k=4, missing=missing)
+    pairs = _Pairs.of(Ensemble(labels).distinct_rows(), None)
+    rows = np.flatnonzero(np.random.default_rng(3).random(len(pairs.masses)) < 0.7)
+    D = 1.0 - np.maximum(pairs.levels[np.ix_(rows, rows)], 0) / pairs.steps
+    np.fill_diagonal(D, 0.0)
+    expected = linkage(squareform(D, checks=False), "single")
+    np.testing.assert_allclose(cophenet(pairs.tree(rows)), cophenet(expected), atol=1e-12)
+
+
+def test_blocks_of_pairs_change_nothing(monkeypatch):
+    labels, _ = planted(n=90, m=8, k=3, flip=0.3, missing=0.1)
+    expected = CEs2(3).fit(labels)
+    for module in ("consensus.linkage.ces2", "evidence.stability"):
+        monkeypatch.setattr(f"conclust.{module}._BLOCK_ENTRIES", 200)
+    found = CEs2(3).fit(labels)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.stability_, expected.stability_)
 
 
 def test_coefficients_equal_those_of_scipy_if_heights_differ():

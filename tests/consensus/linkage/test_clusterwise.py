@@ -233,6 +233,12 @@ def test_lwea_reads_rows_above_max_dense():
     fine[7, 3] = -1
     assert not asked(fine)  # the mean of ratios no longer equals the ratio of sums
     assert asked(fine, "single")
+    # New memory for a matrix costs as much as some more products.
+    many, few = rng.integers(10, size=(5000, 30)), rng.integers(2, size=(5000, 30))
+    assert asked(many)
+    assert not asked(many, "single")
+    assert not asked(many[:4000])
+    assert not asked(few)
 
 
 def test_lwea_by_rows_takes_missing_labels():

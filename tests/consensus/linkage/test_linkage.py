@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
-from tests.cases import E1, E2
+from tests.cases import E1, E2, planted
 from tests.naive.linkage import (
     between,
     dissimilarity,
@@ -19,7 +19,7 @@ from tests.naive.linkage import (
     replay,
 )
 
-from conclust import WeightedEAC
+from conclust import LWEA, MDEC, WEAC, WeightedEAC
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
 from conclust.exceptions import (
@@ -383,6 +383,23 @@ def test_many_small_clusters_are_linked_by_rows(monkeypatch):
         expected = EAC(9).fit(labels)
     monkeypatch.setattr("conclust.consensus.linkage.eac.dense_tree", None)
     np.testing.assert_array_equal(EAC(9).fit(labels).labels_, expected.labels_)
+
+
+@pytest.mark.parametrize("kind", [EAC, LWEA, WEAC, MDEC])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_and_matrix_give_the_same_labels_where_both_are_used(monkeypatch, kind, weighted):
+    labels = planted(n=4400, m=20, k=10, flip=0.2)[0]
+    weights = np.random.default_rng(0).uniform(0.2, 2, 20) if weighted else None
+    e = Ensemble(labels, weights=weights)
+    assert len(e.distinct_rows()) > 4096
+    by_rows = kind(10).fit(e)
+    monkeypatch.setattr("conclust.trees.clusterwise._COST_SUMMED", 1.0)
+    by_matrix = kind(10).fit(e)
+    a, b = by_matrix.linkage_matrix_, by_rows.linkage_matrix_
+    assert not np.array_equal(a, b)  # heights differ in the last bits, so both forms were used
+    np.testing.assert_allclose(b[:, 2], a[:, 2], rtol=0, atol=1e-12)
+    for k in (2, 5, 10, 20, 100):
+        np.testing.assert_array_equal(cut(b, k), cut(a, k))
 
 
 def test_weighted_eac_works_without_the_matrix():

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2, E3, planted
-from tests.naive.least_squares import counts
 
 import conclust
 from conclust import (
     BaumEagon,
-    DyadicAspect,
     Ensemble,
     FuzzyCommunities,
     FuzzyRows,
@@ -21,10 +18,8 @@ from conclust import (
     WeightedNMF,
 )
 from conclust.consensus.matrix.communities import _Evidence
-from conclust.consensus.matrix.dyadic import _Dyads
 from conclust.consensus.matrix.left_stochastic import Plane, corners, rotated
 from conclust.exceptions import (
-    DenseLimitError,
     EvidenceWarning,
     ParameterError,
     UnsupportedEnsembleError,
@@ -446,99 +441,3 @@ def test_objects_that_never_share_a_cluster_are_separated(name):
     model = getattr(conclust, name)(2, random_state=0).fit(np.full((6, 3), -2))
     np.testing.assert_allclose(model.membership_.sum(axis=1), 1)
     assert np.isfinite(model.objective_)
-
-
-# -- dyadic aspects
-
-
-def naive_shares(labels, weights=None):
-    c, N = counts(labels, weights)
-    return np.divide(c, N, out=np.zeros_like(c), where=N > 0)
-
-
-def dyads(shares, counts):
-    """Pairs of rows with the given p_ab, in the form of the model."""
-    weights = shares * np.outer(counts, counts)
-    np.fill_diagonal(weights, shares.diagonal() * counts * (counts - 1))
-    once = sp.csr_array(np.triu(weights))
-    partners = weights.sum(axis=1) / counts
-    starts, columns = once.indptr.astype(np.int64), once.indices.astype(np.int32)
-    return _Dyads(counts, starts, columns, once.data, partners, weights.sum()), weights
-
-
-@pytest.mark.parametrize(("n", "k"), [(1100, 5), (90, 1), (40, 11), (30, 23)])
-def test_dyadic_steps_equal_those_by_matrices(n, k):
-    # More rows than are processed together, and different numbers of objects.
-    rng = np.random.default_rng(11)
-    shares = rng.random((n, n)) * (rng.random((n, n)) < 0.7)
-    shares = np.triu(shares) + np.triu(shares, 1).T
-    model, weights = dyads(shares, rng.integers(1, 4, n).astype(float))
-    joint = rng.random((n, k))
-    joint *= (model.partners / joint.sum(axis=1))[:, None]
-    loss, new = model.step(joint)
-    alpha = model.counts @ joint / model.total
-    beta = (joint / (model.counts @ joint)).T
-    P = beta.T @ np.diag(alpha) @ beta
-    assert -loss == pytest.approx((weights * np.log(P)).sum())
-    T = np.diag(alpha) @ beta * (beta @ (weights / P)) / model.counts
-    np.testing.assert_allclose(new, T.T)
-    np.testing.assert_allclose(new.sum(axis=1), model.partners)
-
-
-def test_dyads_are_pairs_of_objects():
-    labels, _ = flipped(3, n=90, m=4)
-    labels[::11, 1] = -1
-    ensemble = Ensemble(labels)
-    rows = ensemble.distinct_rows()
-    model = _Dyads.of(rows)
-    p = naive_shares(labels)
-    np.testing.assert_allclose(model.partners[rows.inverse], p.sum(axis=1))
-    assert model.total == pytest.approx(p.sum())
-    member = np.eye(len(rows))[rows.inverse]
-    np.testing.assert_allclose(
-        sp.csr_array((model.weights, model.columns, model.starts)).toarray(),
-        np.triu(member.T @ p @ member),
-    )
-
-
-@pytest.mark.parametrize("copies", [1, 3])
-@pytest.mark.parametrize("missing", [False, True])
-def test_dyadic_likelihood_matches_its_definition_and_never_falls(missing, copies):
-    labels, truth = flipped(9, n=60, flip=0.3)
-    labels[::9, 2] = -2
-    labels, truth = np.repeat(labels, copies, axis=0), np.repeat(truth, copies)
-    if missing:
-        labels[::4, 3] = -1
-    weights = np.arange(10) % 3
-    model = DyadicAspect(3, tol=1e-12, max_iter=20_000, random_state=0)
-    model.fit(Ensemble(labels, weights=weights))
-    p = naive_shares(labels, weights)
-    # The stationary point: alpha_r beta_ri = p(r | i) (share of i in all pairs).
-    joint = model.membership_ * p.sum(axis=1, keepdims=True) / p.sum()
-    alpha = joint.sum(axis=0)
-    P = joint @ (joint / alpha).T
-    assert model.objective_ == pytest.approx(p[p > 0] @ np.log(P[p > 0]), rel=1e-6)
-    np.testing.assert_allclose(model.aspects_, alpha, atol=1e-4)
-    assert (np.diff(model.trace_) >= -1e-9 * p.sum()).all()
-    assert model.converged_
-    assert adjusted_rand_score(truth, model.labels_) > 0.7
-
-
-def test_dyadic_mixture_solves_the_worked_examples():
-    model = DyadicAspect(2, random_state=0).fit(E1)
-    # The third is together with the first two as often as with the last.
-    expected = [[1, 0], [1, 0], [0.5, 0.5], [0, 1]]
-    np.testing.assert_allclose(model.membership_, expected, atol=1e-3)
-    model = DyadicAspect(2, random_state=0).fit(E2)
-    assert model.labels_[1] == model.labels_[2] != model.labels_[3] == model.labels_[4]
-    model = DyadicAspect(3, random_state=0).fit(E3)
-    np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
-    np.testing.assert_allclose(model.membership_.max(axis=1), 1, atol=1e-3)
-
-
-def test_dyadic_refuses_too_many_pairs_and_warns_without_convergence():
-    with pytest.raises(DenseLimitError, match="FuzzyCommunities, LeftStochastic and PCC"):
-        DyadicAspect(2, max_dense=2).fit(E1)
-    labels, _ = flipped(11, flip=0.5)
-    with pytest.warns(ConvergenceWarning, match="DyadicAspect stopped after max_iter=2"):
-        assert DyadicAspect(3, max_iter=2, random_state=0).fit(labels).n_iter_ == 2

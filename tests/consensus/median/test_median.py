@@ -147,6 +147,32 @@ def test_extraction_makes_the_same_moves_as_recomputation(shift):
             assert g == pytest.approx(value)
 
 
+def test_units_of_several_objects_are_extracted_like_the_objects():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        mass = rng.integers(1, 4, 6)
+        of = np.repeat(np.arange(6), mass)
+        a = rng.normal(size=(6, 6))
+        a = np.ascontiguousarray(a + a.T)
+        a[np.diag_indices(6)] = 9.0  # objects of a unit stay together
+        whole = a[np.ix_(of, of)].copy()
+        np.fill_diagonal(whole, 0.0)
+        alive = np.ones(6, dtype=np.uint8)
+        alive[5] = 0
+        members = np.empty(6, dtype=np.uint8)
+        for start in range(5):
+            value = add_rem_add(a, mass.astype(np.float64), alive, np.array([start]), members)
+            assert members[5] == 0
+            inside = members[of].astype(bool)
+            assert value == pytest.approx(whole[np.ix_(inside, inside)].sum() / inside.sum())
+            for i in range(5):  # no unit raises it further
+                moved = members.copy()
+                moved[i] ^= 1
+                inside = moved[of].astype(bool)
+                if inside.any():
+                    assert whole[np.ix_(inside, inside)].sum() / inside.sum() <= value + 1e-9
+
+
 def test_the_first_extracted_cluster_is_the_best_of_all_sets():
     sets = np.array(np.meshgrid(*[[0, 1]] * 7)).reshape(7, -1).T[1:]
     actual = 0

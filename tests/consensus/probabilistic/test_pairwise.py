@@ -253,6 +253,17 @@ def test_solvers_find_planted_clusters_and_place_new_objects(solver):
     assert (model.predict(labels) == model.labels_).mean() > 0.99
 
 
+def test_many_objects_are_placed_as_single_ones_are():
+    rng = np.random.default_rng(0)
+    fixed = rng.dirichlet(np.ones(3), 900)
+    N = np.full((300, 900), 5.0)
+    c = rng.binomial(5, rng.dirichlet(np.ones(3), 300) @ fixed.T).astype(float)
+    together = descent.place_against(c, N, fixed, kl, 1e-10)
+    for i in (0, 7, 8, 150, 299):
+        alone = descent.place_against(c[[i]], N[[i]], fixed, kl, 1e-10)
+        np.testing.assert_allclose(together[[i]], alone, atol=1e-6)
+
+
 def test_custom_divergences_place_objects_like_the_built_in_one():
     labels = planted(1, 100, 20, 3, flip=0.2)[0]
     one, mine = (PCC(3, divergence=d, random_state=0).fit(labels) for d in ("kl", OWN))

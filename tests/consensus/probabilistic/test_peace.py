@@ -11,6 +11,7 @@ from tests.naive import least_squares
 from tests.naive import pairs_objective as naive
 
 from conclust import PCC, PEACE
+from conclust.blocks import LabelStore
 from conclust.evidence import evidence
 from conclust.exceptions import ParameterError
 
@@ -51,6 +52,59 @@ def test_with_many_objects_the_selected_run_continues_on_all_pairs():
     # As good as a run on all pairs from the start.
     one = PCC(3, random_state=0).fit(labels)
     assert model.objective_ <= one.objective_ * (1 + 1e-3)
+
+
+def same_fit(one, other):
+    for name in ("labels_", "membership_", "trace_", "residuals_", "log_likelihoods_"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.objective_ == other.objective_
+
+
+@pytest.mark.parametrize("init", ["auto", "random", "spectral", "given"])
+def test_all_objects_as_landmarks_equal_the_full_form(init):
+    labels = noisy(n=300)
+    labels[::7, 3] = -1
+    if init == "given":
+        init = noisy(n=300)[:, 0]
+    full = PEACE(4, init=init, n_init=3, random_state=0).fit(labels)
+    same_fit(PEACE(4, solver="landmark", init=init, n_init=3, random_state=0).fit(labels), full)
+
+
+def test_landmarks_are_the_default_above_a_number_of_objects(monkeypatch):
+    labels = noisy(seed=1, n=2300, m=8, k=3)
+    landmark = PEACE(3, solver="landmark", n_init=2, random_state=0).fit(labels)
+    assert landmark.converged_
+    monkeypatch.setattr("conclust.consensus.probabilistic.peace.MAX_DENSE", 2200)
+    same_fit(PEACE(3, n_init=2, random_state=0).fit(labels), landmark)
+    assert PEACE(3, pairs=20, n_init=1, random_state=0).fit(labels).objective_ > 0
+    monkeypatch.undo()
+    full = PEACE(3, n_init=2, random_state=0).fit(labels)
+    assert (full.labels_ == landmark.labels_).mean() > 0.97
+    c, N = evidence(labels)
+    inner = landmark.membership_ @ landmark.membership_.T
+    likelihood = np.triu(xlogy(c, inner) + xlog1py(N - c, -inner), 1).sum()
+    assert 0 <= full.log_likelihood_ - likelihood < 0.01 * full.objective_
+    np.testing.assert_allclose(landmark.predict(labels[:5]), landmark.labels_[:5])
+
+
+def test_landmarks_in_memory_equal_those_in_blocks():
+    labels = noisy(seed=1, n=2300, m=8, k=3)
+    labels[::11, 2] = -1
+    memory = PEACE(3, solver="landmark", n_init=2, random_state=0).fit(labels)
+    blocks = PEACE(3, solver="landmark", n_init=2, random_state=0)
+    blocks.fit(LabelStore(labels, block_rows=700))
+    np.testing.assert_array_equal(memory.log_likelihoods_, blocks.log_likelihoods_)
+    np.testing.assert_array_equal(memory.labels_, np.asarray(blocks.labels_))
+    np.testing.assert_allclose(memory.membership_, np.asarray(blocks.membership_), atol=1e-6)
+    assert memory.objective_ == pytest.approx(blocks.objective_, rel=1e-9)
+
+
+def test_landmarks_start_from_the_given_membership():
+    labels = noisy(seed=1, n=2300, m=8, k=3)
+    model = PEACE(3, solver="landmark", init=labels[:, 0], random_state=0).fit(labels)
+    assert model.log_likelihoods_.shape == (1,)
+    with pytest.raises(ParameterError, match="'pairs' parameter of PEACE must be None with solver"):
+        PEACE(3, solver="landmark", pairs=5).fit(labels)
 
 
 def test_each_sampled_pair_counts_once():

@@ -1,5 +1,6 @@
 """PTA and PTGP, against worked examples, twins with full matrices, and invariances."""
 
+import dataclasses
 import itertools
 import warnings
 
@@ -17,7 +18,7 @@ from tests.naive.graph import singular_triplets
 
 from conclust import EAC, HBGF, PTA, PTGP, Ensemble
 from conclust._kernels import walk_step
-from conclust.consensus.trajectories.walks import _bipartite, walks_of
+from conclust.consensus.trajectories.walks import _bipartite, _parts, walks_of
 from conclust.exceptions import DenseLimitError, EvidenceWarning, UnsupportedEnsembleError
 from conclust.spectra.transfer_cut import bipartite_spectrum, spectrum_of_products
 
@@ -111,6 +112,30 @@ def test_four_ways_to_sum_the_steps_agree():
     sums = sum(x**s for s in range(1, 21))
     closed = (U / root[:, None]) @ (((U.T * d) @ U) * sums) @ (U / root[:, None]).T
     np.testing.assert_allclose(M, closed, rtol=0, atol=1e-12)
+
+
+def test_walks_in_components_equal_walks_over_all_rows():
+    large = [random_labels(k, 400, 6, 4) + 10 * k for k in range(2)]
+    small = [random_labels(k, 3, 6, 2) + 10 * k for k in range(2, 60)]
+    alone = np.arange(5)[:, None] + np.full(6, 1000)
+    found = walks(np.vstack([*large, *small, alone]), 5, 7)
+    parts = [len(rows) for rows in _parts(found.steps)]
+    assert len(parts) == 3  # the small ones together
+    assert sum(parts) == len(found) - found.isolated.sum() < len(found)
+    M = found.gram()
+    np.testing.assert_allclose(M, naive.gram(found.steps.toarray(), 7), rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(M, found._gram_of(found.steps))
+
+
+@pytest.mark.parametrize("n", [31, 32, 97])
+def test_sums_over_steps_do_not_depend_on_threads(n):
+    few = walks(random_labels(3, n, 8, 4), 6, 5)
+    assert len(few) == n
+    many = dataclasses.replace(few, n_jobs=3)
+    np.testing.assert_array_equal(dataclasses.replace(few, n_jobs=1).gram(), many.gram())
+    np.testing.assert_allclose(
+        many.gram(), naive.gram(few.steps.toarray(), 5), rtol=1e-12, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("width", [1, 8, 17, 40])

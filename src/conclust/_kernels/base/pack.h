@@ -37,6 +37,9 @@ struct Pack {
     friend Pack operator*(const Pack& a, const Pack& b) {
         return {{a.v[0] * b.v[0], a.v[1] * b.v[1], a.v[2] * b.v[2], a.v[3] * b.v[3]}};
     }
+    friend Pack operator/(const Pack& a, const Pack& b) {
+        return {{a.v[0] / b.v[0], a.v[1] / b.v[1], a.v[2] / b.v[2], a.v[3] / b.v[3]}};
+    }
 };
 
 inline Pack spread(double x) { return {{x, x, x, x}}; }

@@ -21,6 +21,18 @@ struct PartRefiner {
     }
 };
 
+template <class W>
+std::size_t refine_counts(const PartRefiner& self, Matrix<const W> matrix, Vector<std::int64_t> labels) {
+    const nb::gil_scoped_release release;
+    return conclust::refine_counts(span_of(matrix), self.from(labels));
+}
+
+template <class W>
+void count_ties(Matrix<const W> matrix, Vector<const std::int64_t> labels, Matrix<double> ties) {
+    const nb::gil_scoped_release release;
+    conclust::count_ties(span_of(matrix), span_of(labels), ties.shape(1), span_of(ties));
+}
+
 struct BoundLines {
     Vector<const std::int64_t> starts;
     Vector<const std::int32_t> others;
@@ -86,15 +98,17 @@ void bind_walks(nb::module_& m) {
     },
           nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("chances").noconvert(),
           nb::arg("x").noconvert(), nb::arg("y").noconvert(), nb::arg("n_threads"));
-    m.def("walk_gram_step",
+    m.def("walk_gram",
           [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
-             Vector<const double> chances, Matrix<double> M, Matrix<double> between, int n_threads) {
+             Vector<const double> chances, std::size_t times, Matrix<double> M, Matrix<double> between,
+             int n_threads) {
         const nb::gil_scoped_release release;
-        conclust::walk_gram_step({span_of(starts), span_of(columns), span_of(chances)}, span_of(M),
-                                 span_of(between), n_threads);
+        conclust::walk_gram({span_of(starts), span_of(columns), span_of(chances)}, times, span_of(M),
+                            span_of(between), n_threads);
     },
           nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("chances").noconvert(),
-          nb::arg("M").noconvert(), nb::arg("between").noconvert(), nb::arg("n_threads"));
+          nb::arg("times"), nb::arg("M").noconvert(), nb::arg("between").noconvert(),
+          nb::arg("n_threads"));
 }
 
 }  // namespace
@@ -115,6 +129,10 @@ void bind_graph(nb::module_& m) {
         const nb::gil_scoped_release release;
         return conclust::refine_dense(span_of(matrix), self.from(labels));
     }, nb::arg("matrix").noconvert(), nb::arg("labels").noconvert())
+        .def("counts", &refine_counts<std::uint8_t>, nb::arg("matrix").noconvert(),
+             nb::arg("labels").noconvert())
+        .def("counts", &refine_counts<std::uint16_t>, nb::arg("matrix").noconvert(),
+             nb::arg("labels").noconvert())
         .def("sparse",
              [](const PartRefiner& self, Vector<const std::int64_t> indptr,
                 Vector<const std::int32_t> indices, Vector<const double> weights,
@@ -138,6 +156,10 @@ void bind_graph(nb::module_& m) {
              nb::arg("edges_at").noconvert(), nb::arg("edges").noconvert(),
              nb::arg("pins_at").noconvert(), nb::arg("pins").noconvert(),
              nb::arg("edge_weights").noconvert(), nb::arg("labels").noconvert());
+    m.def("count_ties", &count_ties<std::uint8_t>, nb::arg("matrix").noconvert(),
+          nb::arg("labels").noconvert(), nb::arg("ties").noconvert());
+    m.def("count_ties", &count_ties<std::uint16_t>, nb::arg("matrix").noconvert(),
+          nb::arg("labels").noconvert(), nb::arg("ties").noconvert());
     m.def("fill_parts",
           [](Matrix<const double> scores, Vector<const std::int64_t> order,
              Vector<const double> vertex_weights, double capacity, Vector<std::int64_t> labels) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "graph/partition.h"
@@ -15,6 +15,8 @@ namespace conclust {
 // Gains from the weight between each vertex and each part.
 class SparseGains {
   public:
+    static constexpr bool exact = false;
+
     SparseGains(const SparseGraph& graph, std::size_t n, std::size_t k)
         : graph_(graph), n_(n), k_(k), ties_(n * k) {
         double largest = 0.0;
@@ -71,60 +73,71 @@ class SparseGains {
 };
 
 // The same of a dense matrix, part by part: a move changes the gains of all vertices towards two parts.
+// Weights are of type W, their sums of type S: double, or std::int32_t for weights in whole numbers.
+template <class W, class S>
 class DenseGains {
   public:
-    DenseGains(const double* matrix, std::size_t n, std::size_t k)
+    // Whether sums have no rounding errors, so that moves can be undone instead of adding all weights again.
+    static constexpr bool exact = std::is_integral_v<S>;
+
+    DenseGains(const W* matrix, std::size_t n, std::size_t k)
         : matrix_(matrix), n_(n), k_(k), ties_(k * n), own_(n) {
         for (std::size_t v = 0; v < n_; ++v) {
-            const double* row = matrix_ + v * n_;
+            const W* row = matrix_ + v * n_;
             largest_ = std::max({largest_, largest_of(row, v), largest_of(row + v + 1, n_ - v - 1)});
         }
     }
 
     void reset(const std::int64_t* labels) {
-        std::fill(ties_.begin(), ties_.end(), 0.0);
+        std::fill(ties_.begin(), ties_.end(), S{0});
         for (std::size_t u = 0; u < n_; ++u) {
-            double* ties = part(static_cast<std::size_t>(labels[u]));
-            const double* row = matrix_ + u * n_;  // symmetric: its column too
+            S* ties = part(static_cast<std::size_t>(labels[u]));
+            const W* row = matrix_ + u * n_;  // symmetric: its column too
             add(row, ties, u);
             add(row + u + 1, ties + u + 1, n_ - u - 1);
         }
+        unlock(labels);
+    }
+    // All vertices may move again.
+    void unlock(const std::int64_t* labels) {
         for (std::size_t v = 0; v < n_; ++v) own_[v] = part(static_cast<std::size_t>(labels[v]))[v];
     }
     double largest() const { return largest_; }
     double gain(std::size_t v, std::size_t from, std::size_t to) const {
         return ties_[to * n_ + v] - ties_[from * n_ + v];
     }
-    // Weight of all vertices to a part and to their own part; infinite for a vertex that has moved,
+    // Weight of all vertices to a part and to their own part; `moved` for a vertex that has moved,
     // so that moving it again gains nothing.
-    const double* towards(std::size_t t) const { return ties_.data() + t * n_; }
-    const double* own() const { return own_.data(); }
+    const S* towards(std::size_t t) const { return ties_.data() + t * n_; }
+    const S* own() const { return own_.data(); }
     // Moves v. `renew` must be called for vertices of the two parts that have not moved.
     void move(std::size_t v, std::size_t from, std::size_t to) {
-        double* left = part(from);
-        double* joined = part(to);
-        const double left_v = left[v], joined_v = joined[v];
+        S* left = part(from);
+        S* joined = part(to);
+        const S left_v = left[v], joined_v = joined[v];
         shift(matrix_ + v * n_, left, joined, n_);
         left[v] = left_v;
         joined[v] = joined_v;
-        own_[v] = std::numeric_limits<double>::infinity();
+        own_[v] = Marks<S>::moved;
     }
     // The weight of u to its own part has changed.
     void renew(std::size_t u, std::size_t own) { own_[u] = ties_[own * n_ + u]; }
 
   private:
-    double* part(std::size_t t) { return ties_.data() + t * n_; }
+    S* part(std::size_t t) { return ties_.data() + t * n_; }
 
-    const double* matrix_;
+    const W* matrix_;
     std::size_t n_, k_;
-    std::vector<double> ties_;  // (k, n)
-    std::vector<double> own_;
+    std::vector<S> ties_;  // (k, n)
+    std::vector<S> own_;
     double largest_ = 0.0;
 };
 
 // Gains from the number of vertices of each hyperedge in each part.
 class HypergraphGains {
   public:
+    static constexpr bool exact = false;
+
     HypergraphGains(const Hypergraph& graph, std::size_t n, std::size_t k)
         : edges_at_(graph.edges_at.data()),
           edges_(graph.edges.data()),

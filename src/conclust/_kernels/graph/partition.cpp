@@ -56,8 +56,11 @@ class Refiner {
                 kept = moves_.size();
             }
         }
-        for (std::size_t i = moves_.size(); i-- > kept;)
-            p_.labels[moves_[i].first] = static_cast<std::int64_t>(moves_[i].second);
+        for (std::size_t i = moves_.size(); i-- > kept;) {
+            const auto [u, before] = moves_[i];
+            if constexpr (Gains::exact) gains_.move(u, static_cast<std::size_t>(p_.labels[u]), before);
+            p_.labels[u] = static_cast<std::int64_t>(before);
+        }
         return kept > 0;
     }
 
@@ -65,7 +68,12 @@ class Refiner {
         std::fill(weight_.begin(), weight_.end(), 0.0);
         std::fill(count_.begin(), count_.end(), 0);
         std::fill(locked_.begin(), locked_.end(), 0);
-        gains_.reset(p_.labels.data());
+        if (fresh_ || !Gains::exact) {
+            gains_.reset(p_.labels.data());
+        } else if constexpr (Gains::exact) {
+            gains_.unlock(p_.labels.data());
+        }
+        fresh_ = false;
         for (auto& stash : stash_) stash.clear();
         for (std::size_t v = 0; v < p_.n; ++v) {
             const auto own = static_cast<std::size_t>(p_.labels[v]);
@@ -129,6 +137,7 @@ class Refiner {
     Queues queues_;                           // per part: vertices that could come
     std::vector<std::pair<Vertex, std::size_t>> moves_;
     double lightest_;
+    bool fresh_ = true;
 };
 
 }  // namespace
@@ -138,9 +147,47 @@ std::size_t refine_sparse(const SparseGraph& graph, const Parts& parts) {
     return Refiner<SparseGains, Heaps>(gains, parts).run();
 }
 
+namespace {
+
+template <class S, class W>
+std::size_t refined(std::span<const W> matrix, const Parts& parts) {
+    DenseGains<W, S> gains(matrix.data(), parts.n, parts.k);
+    return Refiner<DenseGains<W, S>, Scans<S>>(gains, parts).run();
+}
+
+template <class W>
+void count(std::span<const W> matrix, std::span<const std::int64_t> labels, std::size_t k,
+           std::span<double> ties) {
+    const std::size_t n = labels.size();
+    std::vector<std::int32_t> sums(k * n, 0);
+    for (std::size_t u = 0; u < n; ++u)
+        add(matrix.data() + u * n, sums.data() + static_cast<std::size_t>(labels[u]) * n, n);
+    for (std::size_t v = 0; v < n; ++v)
+        for (std::size_t t = 0; t < k; ++t) ties[v * k + t] = static_cast<double>(sums[t * n + v]);
+}
+
+}  // namespace
+
 std::size_t refine_dense(std::span<const double> matrix, const Parts& parts) {
-    DenseGains gains(matrix.data(), parts.n, parts.k);
-    return Refiner<DenseGains, Scans>(gains, parts).run();
+    return refined<double>(matrix, parts);
+}
+
+std::size_t refine_counts(std::span<const std::uint8_t> matrix, const Parts& parts) {
+    return refined<std::int32_t>(matrix, parts);
+}
+
+std::size_t refine_counts(std::span<const std::uint16_t> matrix, const Parts& parts) {
+    return refined<std::int32_t>(matrix, parts);
+}
+
+void count_ties(std::span<const std::uint8_t> matrix, std::span<const std::int64_t> labels,
+                std::size_t k, std::span<double> ties) {
+    count(matrix, labels, k, ties);
+}
+
+void count_ties(std::span<const std::uint16_t> matrix, std::span<const std::int64_t> labels,
+                std::size_t k, std::span<double> ties) {
+    count(matrix, labels, k, ties);
 }
 
 std::size_t refine_hypergraph(const Hypergraph& graph, const Parts& parts) {

@@ -149,30 +149,33 @@ class Heaps {
 };
 
 // Same as Heaps, but without a heap: scans all vertices again if a move has changed their gains.
+template <class S>
 class Scans {
   public:
     Scans(std::size_t n, std::size_t k)
         : n_(n), k_(k), closed_(k * n), best_(k), members_(k), place_(n) {}
 
-    void fill(const DenseGains&, const std::int64_t* labels, std::size_t) {
-        std::fill(closed_.begin(), closed_.end(), 0.0);
+    template <class Gains>
+    void fill(const Gains&, const std::int64_t* labels, std::size_t) {
+        std::fill(closed_.begin(), closed_.end(), S{0});
         for (auto& members : members_) members.clear();
         for (std::size_t v = 0; v < n_; ++v) {
             const auto own = static_cast<std::size_t>(labels[v]);
-            closed_[own * n_ + v] = kNever;
+            closed_[own * n_ + v] = Marks<S>::closed;
             place_[v] = static_cast<Vertex>(members_[own].size());
             members_[own].push_back(static_cast<Vertex>(v));
         }
         forget();
     }
-    bool top(std::size_t t, const DenseGains& gains, Vertex& v) {
+    template <class Gains>
+    bool top(std::size_t t, const Gains& gains, Vertex& v) {
         Best& best = best_[t];
         if (!best.known) best = look(t, gains);
         v = best.vertex;
         return v != kAbsent;
     }
     void remove(std::size_t t, Vertex v) {
-        closed_[t * n_ + v] = kNever;
+        closed_[t * n_ + v] = Marks<S>::closed;
         if (best_[t].vertex == v) best_[t].known = false;
     }
     // Called once for each vertex before it moves: no part considers it again.
@@ -181,10 +184,11 @@ class Scans {
             if (best.vertex == v) best.known = false;
     }
     void push(std::size_t t, Vertex v, double) {
-        closed_[t * n_ + v] = 0.0;
+        closed_[t * n_ + v] = S{0};
         best_[t].known = false;
     }
-    void move(DenseGains& gains, Vertex v, std::size_t from, std::size_t to, const std::int64_t*) {
+    template <class Gains>
+    void move(Gains& gains, Vertex v, std::size_t from, std::size_t to, const std::int64_t*) {
         leave(v, from);
         gains.move(v, from, to);
         best_[from].known = best_[to].known = false;
@@ -200,7 +204,7 @@ class Scans {
 
   private:
     struct Best {
-        double gain = kNever;
+        S gain = Marks<S>::closed;
         Vertex vertex = kAbsent;
         bool known = false;
         bool before(const Best& other) const {
@@ -218,28 +222,30 @@ class Scans {
         members.pop_back();
     }
     // The gain of u towards t has changed.
-    void compare(std::size_t t, Vertex u, const DenseGains& gains) {
+    template <class Gains>
+    void compare(std::size_t t, Vertex u, const Gains& gains) {
         Best& best = best_[t];
         if (!best.known) return;
         const Best now{gains.towards(t)[u] - gains.own()[u], u, true};
         if (best.vertex == u) {
             best.known = now.gain >= best.gain;
             best.gain = now.gain;
-        } else if (now.before(best) && closed_[t * n_ + u] == 0.0) {
+        } else if (now.before(best) && closed_[t * n_ + u] == S{0}) {
             best = now;
         }
     }
-    Best look(std::size_t t, const DenseGains& gains) const {
-        const double* towards = gains.towards(t);
-        const double* own = gains.own();
-        const double* closed = closed_.data() + t * n_;
+    template <class Gains>
+    Best look(std::size_t t, const Gains& gains) const {
+        const S* towards = gains.towards(t);
+        const S* own = gains.own();
+        const S* closed = closed_.data() + t * n_;
         const std::size_t v = first_largest(towards, own, closed, n_);
-        if (v == n_) return {kNever, kAbsent, true};
+        if (v == n_) return {Marks<S>::closed, kAbsent, true};
         return {towards[v] - own[v], static_cast<Vertex>(v), true};
     }
 
     std::size_t n_, k_;
-    std::vector<double> closed_;  // (k, n): 0 for candidates, else -infinity
+    std::vector<S> closed_;  // (k, n): 0 for candidates, else `closed`
     std::vector<Best> best_;
     std::vector<std::vector<Vertex>> members_;  // per part: its vertices that have not moved
     std::vector<Vertex> place_;                 // of a vertex among these

@@ -23,8 +23,9 @@ struct Walk {
 void walk_step(const Walk& P, std::span<const double> x, std::size_t width, std::span<double> y,
                int threads);
 
-// M = P (I + M) P', for a symmetric M (n x n); `between` (n x n) is overwritten. The result is
-// symmetric to the bit.
-void walk_gram_step(const Walk& P, std::span<double> M, std::span<double> between, int threads);
+// M = P (I + M) P', `times` times, for a symmetric M (n x n); `between` (n x n) is overwritten. The result
+// is symmetric to the bit.
+void walk_gram(const Walk& P, std::size_t times, std::span<double> M, std::span<double> between,
+               int threads);
 
 }  // namespace conclust

@@ -8,6 +8,7 @@
 #include "kmeans/landmarks.h"
 #include "kmeans/nearest.h"
 #include "kmeans/runs.h"
+#include "kmeans/seeds.h"
 
 namespace {
 
@@ -119,6 +120,15 @@ void bind_kmeans(nb::module_& m) {
           nb::arg("columns").noconvert(), nb::arg("column_starts").noconvert(),
           nb::arg("places").noconvert(), nb::arg("labels").noconvert(), nb::arg("n_threads"),
           nb::arg("form") = "auto");
+    m.def("seed_points",
+          [](Matrix<const double> columns, Vector<const double> mass, Vector<const double> uniform,
+             std::size_t options, Vector<std::int64_t> chosen) {
+        const nb::gil_scoped_release release;
+        return conclust::seed_points({span_of(columns), span_of(mass)}, span_of(uniform), options,
+                                     span_of(chosen));
+    },
+          nb::arg("columns").noconvert(), nb::arg("mass").noconvert(), nb::arg("uniform").noconvert(),
+          nb::arg("options"), nb::arg("chosen").noconvert());
     m.def("lloyd_round",
           [](Matrix<const double> x, Vector<const double> mass, Matrix<const double> centers,
              Vector<std::int64_t> labels, Vector<double> distances, Matrix<double> sums,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include "base/clones.h"
 #include "labels/codes.h"
@@ -21,39 +22,92 @@ void set_bit(std::vector<std::uint64_t>& bits, std::size_t i) {
 
 bool has_bit(const std::uint64_t* bits, std::size_t i) { return (bits[i / 64] >> (i % 64)) & 1; }
 
+using Words = std::uint64_t[kBlock];
+
+// Adds a and b to sum, by bit.
+CONCLUST_INLINE void add(Words& carry, Words& sum, const std::uint64_t* a, const std::uint64_t* b) {
+    for (std::size_t k = 0; k < kBlock; ++k) {
+        const std::uint64_t one = a[k] ^ b[k];
+        carry[k] = (a[k] & b[k]) | (one & sum[k]);
+        sum[k] ^= one;
+    }
+}
+
+// Adds `carry`, bits of plane `from`, to the counters; `over`: where the last plane has carried over.
+CONCLUST_INLINE void add_from(Words* plane, int from, int planes, Words& carry, Words& over) {
+    for (int p = from; p < planes; ++p) {
+        for (std::size_t k = 0; k < kBlock; ++k) {
+            const std::uint64_t both = plane[p][k] & carry[k];
+            plane[p][k] ^= carry[k];
+            carry[k] = both;
+        }
+    }
+    for (std::size_t k = 0; k < kBlock; ++k) {
+        over[k] |= carry[k];
+    }
+}
+
 // hits[k]: the bits that at least `threshold` of the rows have in word at + k. The counters begin at
 // 2^planes - threshold, so that the threshold is reached where the last plane carries over.
 // Precondition: 2^planes >= threshold >= 1, planes <= kMaxPlanes.
 CONCLUST_CLONES
 void count_block(const std::uint64_t* const* rows, std::size_t count, std::size_t at, int planes,
                  std::uint64_t threshold, std::uint64_t* hits) {
-    std::uint64_t plane[kMaxPlanes][kBlock];
+    Words plane[kMaxPlanes];
     const std::uint64_t begin = (std::uint64_t{1} << planes) - threshold;
     for (int p = 0; p < planes; ++p) {
         for (std::size_t k = 0; k < kBlock; ++k) {
             plane[p][k] = (begin >> p) & 1 ? ~std::uint64_t{0} : 0;
         }
     }
-    std::uint64_t over[kBlock] = {};
-    for (std::size_t r = 0; r < count; ++r) {
-        std::uint64_t carry[kBlock];
+    Words over = {};
+    std::size_t r = 0;
+    if (planes >= 2) {  // four rows at a time
+        Words ones, twos;
+        for (std::size_t k = 0; k < kBlock; ++k) {
+            ones[k] = plane[0][k];
+            twos[k] = plane[1][k];
+        }
+        for (; r + 4 <= count; r += 4) {
+            Words two, also_two, four;
+            add(two, ones, rows[r] + at, rows[r + 1] + at);
+            add(also_two, ones, rows[r + 2] + at, rows[r + 3] + at);
+            add(four, twos, two, also_two);
+            add_from(plane, 2, planes, four, over);
+        }
+        for (std::size_t k = 0; k < kBlock; ++k) {
+            plane[0][k] = ones[k];
+            plane[1][k] = twos[k];
+        }
+    }
+    for (; r < count; ++r) {
+        Words carry;
         for (std::size_t k = 0; k < kBlock; ++k) {
             carry[k] = rows[r][at + k];
         }
-        for (int p = 0; p < planes; ++p) {
-            for (std::size_t k = 0; k < kBlock; ++k) {
-                const std::uint64_t both = plane[p][k] & carry[k];
-                plane[p][k] ^= carry[k];
-                carry[k] = both;
-            }
-        }
-        for (std::size_t k = 0; k < kBlock; ++k) {
-            over[k] |= carry[k];
-        }
+        add_from(plane, 0, planes, carry, over);
     }
     for (std::size_t k = 0; k < kBlock; ++k) {
         hits[k] = over[k];
     }
+}
+
+// hits[k] &= the bits that any of the rows has in word at + k. Returns whether any is left.
+CONCLUST_CLONES
+bool spare_block(const std::uint64_t* const* rows, std::size_t count, std::size_t at,
+                 std::uint64_t* hits) {
+    Words either = {};
+    for (std::size_t r = 0; r < count; ++r) {
+        for (std::size_t k = 0; k < kBlock; ++k) {
+            either[k] |= rows[r][at + k];
+        }
+    }
+    std::uint64_t any = 0;
+    for (std::size_t k = 0; k < kBlock; ++k) {
+        hits[k] &= either[k];
+        any |= hits[k];
+    }
+    return any != 0;
 }
 
 // found[k] &= the bits that all rows have in word at + k. Returns whether any is left.
@@ -150,11 +204,21 @@ void ConceptGrowth::take(const Code* codes) {
     inside_.assign(n_words_, 0);
     found_.assign(n_words_, 0);
     small_.resize(m);
-    agreed_.assign((m + 63) / 64, 0);
 }
 
 void ConceptGrowth::start(double threshold) {
     threshold_ = threshold;
+    fewest_ = static_cast<std::size_t>(threshold);
+    if (!weights_.empty()) {
+        // The heaviest partitions that reach the threshold, but for rounding.
+        std::vector<double> falling(weights_);
+        std::sort(falling.begin(), falling.end(), std::greater<>());
+        double sum = 0;
+        for (fewest_ = 0; fewest_ < m_ && sum < threshold * (1 - 1e-12); ++fewest_) {
+            sum += falling[fewest_];
+        }
+        fewest_ = std::max<std::size_t>(fewest_, 1);
+    }
     passes_ = next_ = 0;
     seeding_ = true;
     changed_ = false;
@@ -164,30 +228,26 @@ void ConceptGrowth::start(double threshold) {
 }
 
 bool ConceptGrowth::grow(std::size_t words) {
-    for (spent_ = 0; spent_ < words;) {
-        if (seeding_) {
-            if (next_ < n_) {
-                seed(static_cast<std::uint32_t>(next_++));
-                ++spent_;
-                continue;
-            }
-            seeding_ = false;
-            queue_.swap(kept_);
-        } else if (next_ < queue_.size()) {
-            visit(queue_[next_++]);
-            ++spent_;
-            continue;
-        } else {
-            queue_.swap(kept_);
-            ++passes_;
-            if (!changed_) {
+    for (spent_ = 0; spent_ < words; ++spent_) {
+        if (!seeding_) {
+            if (next_ == queue_.size()) {
+                // A second pass would change nothing: it would refuse every unit that this one has
+                // refused. The concepts before cover the same units, no more partitions agree on
+                // the unit, and what spoilt its closure is still outside, because a closure brings
+                // nothing that comes before the unit tried.
+                queue_.swap(kept_);
+                passes_ = changed_ ? 2 : 1;
                 return true;
             }
+            visit(queue_[next_++]);
+        } else if (next_ < n_) {
+            seed(static_cast<std::uint32_t>(next_++));
+        } else {
+            seeding_ = false;
+            queue_.swap(kept_);
+            next_ = 0;
+            std::fill(covered_.begin(), covered_.end(), 0);
         }
-        kept_.clear();
-        next_ = 0;
-        changed_ = false;
-        std::fill(covered_.begin(), covered_.end(), 0);
     }
     return false;
 }
@@ -254,7 +314,10 @@ void ConceptGrowth::visit(Concept& grown) {
         set_bit(covered_, i);
     }
     open(grown);
-    extend(grown);
+    // Without missing labels rows are distinct, so that no other unit shares all labels of the seed.
+    if (any_missing_ || rows_.size() < m_ || !is_full()) {
+        extend(grown);
+    }
     close(grown);
     kept_.push_back(std::move(grown));
 }
@@ -321,23 +384,31 @@ void ConceptGrowth::extend(Concept& grown) {
         while (any) {
             spent_ += kBlock;
             std::uint64_t hits[kBlock];
-            find_hits(at, candidates, hits);
             bool grew = false;
+            if (!find_hits(at, candidates, hits)) {
+                break;
+            }
             for (std::size_t k = 0; k < kBlock && !grew; ++k) {
                 while (hits[k] && !grew) {
                     const int bit = std::countr_zero(hits[k]);
                     hits[k] &= hits[k] - 1;
                     const std::size_t unit = (at + k) * 64 + static_cast<std::size_t>(bit);
                     grew = absorb(static_cast<std::uint32_t>(unit), grown);
-                    if (grew) {
-                        // The intent is smaller: count again, from the next unit on.
-                        std::fill(candidates, candidates + k, 0);
-                        candidates[k] &= bit == 63 ? 0 : ~std::uint64_t{0} << (bit + 1);
-                        any = 0;
-                        for (std::size_t l = k; l < kBlock; ++l) {
-                            candidates[l] &= ~covered_[at + l];
-                            any |= candidates[l];
-                        }
+                    if (!grew) {
+                        const auto& lacks = witnesses_[newest_].lacks;
+                        spare_block(lacks.data(), lacks.size(), at, hits);
+                        continue;
+                    }
+                    if (is_full()) {
+                        return;
+                    }
+                    // The intent is smaller: count again, from the next unit on.
+                    std::fill(candidates, candidates + k, 0);
+                    candidates[k] &= bit == 63 ? 0 : ~std::uint64_t{0} << (bit + 1);
+                    any = 0;
+                    for (std::size_t l = k; l < kBlock; ++l) {
+                        candidates[l] &= ~covered_[at + l];
+                        any |= candidates[l];
                     }
                 }
             }
@@ -348,27 +419,56 @@ void ConceptGrowth::extend(Concept& grown) {
     }
 }
 
-// The candidates that agree with the intent on enough partitions.
-void ConceptGrowth::find_hits(std::size_t at, const std::uint64_t* candidates,
-                              std::uint64_t* hits) const {
+// Whether no other unit can agree with the intent on enough partitions.
+// Precondition: every unit that is not covered disagrees with the intent in some partition.
+bool ConceptGrowth::is_full() const {
     if (weights_.empty()) {
-        const auto threshold = static_cast<std::uint64_t>(threshold_);
-        std::fill(hits, hits + kBlock, 0);
-        if (rows_.size() < threshold) {
-            return;
-        }
-        const auto bits = static_cast<int>(std::bit_width(threshold - 1));
-        count_block(pointers_.data(), pointers_.size(), at, bits, threshold, hits);
-        for (std::size_t k = 0; k < kBlock; ++k) {
-            hits[k] &= candidates[k];
-        }
-        return;
+        return static_cast<double>(rows_.size()) <= threshold_;
     }
+    double sum = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Row& row : rows_) {
+        sum += weights_[row.partition];
+        least = std::min(least, weights_[row.partition]);
+    }
+    return sum - least < threshold_ - 1e-12 * sum;
+}
+
+// The candidates that agree with the intent on enough partitions, but for those whose closure is
+// spoilt by a witness. Returns whether there are any.
+bool ConceptGrowth::find_hits(std::size_t at, const std::uint64_t* candidates,
+                              std::uint64_t* hits) const {
+    if (rows_.size() < fewest_) {
+        return false;
+    }
+    const auto planes = static_cast<int>(std::bit_width(fewest_ - 1));
+    count_block(pointers_.data(), pointers_.size(), at, planes, fewest_, hits);
+    std::uint64_t any = 0;
     for (std::size_t k = 0; k < kBlock; ++k) {
+        hits[k] &= candidates[k];
+        any |= hits[k];
+    }
+    if (!any) {
+        return false;
+    }
+    for (const Witness& witness : witnesses_) {
+        if (!spare_block(witness.lacks.data(), witness.lacks.size(), at, hits)) {
+            return false;
+        }
+    }
+    if (weights_.empty()) {
+        return true;
+    }
+    any = 0;
+    for (std::size_t k = 0; k < kBlock; ++k) {
+        const std::uint64_t enough = hits[k];
         hits[k] = 0;
+        if (!enough) {
+            continue;
+        }
         double sums[64] = {};
         for (const Row& row : rows_) {
-            for (std::uint64_t left = row.bits[at + k] & candidates[k]; left; left &= left - 1) {
+            for (std::uint64_t left = row.bits[at + k] & enough; left; left &= left - 1) {
                 const int bit = std::countr_zero(left);
                 sums[bit] += weights_[row.partition];
                 if (sums[bit] >= threshold_) {
@@ -376,7 +476,9 @@ void ConceptGrowth::find_hits(std::size_t at, const std::uint64_t* candidates,
                 }
             }
         }
+        any |= hits[k];
     }
+    return any != 0;
 }
 
 // Closes extent and unit under the partitions that agree on them, and takes the closure if it brings
@@ -384,18 +486,13 @@ void ConceptGrowth::find_hits(std::size_t at, const std::uint64_t* candidates,
 bool ConceptGrowth::absorb(std::uint32_t unit, Concept& grown) {
     agreeing_.clear();
     agreeing_pointers_.clear();
-    std::fill(agreed_.begin(), agreed_.end(), 0);
     for (const Row& row : rows_) {
         if (has_bit(row.bits, unit)) {
             agreeing_.push_back(row);
             agreeing_pointers_.push_back(row.bits);
-            set_bit(agreed_, row.partition);
         }
     }
     const auto& rows = agreeing_pointers_;
-    if (is_spoilt()) {
-        return false;
-    }
     for (std::size_t at = 0; at < n_words_; at += kBlock) {
         for (std::size_t k = 0; k < kBlock; ++k) {
             found_[at + k] = ~inside_[at + k];
@@ -428,9 +525,12 @@ bool ConceptGrowth::absorb(std::uint32_t unit, Concept& grown) {
         inside_[k] |= found_[k];
         covered_[k] |= found_[k];
     }
-    std::erase_if(witnesses_, [&](const Witness& w) { return has_bit(inside_.data(), w.unit); });
     rows_.swap(agreeing_);
     pointers_.swap(agreeing_pointers_);
+    std::erase_if(witnesses_, [&](const Witness& w) { return has_bit(inside_.data(), w.unit); });
+    for (Witness& witness : witnesses_) {
+        find_lacks(witness);
+    }
     grown.intent.clear();
     for (const Row& row : rows_) {
         grown.intent.push_back(row.partition);
@@ -439,28 +539,22 @@ bool ConceptGrowth::absorb(std::uint32_t unit, Concept& grown) {
     return true;
 }
 
-// Whether a witness agrees with the seed in all partitions of agreed_.
-bool ConceptGrowth::is_spoilt() const {
-    for (const Witness& witness : witnesses_) {
-        bool all = true;
-        for (std::size_t k = 0; k < agreed_.size() && all; ++k) {
-            all = !(agreed_[k] & ~witness.agrees[k]);
-        }
-        if (all) {
-            return true;
-        }
+void ConceptGrowth::add_witness(std::uint32_t unit) {
+    if (witnesses_.size() < kMostWitnesses) {
+        newest_ = witnesses_.size();
+        witnesses_.emplace_back();
+    } else {
+        newest_ = (newest_ + 1) % kMostWitnesses;
     }
-    return false;
+    witnesses_[newest_].unit = unit;
+    find_lacks(witnesses_[newest_]);
 }
 
-void ConceptGrowth::add_witness(std::uint32_t unit) {
-    if (witnesses_.size() == kMostWitnesses) {
-        witnesses_.erase(witnesses_.begin());
-    }
-    witnesses_.push_back({unit, std::vector<std::uint64_t>(agreed_.size(), 0)});
+void ConceptGrowth::find_lacks(Witness& witness) const {
+    witness.lacks.clear();
     for (const Row& row : rows_) {
-        if (has_bit(row.bits, unit)) {
-            set_bit(witnesses_.back().agrees, row.partition);
+        if (!has_bit(row.bits, witness.unit)) {
+            witness.lacks.push_back(row.bits);
         }
     }
 }

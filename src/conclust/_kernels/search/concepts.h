@@ -29,7 +29,7 @@ class ConceptGrowth {
     void start(double threshold);
 
     // Processes about `words` words of 64 units, so that the caller can check for interrupts.
-    // Returns whether the fixpoint is reached, that is, a pass over the concepts has changed none.
+    // Returns whether the fixpoint is reached, that is, another pass over the concepts would change none.
     bool grow(std::size_t words);
 
     std::size_t n_units() const { return n_; }
@@ -62,11 +62,11 @@ class ConceptGrowth {
         const std::uint64_t* bits;
         std::uint32_t partition;
     };
-    // A unit that spoilt a closure: it is covered, or comes before the unit that was tried. It spoils
-    // every other closure under partitions in which it agrees with the seed.
+    // A unit that spoilt a closure: it is covered, or comes before the unit that was tried. It also
+    // spoils the closures of all later units but those in a cluster that it lacks.
     struct Witness {
-        std::uint32_t unit;
-        std::vector<std::uint64_t> agrees;  // partitions, as bits
+        std::uint32_t unit = 0;
+        std::vector<const std::uint64_t*> lacks;  // bits of the seed's clusters
     };
 
     static constexpr std::uint32_t kMissing = std::numeric_limits<std::uint32_t>::max();
@@ -81,10 +81,11 @@ class ConceptGrowth {
     void open(const Concept& grown);
     void close(const Concept& grown);
     void extend(Concept& grown);
-    void find_hits(std::size_t at, const std::uint64_t* candidates, std::uint64_t* hits) const;
+    bool is_full() const;
+    bool find_hits(std::size_t at, const std::uint64_t* candidates, std::uint64_t* hits) const;
     bool absorb(std::uint32_t unit, Concept& grown);
-    bool is_spoilt() const;
     void add_witness(std::uint32_t unit);
+    void find_lacks(Witness& witness) const;
 
     std::size_t n_, m_, n_words_;
     std::vector<double> weights_;  // empty: all count 1
@@ -96,6 +97,7 @@ class ConceptGrowth {
     bool any_missing_ = false;
 
     double threshold_ = 1;
+    std::size_t fewest_ = 1;  // partitions that can reach the threshold
     std::size_t passes_ = 0, next_ = 0, spent_ = 0;
     bool seeding_ = true, changed_ = false;
     std::vector<Concept> queue_, kept_;
@@ -107,7 +109,7 @@ class ConceptGrowth {
     std::vector<std::uint64_t> inside_, found_;
     std::vector<std::vector<std::uint64_t>> small_;  // per partition: the bitset of a small cluster
     std::vector<Witness> witnesses_;
-    std::vector<std::uint64_t> agreed_;  // partitions, as bits
+    std::size_t newest_ = 0;  // of the witnesses
 };
 
 }  // namespace conclust

@@ -57,6 +57,38 @@ Apart apart_hard(const LabelView& in, std::size_t i, std::size_t centre,
     return apart;
 }
 
+// The same where every weight is 1: numbers of partitions.
+Apart apart_counted(const LabelView& in, std::size_t i, std::size_t centre) {
+    return with_codes(in, [&]<class Code>(const Code* codes) {
+        const Code* row = codes + i * in.m;
+        const Code* other = codes + centre * in.m;
+        unsigned own = 0;
+        unsigned both = 0;
+        unsigned same = 0;
+        for (std::size_t u = 0; u < in.m; ++u) {
+            const bool observed = row[u] != missing_code<Code>;
+            own += observed;
+            both += observed & (other[u] != missing_code<Code>);
+            same += (row[u] == other[u]) & (row[u] < first_reserved_code<Code>);
+        }
+        return Apart{static_cast<double>(own), static_cast<double>(both), 2.0 * (both - same)};
+    });
+}
+
+// The same where every weight is 1 and no label is missing or noise.
+Apart apart_complete(const LabelView& in, std::size_t i, std::size_t centre) {
+    return with_codes(in, [&]<class Code>(const Code* codes) {
+        const Code* row = codes + i * in.m;
+        const Code* other = codes + centre * in.m;
+        unsigned different = 0;
+        for (std::size_t u = 0; u < in.m; ++u) {
+            different += row[u] != other[u];
+        }
+        const double all = static_cast<double>(in.m);
+        return Apart{all, all, 2.0 * different};
+    });
+}
+
 }  // namespace
 
 void seed_labels(const LabelRows& rows, std::size_t n_clusters, std::uint64_t seed,
@@ -71,6 +103,17 @@ void seed_labels(const LabelRows& rows, std::size_t n_clusters, std::uint64_t se
     for (std::size_t u = 0; u < in.m; ++u) {
         all_weights += in.weights[u];
     }
+    const bool unit =
+        std::all_of(in.weights.begin(), in.weights.end(), [](double w) { return w == 1.0; });
+    const auto apart_of = [&](std::size_t i, std::size_t centre_row) {
+        if (in.soft) {
+            return apart_soft(in, row, i, centre, norm);
+        }
+        if (unit) {
+            return in.complete ? apart_complete(in, i, centre_row) : apart_counted(in, i, centre_row);
+        }
+        return apart_hard(in, i, centre_row, norm);
+    };
     std::copy(rows.counts.begin(), rows.counts.end(), chance.begin());
     for (std::size_t k = 0; k < n_clusters; ++k) {
         double mass = 0.0;
@@ -103,8 +146,7 @@ void seed_labels(const LabelRows& rows, std::size_t n_clusters, std::uint64_t se
             norm[block.member] = own;
         }
         for (std::size_t i = 0; i < in.n; ++i) {
-            const Apart apart =
-                in.soft ? apart_soft(in, row, i, centre, norm) : apart_hard(in, i, drawn, norm);
+            const Apart apart = apart_of(i, drawn);
             const double own_weight = apart.own_weight;
             const double both = apart.both;
             double distance = apart.distance;

@@ -2,111 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
 #include <utility>
 
-#include "base/clones.h"
 #include "base/interrupt.h"
 #include "labels/row_reader.h"
+#include "search/rows/block_gains.h"
+#include "search/rows/row_gains.h"
 
 namespace conclust {
 namespace {
-
-// The current row, and what clusters hold, in rows of `width` numbers, for the losses of squares.
-struct RowGains {
-    std::span<const RowBlock> blocks;
-    const RowEntry* entries;
-    const double* weights;
-    const double* sums;
-    const double* squares;
-    const double* third;  // objects present; of norm: the norms
-    double count;         // copies of the row
-    std::size_t width;
-};
-
-// Adds the decrease of the loss, partition by partition, if the row joins each cluster.
-template <class Gain>
-CONCLUST_INLINE void add_gains(const RowGains& in, double* __restrict__ gain, double* __restrict__ cross,
-                               Gain of) {
-    const double c = in.count;
-    for (const RowBlock& block : in.blocks) {
-        const double w = in.weights[block.member];
-        const double* __restrict__ square = in.squares + block.member * in.width;
-        const double* __restrict__ third = in.third + block.member * in.width;
-        if (block.end - block.begin == 1) {
-            const double x = c * in.entries[block.begin].value;
-            const double* __restrict__ s = in.sums + in.entries[block.begin].column * in.width;
-            for (std::size_t k = 0; k < in.width; ++k) {
-                gain[k] += of(w, x * (2.0 * s[k] + x), square[k], third[k], c);
-            }
-            continue;
-        }
-        std::fill(cross, cross + in.width, block.begin == block.end ? c : 0.0);
-        for (std::size_t e = block.begin; e < block.end; ++e) {
-            const double x = c * in.entries[e].value;
-            const double* __restrict__ s = in.sums + in.entries[e].column * in.width;
-            for (std::size_t k = 0; k < in.width; ++k) {
-                cross[k] += x * (2.0 * s[k] + x);
-            }
-        }
-        for (std::size_t k = 0; k < in.width; ++k) {
-            gain[k] += of(w, cross[k], square[k], third[k], c);
-        }
-    }
-}
-
-// (square + crossed) / (p + c) - square / p, over one denominator; 0 / 0 is 0.
-CONCLUST_INLINE double quadratic_gain(double w, double crossed, double square, double p, double c) {
-    const double held = p > 0.0 ? p : 1.0;
-    return w * (crossed * held - c * square) / (held * (p + c));
-}
-
-// sqrt(square + crossed) - sqrt(square), without the difference; 0 / 0 is 0.
-CONCLUST_INLINE double norm_gain(double w, double crossed, double square, double norm) {
-    const double both = std::sqrt(square + crossed) + norm;
-    return w * crossed / (both > 0.0 ? both : 1.0);
-}
-
-// (kept + gain) / (D + d) - kept / D, over one denominator; 0 / 0 is 0.
-double cut_gain(double gain, double kept, double degree, double d) {
-    const double held = degree > 0.0 ? degree : 1.0;
-    const double both = degree + d;
-    return both > 0.0 ? (gain * held - d * kept) / (held * both) : 0.0;
-}
-
-CONCLUST_CLONES void quadratic_gains(const RowGains& in, double* gain, double* cross) {
-    add_gains(in, gain, cross, [](double w, double crossed, double square, double p, double c) {
-        return quadratic_gain(w, crossed, square, p, c);
-    });
-}
-
-CONCLUST_CLONES void norm_gains(const RowGains& in, double* gain, double* cross) {
-    add_gains(in, gain, cross, [](double w, double crossed, double square, double norm, double) {
-        return norm_gain(w, crossed, square, norm);
-    });
-}
-
-CONCLUST_CLONES void cut_gains(const RowGains& in, double* gain, double* cross) {
-    add_gains(in, gain, cross,
-              [](double w, double crossed, double, double, double) { return w * crossed; });
-}
-
-// Of one object that joins, whole numbers of objects being there: what each loss of entropy grows by.
-CONCLUST_CLONES void entropic_gains(const RowGains& in, double* __restrict__ gain) {
-    for (const RowBlock& block : in.blocks) {
-        const double w = in.weights[block.member];
-        const double* __restrict__ present = in.third + block.member * in.width;
-        if (block.begin == block.end) {
-            for (std::size_t k = 0; k < in.width; ++k) {
-                gain[k] += w * present[k];
-            }
-            continue;
-        }
-        const double* __restrict__ sums = in.sums + in.entries[block.begin].column * in.width;
-        for (std::size_t k = 0; k < in.width; ++k) {
-            gain[k] += w * (present[k] + sums[k]);
-        }
-    }
-}
 
 double xlogx(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
 
@@ -127,8 +34,10 @@ class Clusters {
           spreads_(in.labels.n),
           gain_(width_),
           cross_(width_),
-          taken_(in.labels.m),
-          heaviest_(*std::max_element(in_.weights.begin(), in_.weights.end())) {
+          places_(in.labels.m),
+          heaviest_(*std::max_element(in_.weights.begin(), in_.weights.end())),
+          slack_(2.0 * std::numbers::ln2 *
+                 std::accumulate(in_.weights.begin(), in_.weights.end(), 0.0)) {
         if (!in_.soft && (spread_ == Spread::entropic || powers())) {
             double total = 0.0;
             for (std::size_t i = 0; i < in_.n; ++i) {
@@ -140,9 +49,15 @@ class Clusters {
             }
             table_ = std::move(table);
         }
-        for (std::size_t i = 0; i < in_.n; ++i) {
-            row_.read(i);
-            spreads_[i] = spread_of_row(i);
+        if (counted()) {
+            growth_.resize(table_.size() - 1);
+            for (std::size_t x = 0; x < growth_.size(); ++x) {
+                growth_[x] = table_[x + 1] - table_[x];
+            }
+        }
+        for (std::size_t i = 0; i < in_.n && !counted(); ++i) {  // a single label has no entropy
+            whole() ? read_places(i) : row_.read(i);
+            spreads_[i] = whole() ? spread_of_places(i) : spread_of_row(i);
         }
     }
 
@@ -160,20 +75,22 @@ class Clusters {
             norms_.assign(in_.m * width_, 0.0);
             peaks_.assign(in_.m * width_, 0.0);
         } else if (spread_ == Spread::cut) {
-            kept_.assign(k_, 0.0);
-            degree_.assign(k_, 0.0);
+            kept_.assign(width_, 0.0);
+            degree_.assign(width_, 0.0);
             held_.assign(k_, 0.0);
         }
         constant_ = 0.0;
-        building_ = true;
-        for (std::size_t i = 0; i < in_.n; ++i) {
-            if (chosen[i] >= 0) {
-                row_.read(i);
-                change(static_cast<std::size_t>(chosen[i]), i, 1.0);
-                constant_ += counts_[i] * spreads_[i];
+        if (whole()) {
+            build_whole(chosen);
+        } else {
+            for (std::size_t i = 0; i < in_.n; ++i) {
+                if (chosen[i] >= 0) {
+                    row_.read(i);
+                    change(static_cast<std::size_t>(chosen[i]), i, 1.0, true);
+                    constant_ += counts_[i] * spreads_[i];
+                }
             }
         }
-        building_ = false;
         for (std::size_t k = 0; spread_ == Spread::cut && k < k_; ++k) {
             kept_[k] = kept_of(k);
         }
@@ -198,8 +115,9 @@ class Clusters {
             if (i % 1024 == 0) {
                 stop_if_interrupted();
             }
-            row_.read(i);
             const double c = counts_[i];
+            const bool quick = quick_for(c);
+            quick ? read_places(i) : row_.read(i);
             const bool cut = spread_ == Spread::cut;
             const double own = cut || chosen[i] < 0 ? c * spreads_[i] : 0.0;
             const bool placed = chosen[i] >= 0;
@@ -211,18 +129,20 @@ class Clusters {
             } else if (!stands) {
                 change(at, i, -1.0);
             }
-            gains(i);
-            if (stands) {
-                gain_[at] = gain_without(at, i);
+            quick ? quick_gains(i) : gains(i);
+            if (quick && stands && spread_ == Spread::entropic && stays_for_sure(at)) {
+                continue;
             }
-            std::size_t best = at;
+            if (stands) {
+                gain_[at] = quick ? quick_gain_without(at, i) : gain_without(at, i);
+            }
             const double scale = cut ? own : c * heaviest_;
-            double limit = placed ? 1e-11 * (std::abs(gain_[best]) + scale) : 0.0;
-            for (std::size_t k = 0; k < k_; ++k) {
-                if (gain_[k] > gain_[best] + limit) {
-                    best = k;
-                    limit = 0.0;
-                }
+            const double limit = placed ? 1e-11 * (std::abs(gain_[at]) + scale) : 0.0;
+            std::size_t best = at;
+            const double most = greatest(gain_.data(), k_);
+            if (most > gain_[at] + limit) {
+                best = static_cast<std::size_t>(std::find(gain_.begin(), gain_.end(), most) -
+                                                gain_.begin());
             }
             if (stands && best == at) {
                 if (cut) {
@@ -232,13 +152,13 @@ class Clusters {
                 continue;
             }
             if (stands) {
-                change(at, i, -1.0);
+                quick ? quick_change(at, i, -1.0) : change(at, i, -1.0);
             }
             if (!placed || best != at) {
                 chosen[i] = static_cast<std::int64_t>(best);
                 moved = true;
             }
-            change(best, i, 1.0);
+            quick ? quick_change(best, i, 1.0) : change(best, i, 1.0);
         }
     }
 
@@ -273,9 +193,14 @@ class Clusters {
 
     double f(double x) const {
         if (!table_.empty()) {
-            return table_[static_cast<std::size_t>(x)];
+            return table_[static_cast<std::size_t>(static_cast<std::int64_t>(x))];
         }
         return spread_ == Spread::entropic ? xlogx(x) : std::pow(x, power_);
+    }
+
+    // f(x + 1) - f(x) of a whole number.
+    double growth_of(double x) const {
+        return growth_[static_cast<std::size_t>(static_cast<std::int64_t>(x))];
     }
 
     double root(double x) const { return powers() ? std::pow(x, 1.0 / power_) : std::sqrt(x); }
@@ -300,6 +225,15 @@ class Clusters {
         return sum;
     }
 
+    // The same of the row in places_.
+    double spread_of_places(std::size_t i) const {
+        double sum = 0.0;
+        for (std::size_t u = 0; u < in_.m; ++u) {
+            sum += places_[u] == place_missing ? 0.0 : in_.weights[u];
+        }
+        return spread_ != Spread::cut ? sum : degrees_[i] > 0.0 ? sum / degrees_[i] : 0.0;
+    }
+
     double kept_of_block(std::size_t u, std::size_t k) const {
         if (spread_ == Spread::norm) {
             return norms_[u * width_ + k];
@@ -310,13 +244,57 @@ class Clusters {
         }
         double sum = 0.0;
         for (auto t = in_.first_cluster(u); t < in_.first_cluster(u + 1); ++t) {
-            sum += xlogx(sums_[t * width_ + k]);
+            sum += f(sums_[t * width_ + k]);
         }
-        return sum - xlogx(p);
+        return sum - f(p);
+    }
+
+    // Counts the labels in empty clusters, if all sums are of whole numbers.
+    void build_whole(std::span<const std::int64_t> chosen) {
+        for (std::size_t i = 0; i < in_.n; ++i) {
+            if (chosen[i] < 0) {
+                continue;
+            }
+            const auto k = static_cast<std::size_t>(chosen[i]);
+            const double c = counts_[i];
+            read_places(i);
+            for (std::size_t u = 0; u < in_.m; ++u) {
+                if (places_[u] >= 0) {
+                    sums_[static_cast<std::size_t>(places_[u]) + k] += c;
+                } else if (places_[u] == place_noise) {
+                    squares_[u * width_ + k] += c;
+                }
+                present_[u * width_ + k] += places_[u] == place_missing ? 0.0 : c;
+            }
+            if (spread_ == Spread::cut) {
+                take_degree(k, c, degrees_[i]);
+            }
+            constant_ += c * spreads_[i];
+        }
+        if (spread_ == Spread::norm) {
+            alone_ = squares_;
+        }
+        for (std::size_t u = 0; u < in_.m; ++u) {
+            for (auto t = in_.first_cluster(u); t < in_.first_cluster(u + 1); ++t) {
+                for (std::size_t k = 0; k < width_; ++k) {
+                    const double s = sums_[t * width_ + k];
+                    squares_[u * width_ + k] += s * s;
+                }
+            }
+            for (std::size_t k = 0; spread_ == Spread::norm && k < width_; ++k) {
+                take_norm(u, k);
+            }
+        }
+        if (counted()) {
+            std::transform(sums_.begin(), sums_.end(), joined_sums_.begin(),
+                           [this](double s) { return growth_of(s); });
+            std::transform(present_.begin(), present_.end(), joined_present_.begin(),
+                           [this](double p) { return -growth_of(p); });
+        }
     }
 
     // Puts all copies of row i, the current one, into cluster k (sign 1) or takes them out (sign -1).
-    void change(std::size_t k, std::size_t i, double sign) {
+    void change(std::size_t k, std::size_t i, double sign, bool building = false) {
         const double c = sign * counts_[i];
         for (const RowBlock& block : row_.blocks) {
             const bool alone = block.begin == block.end;
@@ -328,14 +306,14 @@ class Clusters {
                 square += growth(s, after);
                 sums_[place] = after;
                 if (counted()) {
-                    joined_sums_[place] = f(after + 1.0) - f(after);
+                    joined_sums_[place] = growth_of(after);
                 }
             }
             const std::size_t at = block.member * width_ + k;
             present_[at] += c;
             squares_[at] = std::max(squares_[at] + square, 0.0);
             if (counted()) {
-                joined_present_[at] = f(present_[at]) - f(present_[at] + 1.0);
+                joined_present_[at] = -growth_of(present_[at]);
             }
             if (spread_ == Spread::norm) {
                 alone_[at] += alone ? c : 0.0;
@@ -344,9 +322,39 @@ class Clusters {
         }
         if (spread_ == Spread::cut) {
             take_degree(k, c, degrees_[i]);
-            if (!building_) {
+            if (!building) {
                 kept_[k] = kept_of(k);
             }
+        }
+    }
+
+    // The same of the row in places_.
+    void quick_change(std::size_t k, std::size_t i, double sign) {
+        const double c = sign * counts_[i];
+        for (std::size_t u = 0; u < in_.m; ++u) {
+            if (places_[u] == place_missing) {
+                continue;
+            }
+            const std::size_t at = u * width_ + k;
+            double square = c;
+            if (places_[u] != place_noise) {
+                double& sum = sums_[static_cast<std::size_t>(places_[u]) + k];
+                const double after = sum + c;
+                square = (after - sum) * (after + sum);
+                sum = after;
+                if (counted()) {
+                    joined_sums_[static_cast<std::size_t>(places_[u]) + k] = growth_of(after);
+                }
+            }
+            present_[at] += c;
+            squares_[at] += square;
+            if (counted()) {
+                joined_present_[at] = -growth_of(present_[at]);
+            }
+        }
+        if (spread_ == Spread::cut) {
+            take_degree(k, c, degrees_[i]);
+            kept_[k] = kept_of(k);
         }
     }
 
@@ -382,16 +390,6 @@ class Clusters {
         std::fill(gain_.begin(), gain_.end(), 0.0);
         if (spread_ != Spread::entropic && !powers()) {
             gains_square(counts_[i]);
-        } else if (counted() && counts_[i] == 1.0) {
-            const RowGains in{row_.blocks,
-                              row_.entries.data(),
-                              in_.weights.data(),
-                              joined_sums_.data(),
-                              nullptr,
-                              joined_present_.data(),
-                              1.0,
-                              width_};
-            entropic_gains(in, gain_.data());
         } else {
             for (const RowBlock& block : row_.blocks) {
                 spread_ == Spread::entropic ? gains_entropic(block, counts_[i])
@@ -399,18 +397,97 @@ class Clusters {
             }
         }
         if (spread_ == Spread::cut) {
-            const double d = counts_[i] * degrees_[i];
-            for (std::size_t k = 0; k < k_; ++k) {
-                gain_[k] = cut_gain(gain_[k], kept_[k], degree_[k], d);
-            }
+            cut_gains_of(kept_.data(), degree_.data(), counts_[i] * degrees_[i], width_, gain_.data());
         }
     }
 
-    // The gain of cluster k, which holds row i, the current one, if the row were not there: of whole numbers.
+    // Whether a row of c copies is read as places: labels are hard, and c is one if entropies are of one object more.
+    bool quick_for(double c) const {
+        return whole() && spread_ != Spread::norm && (spread_ != Spread::entropic || c == 1.0);
+    }
+
+    void read_places(std::size_t i) {
+        with_codes(in_, [&]<class Code>(const Code* codes) {
+            const Code* row = codes + i * in_.m;
+            for (std::size_t u = 0; u < in_.m; ++u) {
+                const auto column = static_cast<std::size_t>(in_.offsets[u]) + row[u];
+                const std::int64_t reserved = row[u] == missing_code<Code> ? place_missing : place_noise;
+                const bool own = row[u] < first_reserved_code<Code>;
+                places_[u] = own ? static_cast<std::int64_t>(column * width_) : reserved;
+            }
+        });
+    }
+
+    // The same as `gains`, of the row in places_.
+    void quick_gains(std::size_t i) {
+        const bool entropic = spread_ == Spread::entropic;
+        const HardRow row{places_,
+                          in_.weights.data(),
+                          entropic ? joined_sums_.data() : sums_.data(),
+                          squares_.data(),
+                          entropic ? joined_present_.data() : present_.data(),
+                          counts_[i],
+                          width_};
+        if (entropic) {
+            entropic_row_gains(row, gain_.data());
+        } else if (spread_ == Spread::quadratic) {
+            quadratic_row_gains(row, gain_.data());
+        } else {
+            cut_row_gains(row, gain_.data());
+            cut_gains_of(kept_.data(), degree_.data(), counts_[i] * degrees_[i], width_, gain_.data());
+        }
+    }
+
+    // Whether no other cluster can win the row in places_ from cluster k, whose gain counts the row itself. Without it,
+    // each partition's gain is smaller by less than 2 log 2: f(s + 1) - f(s) grows by at most that from s - 1 to s.
+    bool stays_for_sure(std::size_t k) {
+        const double own = gain_[k];
+        gain_[k] = -std::numeric_limits<double>::infinity();
+        const double other = greatest(gain_.data(), k_);
+        gain_[k] = own;
+        return other < own - slack_ - 1e-9 * (std::abs(own) + slack_);
+    }
+
+    // The same as `gain_without`, of the row in places_.
+    double quick_gain_without(std::size_t k, std::size_t i) const {
+        const double c = counts_[i];
+        double gain = 0.0;
+        double kept = 0.0;
+        for (std::size_t u = 0; u < in_.m; ++u) {
+            const std::size_t at = u * width_ + k;
+            const double w = in_.weights[u];
+            const std::int64_t place = places_[u];
+            if (place == place_missing) {
+                kept += w * squares_[at];
+                continue;
+            }
+            const bool alone = place == place_noise;
+            const double s = alone ? 0.0 : sums_[static_cast<std::size_t>(place) + k] - c;
+            if (spread_ == Spread::entropic) {
+                const double sum = -growth_of(present_[at] - 1.0);
+                gain += w * (alone ? sum : sum + growth_of(s));
+                continue;
+            }
+            const double crossed = alone ? c : c * (2.0 * s + c);
+            if (spread_ == Spread::cut) {
+                gain += w * crossed;
+                kept += w * (squares_[at] - crossed);
+            } else {
+                gain += quadratic_gain(w, crossed, squares_[at] - crossed, present_[at] - c, c);
+            }
+        }
+        if (spread_ != Spread::cut) {
+            return gain;
+        }
+        const double degree = held_[k] - c > 0.0 ? std::max(degree_[k] - c * degrees_[i], 0.0) : 0.0;
+        return cut_gain(gain, kept, degree, c * degrees_[i]);
+    }
+
+    // The gain of cluster k, which holds row i, the current one, if the row were not there: of entropies and norms
+    // of whole numbers.
     double gain_without(std::size_t k, std::size_t i) {
         const double c = counts_[i];
         double gain = 0.0;
-        std::fill(taken_.begin(), taken_.end(), 0.0);
         for (const RowBlock& block : row_.blocks) {
             const double w = in_.weights[block.member];
             const std::size_t at = block.member * width_ + k;
@@ -424,24 +501,9 @@ class Clusters {
             }
             const double crossed = alone ? c : c * (2.0 * s + c);
             const double square = squares_[at] - crossed;
-            if (spread_ == Spread::cut) {
-                gain += w * crossed;
-                taken_[block.member] = crossed;
-            } else if (spread_ == Spread::norm) {
-                gain += norm_gain(w, crossed, square, std::sqrt(square));
-            } else {
-                gain += quadratic_gain(w, crossed, square, p, c);
-            }
+            gain += norm_gain(w, crossed, square, std::sqrt(square));
         }
-        if (spread_ != Spread::cut) {
-            return gain;
-        }
-        double kept = 0.0;
-        for (std::size_t u = 0; u < in_.m; ++u) {
-            kept += in_.weights[u] * (squares_[u * width_ + k] - taken_[u]);
-        }
-        const double degree = held_[k] - c > 0.0 ? std::max(degree_[k] - c * degrees_[i], 0.0) : 0.0;
-        return cut_gain(gain, kept, degree, c * degrees_[i]);
+        return gain;
     }
 
     void gains_entropic(const RowBlock& block, double c) {
@@ -509,15 +571,16 @@ class Clusters {
     // T x width and m x width, of entropies of whole numbers: what one object more adds.
     std::vector<double> joined_sums_;
     std::vector<double> joined_present_;
-    bool building_ = false;
     std::vector<double> kept_;  // K, of cut: sum over partitions of weight times squares
     std::vector<double> degree_;  // K, of cut
     std::vector<double> held_;  // K, of cut: objects
     std::vector<double> gain_;
     std::vector<double> cross_;
-    std::vector<double> taken_;  // m
+    std::vector<std::int64_t> places_;  // m: of the current row, see row_gains.h
     double heaviest_;  // of the weights of the partitions
+    double slack_;  // of stays_for_sure
     std::vector<double> table_;  // f of whole numbers, if hard
+    std::vector<double> growth_;  // the differences of table_, of entropies
     double constant_ = 0.0;
 };
 

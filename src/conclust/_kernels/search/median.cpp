@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "base/clones.h"
 #include "base/interrupt.h"
+#include "base/pack.h"
 
 namespace conclust {
 
@@ -11,6 +14,40 @@ namespace {
 
 // A gain is a difference; it counts when it is above this share of its terms. Less is rounding.
 constexpr double negligible = 1e-11;
+
+// The sum of some rows of a table, each times a factor, in packs that stay in registers.
+template <std::size_t packs>
+CONCLUST_INLINE void add_some(const double* const* rows, const double* factors, std::size_t count,
+                              std::size_t begin, double* out) {
+    Pack sums[packs];
+    for (std::size_t p = 0; p < packs; ++p) {
+        sums[p] = spread(0.0);
+    }
+    for (std::size_t e = 0; e < count; ++e) {
+        const Pack factor = spread(factors[e]);
+        for (std::size_t p = 0; p < packs; ++p) {
+            sums[p] += factor * load(rows[e] + begin + p * pack_lanes);
+        }
+    }
+    for (std::size_t p = 0; p < packs; ++p) {
+        store(out + begin + p * pack_lanes, sums[p]);
+    }
+}
+
+// width: a multiple of four.
+CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, std::size_t count,
+                              std::size_t width, double* out) {
+    std::size_t c = 0;
+    for (; c + 4 * pack_lanes <= width; c += 4 * pack_lanes) {
+        add_some<4>(rows, factors, count, c, out);
+    }
+    switch ((width - c) / pack_lanes) {
+        case 3: add_some<3>(rows, factors, count, c, out); break;
+        case 2: add_some<2>(rows, factors, count, c, out); break;
+        case 1: add_some<1>(rows, factors, count, c, out); break;
+        default: break;
+    }
+}
 
 }  // namespace
 
@@ -36,24 +73,23 @@ PartitionSearch::PartitionSearch(std::span<const std::int64_t> starts,
     }
 }
 
-double PartitionSearch::value(double q, double mass) const {
+inline double PartitionSearch::value(double q, double mass) const {
     if (mass <= 0.0) {
         return 0.0;
     }
-    const double average = q / mass;
-    switch (criterion_) {
-        case Criterion::additive: return 0.5 * q;
-        case Criterion::averaged: return average;
-        case Criterion::explained: return average * std::abs(average);
+    if (criterion_ == Criterion::additive) {  // most searches: without the division
+        return 0.5 * q;
     }
-    return average;
+    const double average = q / mass;
+    return criterion_ == Criterion::averaged ? average : average * std::abs(average);
 }
 
 void PartitionSearch::reserve(std::size_t clusters) {
     if (clusters <= stride_) {
         return;
     }
-    const std::size_t stride = std::max(clusters, 2 * stride_);
+    const std::size_t stride =
+        (std::max(clusters, 2 * stride_) + pack_lanes - 1) / pack_lanes * pack_lanes;
     std::vector<double> sums(n_columns_ * stride, 0.0);
     for (std::size_t t = 0; t < n_columns_; ++t) {
         std::copy_n(sums_.begin() + t * stride_, used_, sums.begin() + t * stride);
@@ -61,6 +97,7 @@ void PartitionSearch::reserve(std::size_t clusters) {
     sums_.swap(sums);
     stride_ = stride;
     q_.resize(stride, 0.0);
+    now_.resize(stride, 0.0);
     size_.resize(stride, 0.0);
     score_.resize(stride, 0.0);
     units_.resize(stride, 0);
@@ -90,6 +127,9 @@ void PartitionSearch::bar(std::size_t unit) {
 void PartitionSearch::set(std::span<const std::int64_t> labels, std::size_t k) {
     std::copy(labels.begin(), labels.end(), labels_.begin());
     used_ = 0;
+    if (k < stride_ / 4) {  // rows of many clusters that are gone would be far apart
+        stride_ = 0;
+    }
     reserve(k);
     used_ = k;
     std::fill(sums_.begin(), sums_.end(), 0.0);
@@ -116,15 +156,14 @@ void PartitionSearch::set(std::span<const std::int64_t> labels, std::size_t k) {
 }
 
 void PartitionSearch::scores(std::size_t unit) {
-    std::fill_n(score_.begin(), used_, 0.0);
-    double* const score = score_.data();
+    rows_.clear();
+    factors_.clear();
     for (std::int64_t e = starts_[unit]; e < starts_[unit + 1]; ++e) {
-        const double factor = weights_[columns_[e]] * values_[e];
-        const double* const row = sums_.data() + columns_[e] * stride_;
-        for (std::size_t c = 0; c < used_; ++c) {
-            score[c] += factor * row[c];
-        }
+        factors_.push_back(weights_[columns_[e]] * values_[e]);
+        rows_.push_back(sums_.data() + columns_[e] * stride_);
     }
+    const std::size_t width = (used_ + pack_lanes - 1) / pack_lanes * pack_lanes;
+    add_rows(rows_.data(), factors_.data(), rows_.size(), width, score_.data());
 }
 
 void PartitionSearch::move(std::size_t unit, std::size_t cluster, double sign) {
@@ -145,6 +184,9 @@ void PartitionSearch::move(std::size_t unit, std::size_t cluster, double sign) {
 std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
     std::size_t moves = 0;
     std::size_t seen = 0;
+    for (std::size_t c = 0; c < used_; ++c) {
+        now_[c] = value(q_[c], size_[c]);
+    }
     for (const std::int64_t unit : order) {
         if (seen++ % 256 == 0) {
             stop_if_interrupted();
@@ -161,7 +203,7 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
         if (old >= 0) {
             q_left = q_[old] - 2.0 * m * (score_[old] - m * self_[i]) - inner;
             left = value(units_[old] == 1 ? 0.0 : q_left, units_[old] == 1 ? 0.0 : size_[old] - m) -
-                   value(q_[old], size_[old]);
+                   now_[old];
         }
         double best = 0.0, q_best = 0.0;
         std::int64_t to = old;
@@ -175,8 +217,11 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
                 continue;
             }
             const double q = q_[c] + 2.0 * m * score_[c] + inner;
-            const double now = value(q_[c], size_[c]), then = value(q, size_[c] + m);
+            const double now = now_[c], then = value(q, size_[c] + m);
             const double gain = left + then - now;
+            if (to >= 0 && !(gain > best)) {
+                continue;
+            }
             const double rounding = negligible * (std::abs(now) + std::abs(then) + std::abs(left));
             if (to < 0 || gain > best + rounding) {
                 best = gain;
@@ -207,9 +252,11 @@ std::size_t PartitionSearch::transfer(std::span<const std::int64_t> order) {
         if (old >= 0) {
             q_[old] = q_left;
             move(i, static_cast<std::size_t>(old), -1.0);
+            now_[old] = value(q_[old], size_[old]);
         }
         move(i, static_cast<std::size_t>(to), 1.0);
         q_[to] = q_best;
+        now_[to] = value(q_[to], size_[to]);
         labels_[i] = to;
         ++moves;
     }
@@ -238,19 +285,37 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     compact();
     const std::size_t n = used_;
     std::vector<double> cross(n * n, 0.0);
-    std::vector<std::size_t> there;
+    // The clusters that each column meets, and their sums; then the columns of each cluster in turn, so that one row
+    // of `cross` is written at a time.
+    std::vector<std::size_t> ends(n_columns_), met;
+    std::vector<double> held;
     for (std::size_t t = 0; t < n_columns_; ++t) {
         const double* const row = sums_.data() + t * stride_;
-        there.clear();
         for (std::size_t c = 0; c < n; ++c) {
             if (row[c] != 0.0) {
-                there.push_back(c);
+                met.push_back(c);
+                held.push_back(row[c]);
             }
         }
-        for (const std::size_t c : there) {
-            const double factor = weights_[t] * row[c];
-            for (const std::size_t d : there) {
-                cross[c * n + d] += factor * row[d];
+        ends[t] = met.size();
+    }
+    for (std::size_t c = 0; c < n; ++c) {
+        double* const to = cross.data() + c * n;
+        for (std::size_t t = 0; t < n_columns_; ++t) {
+            const double own = sums_[t * stride_ + c];
+            if (own == 0.0) {
+                continue;
+            }
+            const double factor = weights_[t] * own;
+            const std::size_t begin = t == 0 ? 0 : ends[t - 1];
+            if (ends[t] - begin == n) {
+                for (std::size_t d = 0; d < n; ++d) {
+                    to[d] += factor * held[begin + d];
+                }
+                continue;
+            }
+            for (std::size_t e = begin; e < ends[t]; ++e) {
+                to[met[e]] += factor * held[e];
             }
         }
     }
@@ -269,15 +334,22 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     std::vector<double> best(n);
     std::vector<std::int64_t> partner(n, -1);
     std::vector<std::size_t> into(n);
-    std::vector<char> gone(n, 0);
+    std::vector<std::size_t> alive(n);  // clusters that are left, rising
+    std::iota(alive.begin(), alive.end(), std::size_t{0});
+    // Of two clusters, the row of the one that grew last has their similarity.
+    std::vector<std::size_t> grown(n, 0);
+    const auto between = [&](std::size_t c, std::size_t d) {
+        return grown[d] > grown[c] ? cross[d * n + c] : cross[c * n + d];
+    };
     const auto gain = [&](std::size_t c, std::size_t d) {
-        return value(q_[c] + q_[d] + 2.0 * cross[c * n + d], size_[c] + size_[d]) -
-               value(q_[c], size_[c]) - value(q_[d], size_[d]);
+        return value(q_[c] + q_[d] + 2.0 * between(c, d), size_[c] + size_[d]) - value(q_[c], size_[c]) -
+               value(q_[d], size_[d]);
     };
     const auto search = [&](std::size_t c) {
         partner[c] = -1;
-        for (std::size_t d = c + 1; d < n; ++d) {
-            if (!gone[d] && allowed(c, d)) {
+        for (auto at = std::upper_bound(alive.begin(), alive.end(), c); at != alive.end(); ++at) {
+            const std::size_t d = *at;
+            if (allowed(c, d)) {
                 const double found = gain(c, d);
                 if (partner[c] < 0 || found > best[c]) {
                     best[c] = found;
@@ -288,6 +360,9 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     };
     for (std::size_t c = 0; c < n; ++c) {
         into[c] = c;
+        now_[c] = value(q_[c], size_[c]);
+    }
+    for (std::size_t c = 0; c < n; ++c) {
         search(c);
     }
     std::size_t left = n;
@@ -295,8 +370,8 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
         stop_if_interrupted(
             done_of_shrinking(static_cast<std::ptrdiff_t>(n - left), static_cast<std::ptrdiff_t>(n)));
         std::size_t c = n;
-        for (std::size_t x = 0; x < n; ++x) {
-            if (!gone[x] && partner[x] >= 0 && (c == n || best[x] > best[c])) {
+        for (const std::size_t x : alive) {
+            if (partner[x] >= 0 && (c == n || best[x] > best[c])) {
                 c = x;
             }
         }
@@ -304,27 +379,27 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
             break;
         }
         const auto d = static_cast<std::size_t>(partner[c]);
-        const double scale = std::abs(value(q_[c], size_[c])) + std::abs(value(q_[d], size_[d])) +
-                             std::abs(cross[c * n + d]);
+        const double scale = std::abs(now_[c]) + std::abs(now_[d]) + std::abs(between(c, d));
         if (k == 0 && best[c] <= negligible * scale) {
             break;
         }
-        q_[c] += q_[d] + 2.0 * cross[c * n + d];
+        q_[c] += q_[d] + 2.0 * between(c, d);
         size_[c] += size_[d];
-        gone[d] = 1;
+        now_[c] = value(q_[c], size_[c]);
+        alive.erase(std::lower_bound(alive.begin(), alive.end(), d));
         into[d] = c;
         --left;
-        for (std::size_t x = 0; x < n; ++x) {
-            cross[c * n + x] += cross[d * n + x];
-            cross[x * n + c] = cross[c * n + x];
+        for (const std::size_t x : alive) {
+            cross[c * n + x] = between(c, x) + between(d, x);
         }
+        grown[c] = n - left;
         for (std::size_t x = 0; !apart.empty() && x < n; ++x) {
             apart[c * n + x] |= apart[d * n + x];
             apart[x * n + c] = apart[c * n + x];
         }
         search(c);
-        for (std::size_t x = 0; x < n; ++x) {
-            if (gone[x] || x == c) {
+        for (const std::size_t x : alive) {
+            if (x == c) {
                 continue;
             }
             const auto p = partner[x];
@@ -372,44 +447,72 @@ std::size_t PartitionSearch::n_clusters() const {
 
 namespace {
 
-double extracted(const double* a, std::size_t n, const double* mass, const std::uint8_t* alive,
-                 std::size_t start, std::uint8_t* members) {
-    std::fill_n(members, n, std::uint8_t{0});
-    std::vector<double> sum(n, 0.0);  // similarity of an object of the unit to all objects of S
-    const auto change = [&](std::size_t i, double sign) {
-        members[i] = sign > 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            sum[j] += sign * mass[i] * a[i * n + j];
-        }
-    };
-    const auto inner = [&](std::size_t i) { return mass[i] * (mass[i] - 1.0) * a[i * n + i]; };
-    change(start, 1.0);
-    double q = inner(start), size = mass[start];
+// What the extraction of one cluster reads and changes, for all units.
+struct Extraction {
+    const double* a;
+    const double* mass;
+    const double* inner;  // q of a unit alone
+    std::size_t n;
+    double* sum;    // similarity of an object of the unit to all objects of S
+    double* sign;   // 1 for a unit that can be added, -1 for a member
+    double* own;    // of members: their part in `sum`; 0 for others
+    double* then;   // q after the move
+    double* gains;  // of the semi-average
+};
+
+CONCLUST_CLONES void change_unit(const Extraction& in, std::size_t i, double sign) {
+    in.sign[i] = -sign;
+    in.own[i] = sign > 0 ? in.mass[i] * in.a[i * in.n + i] : 0.0;
+    const double factor = sign * in.mass[i];
+    const double* row = in.a + i * in.n;
+    for (std::size_t j = 0; j < in.n; ++j) {
+        in.sum[j] += factor * row[j];
+    }
+}
+
+CONCLUST_CLONES void find_gains(const Extraction& in, double q, double size) {
+    const double average = q / size;
+    const double* __restrict__ sum = in.sum;
+    const double* __restrict__ sign = in.sign;
+    const double* __restrict__ own = in.own;
+    const double* __restrict__ mass = in.mass;
+    const double* __restrict__ inner = in.inner;
+    double* __restrict__ then = in.then;
+    double* __restrict__ gains = in.gains;
+    for (std::size_t i = 0; i < in.n; ++i) {
+        then[i] = q + sign[i] * (2.0 * mass[i] * (sum[i] - own[i]) + inner[i]);
+        gains[i] = then[i] / (size + sign[i] * mass[i]) - average;
+    }
+}
+
+double extracted(const Extraction& in, const std::uint8_t* alive, std::size_t start) {
+    const std::size_t n = in.n;
+    std::fill_n(in.sum, n, 0.0);
+    std::fill_n(in.sign, n, 1.0);
+    std::fill_n(in.own, n, 0.0);
+    change_unit(in, start, 1.0);
+    double q = in.inner[start], size = in.mass[start];
     // Each move raises the semi-average, so the loop ends. The bound guards against rounding.
     for (std::size_t step = 0; step < 20 * n + 20; ++step) {
-        double best = 0.0, q_best = q;
+        find_gains(in, q, size);
+        double best = 0.0;
         std::size_t which = n;
         for (std::size_t i = 0; i < n; ++i) {
-            if (!alive[i] || (members[i] && size <= mass[i])) {
+            const double gain = in.gains[i];
+            if (!(gain > best) || !alive[i] || (in.sign[i] < 0.0 && size <= in.mass[i])) {
                 continue;
             }
-            const double sign = members[i] ? -1.0 : 1.0;
-            const double others = members[i] ? sum[i] - mass[i] * a[i * n + i] : sum[i];
-            const double then = q + sign * (2.0 * mass[i] * others + inner(i));
-            const double gain = then / (size + sign * mass[i]) - q / size;
             if (gain > best + negligible * (std::abs(q / size) + std::abs(gain))) {
                 best = gain;
-                q_best = then;
                 which = i;
             }
         }
         if (which == n) {
             break;
         }
-        const double sign = members[which] ? -1.0 : 1.0;
-        change(which, sign);
-        size += sign * mass[which];
-        q = q_best;
+        q = in.then[which];
+        size += in.sign[which] * in.mass[which];
+        change_unit(in, which, in.sign[which]);
     }
     return q / size;
 }
@@ -420,14 +523,20 @@ double add_rem_add(std::span<const double> a, std::span<const double> mass,
                    std::span<const std::uint8_t> alive, std::span<const std::int64_t> starts,
                    std::span<std::uint8_t> members) {
     const std::size_t n = mass.size();
-    std::vector<std::uint8_t> tried(n);
+    std::vector<double> space(6 * n);
+    double* const inner = space.data();
+    for (std::size_t i = 0; i < n; ++i) {
+        inner[i] = mass[i] * (mass[i] - 1.0) * a[i * n + i];
+    }
+    const Extraction in{a.data(),      mass.data(),   inner,        n, inner + n, inner + 2 * n,
+                        inner + 3 * n, inner + 4 * n, inner + 5 * n};
     double best = 0.0;
     for (std::size_t s = 0; s < starts.size(); ++s) {
-        const double found = extracted(a.data(), n, mass.data(), alive.data(),
-                                       static_cast<std::size_t>(starts[s]), tried.data());
+        const double found = extracted(in, alive.data(), static_cast<std::size_t>(starts[s]));
         if (s == 0 || found > best + negligible * std::abs(best)) {
             best = found;
-            std::copy(tried.begin(), tried.end(), members.begin());
+            std::transform(in.sign, in.sign + n, members.begin(),
+                           [](double sign) { return static_cast<std::uint8_t>(sign < 0.0); });
         }
     }
     return best;

@@ -64,9 +64,12 @@ class PartitionSearch {
     std::vector<std::int64_t> labels_;
     std::vector<double> sums_;                // n_columns x stride_: rows of each cluster, summed
     std::vector<double> q_, size_, score_;
-    std::vector<std::int64_t> units_;         // units in each cluster
+    std::vector<const double*> rows_;         // of sums_, that the current unit reads
+    std::vector<double> factors_;             // of these rows
+    std::vector<double> now_;  // of each cluster: its part of the criterion, in a pass
+    std::vector<std::int64_t> units_;  // units in each cluster
     std::vector<std::int64_t> apart_starts_, apart_;
-    std::vector<std::uint64_t> barred_;       // the visit in which each cluster was last barred
+    std::vector<std::uint64_t> barred_;  // the visit in which each cluster was last barred
     std::uint64_t visits_ = 0;
     std::size_t n_, n_columns_, used_ = 0, stride_ = 0;
     Criterion criterion_;

@@ -1,4 +1,4 @@
-// Rows on the probability simplex: their projection on it, their largest entries.
+// Rows on the probability simplex: their projection on it, their shares, their largest entries.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,12 @@ namespace conclust {
 // Preconditions: V and X are n x k, k > 0; in each row of V no NaN or +inf, and a number above -inf;
 // scale (k) above 0. X may be V.
 void project_rows(std::span<const double> V, std::span<const double> scale, std::span<double> X);
+
+// Logarithms of weights (n x k) plus `add` (k) are reduced by the largest of their row, which is added to top (n).
+void lower_rows(std::span<double> rows, std::span<const double> add, std::span<double> top);
+
+// Rows are divided by their sums (n), which are written: of eight running sums over the columns, as NumPy adds them.
+void share_rows(std::span<double> rows, std::size_t k, std::span<double> sums);
 
 // Rows in memory of any layout: entry (i, c) is first[i * row + c * column].
 struct StridedRows {

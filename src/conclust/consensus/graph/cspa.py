@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,14 +11,16 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters
 from conclust._progress import stage
-from conclust._random import RandomStateLike
+from conclust._random import RandomStateLike, seed_sequence
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.graph.partition import Partitioner, partition_graph
+from conclust.consensus.graph.partition import Graph, Partitioner, cut_graph, read_graph
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.evidence import SparseEvidence, evidence, frequencies, nearest_pairs
+from conclust.evidence import SparseEvidence, coassociation, evidence, frequencies, nearest_pairs
 from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.transfer_cut import embedding_by_products, graph_embedding
 from conclust.trees.agglomeration import starting_clusters
 
 __all__ = ["CSPA"]
@@ -27,6 +30,8 @@ __all__ = ["CSPA"]
 _SPARSE = 0.5
 # Number of partners per row in the graph of nearest pairs, and its maximum with ties.
 _NEAREST, _WITH_TIES = 20, 40
+# Sums of the weights of a vertex stay below this where they are whole numbers (``_kernels/graph/partition.h``).
+_LARGEST_SUM = 1 << 28
 
 
 class CSPA(ConsensusClusterer):
@@ -59,7 +64,8 @@ class CSPA(ConsensusClusterer):
         graph contains the nearest pairs: each row with the 20 rows with which it shares clusters most often, at
         most 40 if tied. Soft members are then refused.
     n_init : int, default=10
-        Number of starts of the partitioner; the lowest cut is kept.
+        Number of starts of the partitioner; the lowest cut is kept. "internal" refines equal starts once, gives the five
+        lowest cuts more room, and refines the best again while that lowers it.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -103,6 +109,9 @@ class CSPA(ConsensusClusterer):
     there is room. O(n^2 N) time and O(n^2) memory for n distinct rows, up to `max_dense`. Above, the time is that of
     finding the nearest rows, and memory grows with n. On 10,000 rows of ten planted clusters with half of 20 labels
     at random, the nearest pairs give an adjusted Rand index of .996.
+
+    Counts of complete labels without weights are whole numbers: up to `max_dense` they are cut as such, in a byte or
+    two an entry, and the embedding multiplies by the indicator of the partitions instead of the matrix.
 
     Soft members whose memberships are all 0 or 1 may be cut differently from the same labels: equal rows are kept
     together only for labels. A partition of noise only separates no rows.
@@ -164,7 +173,7 @@ class CSPA(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
         W: Any
-        evidence = read_pairs(
+        given = read_pairs(
             self.pairs,
             ensemble,
             observed,
@@ -173,29 +182,71 @@ class CSPA(ConsensusClusterer):
             n_jobs=self.n_jobs,
             apart=True,
         )
-        if evidence is None:
-            W, sizes, vertex = self._all_pairs(ensemble)
+        unit, embed = 1.0, None
+        if given is None:
+            same = starting_clusters(ensemble, mute=True)
+            sizes, vertex = same.masses, same.inverse
+            dtype = self._count_type(same)
+            if len(same) > self.max_dense:
+                W = read_graph(self._nearest(same))
+            elif dtype is not None:
+                unit = float(ensemble.n_partitions)
+                W, embed = self._counts(same, dtype)
+            else:
+                W = read_graph(self._all_pairs(same))
         else:
-            W = evidence.to_scipy()
+            W = read_graph(given.to_scipy())
             sizes, vertex = np.ones(ensemble.n_samples), np.arange(ensemble.n_samples)
-        parts = partition_graph(
-            W,
+        parts = cut_graph(
+            Graph(W, sizes, embed),
             min(self.n_clusters, len(sizes)),
             balance=self.balance,
             method=self.partitioner,
-            vertex_weights=sizes,
             n_init=self.n_init,
-            random_state=self.random_state,
+            root=seed_sequence(self.random_state, "CSPA"),
+            merged=True,
         )
-        self.objective_ = parts.cut
+        self.objective_ = parts.cut / unit
         return parts.labels[vertex]
 
-    def _all_pairs(self, ensemble: Ensemble) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
-        """Return the graph of the distinct rows of labels, their sizes, and the row of each object."""
-        same = starting_clusters(ensemble, mute=True)
-        n = len(same)
-        if n > self.max_dense:
-            return self._nearest(same), same.masses, same.inverse
+    def _count_type(self, same: DistinctRows) -> type[np.unsignedinteger[Any]] | None:
+        """Return the type of the weights if they are whole numbers of at most two bytes, else None."""
+        ensemble, most = same.ensemble, int(same.counts.max())
+        whole = not (ensemble.is_soft or ensemble.has_missing) and ensemble.weights is None
+        largest = ensemble.n_partitions * most**2
+        fits = largest <= np.iinfo(np.uint16).max
+        fits &= ensemble.n_partitions * most * same.n_objects < _LARGEST_SUM
+        if not (self.partitioner == "internal" and whole and fits):
+            return None
+        return np.uint8 if largest <= np.iinfo(np.uint8).max else np.uint16
+
+    def _counts(
+        self, same: DistinctRows, dtype: type[np.unsignedinteger[Any]]
+    ) -> tuple[NDArray[Any], Callable[[np.random.Generator], NDArray[np.float64]]]:
+        """Return N times the weights of the graph of the distinct rows, and the function that embeds it."""
+        n, sizes = len(same), same.masses
+        counts = coassociation(same.ensemble, dtype=dtype, max_dense=None, n_jobs=self.n_jobs)
+        together = counts.diagonal() * sizes**2
+        np.fill_diagonal(counts, 0)
+        if same.counts.max() > 1:
+            whole = same.counts.astype(dtype)
+            counts *= whole[:, np.newaxis]
+            counts *= whole
+        k = min(self.n_clusters, n)
+        indicator = IndicatorProducts.of(same.ensemble)
+
+        def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+            sums = indicator.sums((sizes * v)[:, np.newaxis])
+            return np.asarray(sizes * indicator.times(sums)[:, 0] - together * v)
+
+        def embed(rng: np.random.Generator) -> NDArray[np.float64]:
+            rows = embedding_by_products(product, n, k, rng)
+            return graph_embedding(counts.astype(np.float64), k, rng) if rows is None else rows
+
+        return counts, embed
+
+    def _all_pairs(self, same: DistinctRows) -> Any:
+        """Return the graph of the distinct rows of labels, weighted by their objects."""
         p = frequencies(*evidence(same.ensemble, max_dense=None, n_jobs=self.n_jobs))
         np.fill_diagonal(p, 0.0)
         unobserved = np.isnan(p)
@@ -206,11 +257,9 @@ class CSPA(ConsensusClusterer):
                 EvidenceWarning,
             )
             p[unobserved] = 0.0
-        sizes = same.masses
-        p *= sizes[:, None]
-        p *= sizes
-        few = np.count_nonzero(p) < _SPARSE * p.size
-        return (sp.csr_array(p) if few else p), sizes, same.inverse
+        p *= same.masses[:, None]
+        p *= same.masses
+        return sp.csr_array(p) if np.count_nonzero(p) < _SPARSE * p.size else p
 
     def _nearest(self, same: DistinctRows) -> sp.csr_array:
         """Return the graph of each row and its nearest ones, weighted by their objects."""

@@ -6,22 +6,21 @@ Rows are read in blocks, and may be computed when they are read: an embedding of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._kernels import lloyd_round
+from conclust._kernels import lloyd_round, seed_points
 from conclust._progress import rounds
 from conclust._random import generator
-from conclust.consensus.restarts import best_of_restarts
+from conclust.consensus.restarts import ON_A_PART, best_of_restarts
 
 __all__ = ["Points", "Rows", "kmeans", "kmeans_labels", "nearest_center"]
 
 _BLOCK = 1 << 14
-# Maximum number of distances stored by k-means++.
-_KEPT = 1 << 22
 
 
 class Rows(Protocol):
@@ -52,7 +51,6 @@ class Points:
     values: Rows
     mass: NDArray[np.float64]
     always: int = 0
-    _known: dict[int, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.values.shape[0] - self.always
@@ -84,16 +82,10 @@ class Points:
         indices = np.concatenate([np.sort(objects), np.arange(len(self), len(self.mass))])
         return Points(self.values[indices], self.mass[indices], self.always), indices
 
-    def distances(self, i: int) -> NDArray[np.float64]:
-        """Return the squared distances to point i, cached because k-means++ reads some repeatedly."""
-        squares = self._known.get(i)
-        if squares is None:
-            values = self.values[:]
-            apart = values - values[i]
-            squares = np.einsum("ij,ij->i", apart, apart)
-            if (len(self._known) + 1) * squares.size <= _KEPT:
-                self._known[i] = squares
-        return squares
+    @cached_property
+    def columns(self) -> NDArray[np.float64]:
+        """The points side by side, (d, n)."""
+        return np.ascontiguousarray(self.values[:].T)
 
 
 def kmeans(
@@ -119,7 +111,7 @@ def kmeans(
     ndarray of shape (at most k, d)
         The centers.
     """
-    return best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1).centers
+    return _best(points, k, seed, n_init, max_iter).centers
 
 
 def kmeans_labels(
@@ -132,8 +124,15 @@ def kmeans_labels(
     ndarray of int64 of shape (n_objects,)
         Index of the center of each object, without the points that are not objects.
     """
-    best = best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1)
-    return best.labels[: len(points)]
+    return _best(points, k, seed, n_init, max_iter).labels[: len(points)]
+
+
+def _best(
+    points: Points, k: int, seed: np.random.SeedSequence, n_init: int, max_iter: int
+) -> _Found:
+    if len(points) <= ON_A_PART:  # every start reads them
+        points = points.held()
+    return best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1)
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,6 @@ class _Search:
 
     def begin(self, points: Points, start: int, seed: int) -> _Found:
         """Iterate from centers drawn by k-means++."""
-        points = points.held()
         centers = _seeds(points, self.k, generator(seed))
         return _lloyd(points, centers, self.max_iter)
 
@@ -177,26 +175,12 @@ def nearest_center(
 
 def _seeds(points: Points, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw distinct centers by k-means++; fewer than k if there are fewer distinct points."""
-    mass = points.mass
-    chosen = _draw(mass, 1, rng)
-    distances = points.distances(chosen[0])
-    for _ in range(1, k):
-        far = np.where(distances > 1e-12, distances * mass, 0.0)
-        if not far.any():
-            break
-        # The best of a few draws, as in scikit-learn.
-        draws = _draw(far, 2 + int(np.log(k)), rng)
-        options = [np.minimum(distances, points.distances(i)) for i in draws]
-        best = int(np.argmin([option @ mass for option in options]))
-        chosen.append(draws[best])
-        distances = options[best]
-    return points.values[chosen].copy()
-
-
-def _draw(mass: NDArray[np.float64], count: int, rng: np.random.Generator) -> list[int]:
-    sums = np.cumsum(mass)
-    places = np.searchsorted(sums, rng.random(count) * sums[-1], side="right")
-    return [min(int(i), len(mass) - 1) for i in places]
+    # The best of a few draws, as in scikit-learn.
+    options = 2 + int(np.log(k))
+    chosen = np.empty(k, dtype=np.int64)
+    uniform = rng.random(1 + (k - 1) * options)
+    count = seed_points(points.columns, np.ascontiguousarray(points.mass), uniform, options, chosen)
+    return points.values[chosen[:count]]
 
 
 @dataclass

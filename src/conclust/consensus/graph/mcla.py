@@ -18,8 +18,9 @@ from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
+from conclust.spectra.indicator import IndicatorProducts
 
-__all__ = ["MCLA", "associations", "associations_in_block"]
+__all__ = ["MCLA", "associations_in_block", "associations_of"]
 
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
@@ -160,8 +161,7 @@ class MCLA(PlacingClusterer):
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         meta = self._group_clusters(ensemble, self.random_state)
-        present = ensemble.present if ensemble.has_missing else None
-        return associations(ensemble.indicator, present, meta, ensemble.offsets)
+        return associations_of(ensemble, meta)
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         return Answer(associations_in_block, (self._group_clusters(labels, seed),))
@@ -206,9 +206,9 @@ class MCLA(PlacingClusterer):
         self.meta_clusters_[assigned] = place[self.meta_clusters_[assigned]]
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        B = indicator_of(codes, self._offsets)
+        masses = np.asarray(indicator_of(codes, self._offsets) @ self._meta)
         present = codes != missing_code(codes.dtype)
-        return associations(B, present, self._meta, self._offsets)
+        return _associations(masses, present, self._meta, self._offsets)
 
 
 def _starts(n_init: int, size: int) -> int:
@@ -216,14 +216,25 @@ def _starts(n_init: int, size: int) -> int:
     return max(1, math.ceil(n_init * min(1.0, _ALL_STARTS / size)))
 
 
-def associations(
-    B: sp.csr_array,
+def _associations(
+    masses: NDArray[np.float64],
     present: NDArray[np.bool_] | None,
     meta: NDArray[np.float64],
     offsets: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1."""
-    masses = np.asarray(B @ meta)
+    """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n, k)
+        Product of the indicator and `meta`.
+    present : ndarray of bool of shape (n, N), default=None
+        Objects that each partition observed. None: all.
+    meta : ndarray of shape (T, k)
+        Weight of each cluster in its meta-cluster.
+    offsets : ndarray of shape (N + 1,)
+        First cluster of each partition.
+    """
     clusters = over_partitions(meta, offsets)
     if present is None:
         could: NDArray[np.float64] = clusters.sum(axis=0)[None, :]
@@ -240,7 +251,12 @@ def associations(
 def associations_in_block(
     part: Part, stored: None, meta: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the `associations` of a block."""
-    ensemble = part.ensemble
+    """Return the associations of a block's objects."""
+    return associations_of(part.ensemble, meta)
+
+
+def associations_of(ensemble: Ensemble, meta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1."""
     present = ensemble.present if ensemble.has_missing else None
-    return associations(ensemble.indicator, present, meta, ensemble.offsets)
+    masses = IndicatorProducts.of(ensemble).times(meta)
+    return _associations(masses, present, meta, ensemble.offsets)

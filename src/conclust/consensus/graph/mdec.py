@@ -48,7 +48,7 @@ class MDEC(ConsensusClusterer):
         Number of restarts of k-means for the two cuts (on 5,000 of the objects; the best is finished on all).
     max_dense : int, default=20000
         Maximum number of distinct rows of labels for which "hierarchical" makes a matrix of all pairs; for more,
-        similarities are computed row by row.
+        and where that takes less time, similarities are computed row by row.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None

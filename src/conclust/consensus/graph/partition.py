@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._kernels import PartRefiner, fill_parts
+from conclust._kernels import PartRefiner, count_ties, fill_parts
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds, spawn_sequences
 from conclust._threads import one_library_thread
@@ -26,14 +26,17 @@ from conclust.spectra.transfer_cut import (
 )
 
 __all__ = [
+    "Graph",
     "GraphPartition",
     "Hypergraph",
     "Partitioner",
     "connectivity",
+    "cut_graph",
     "cut_weight",
     "part_capacity",
     "partition_graph",
     "partition_hypergraph",
+    "read_graph",
 ]
 
 Partitioner: TypeAlias = Literal["internal", "spectral", "metis"]
@@ -42,6 +45,9 @@ _MAX_PASSES = 50
 # Relaxed capacities, in mean parts, tried when parts are full; on at most _ROOMS_UP_TO vertices.
 _ROOMS = (1.3, 1.2, 1.1)
 _ROOMS_UP_TO = 5000
+# Number of starts that are refined with more room if starts are merged, and maximum number of times that the
+# best one is refined again.
+_ROOMY, _AGAIN = 5, 10
 # A sparse graph of at most _WHOLE_UP_TO vertices is refined as a dense one if it has the share
 # _WHOLE of all edges. Both make the same moves; the dense form scans the gains, the sparse one
 # keeps heaps.
@@ -133,7 +139,7 @@ def partition_graph(
     (array([0, 0, 0, 1, 1, 1]), 0.5)
     """
     owner = "partition_graph"
-    W = _read_graph(W)
+    W = read_graph(W)
     n = W.shape[0]
     check_int(k, "k", owner, high=n)
     check_real(balance, "balance", owner)
@@ -141,21 +147,69 @@ def partition_graph(
     check_int(n_init, "n_init", owner)
     mass = _read_mass(vertex_weights, n)
     root = seed_sequence(random_state, owner)
+    return cut_graph(Graph(W, mass), k, balance=balance, method=method, n_init=n_init, root=root)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Vertices and the weights of their pairs.
+
+    Attributes
+    ----------
+    weights : ndarray or csr_array of shape (n, n)
+        From `read_graph`; or whole numbers of one or two bytes with zeros on the diagonal, the sum of each row below
+        2^28, which only "internal" cuts.
+    vertex_weights : ndarray of shape (n,)
+        Non-negative weights of the vertices in the balance.
+    embed : callable or None
+        Function from a generator to the spectral embedding. None: `graph_embedding`.
+    """
+
+    weights: Any
+    vertex_weights: NDArray[np.float64]
+    embed: Callable[[np.random.Generator], NDArray[np.float64]] | None = None
+
+
+def cut_graph(
+    graph: Graph,
+    k: int,
+    *,
+    balance: float,
+    method: Partitioner,
+    n_init: int,
+    root: np.random.SeedSequence,
+    merged: bool = False,
+) -> GraphPartition:
+    """Cut a graph whose form is known to be right: see `partition_graph`.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    k, balance, method, n_init
+        As for `partition_graph`.
+    root : SeedSequence
+        Seed of the starts.
+    merged : bool, default=False
+        Whether starts that differ in the numbers of their parts only count as one, and those of the lowest cuts
+        are refined further (`_Refinement.improved`).
+    """
+    W, mass, embed = graph.weights, graph.vertex_weights, graph.embed
+    n = len(mass)
     graph_seed, *seeds = spawn_sequences(root, n_init + 1)
     capacity = part_capacity(mass, k, balance)
     if not _has_edges(W):
         return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
     stage("embedding of the graph")
-    if method == "spectral":
-        with one_library_thread():
-            rows = graph_embedding(W, k, generator(graph_seed))
+    with one_library_thread():
+        rng = generator(graph_seed)
+        rows = graph_embedding(W, k, rng) if embed is None else embed(rng)
+        if method == "spectral":
             stage("k-means on the embedding")
             labels = _by_first(
                 kmeans_labels(Points(rows, _present(mass)), k, graph_seed, n_init=n_init)
             )
             return GraphPartition(labels, cut_weight(W, labels), np.inf)
-    with one_library_thread():
-        rows = graph_embedding(W, k, generator(graph_seed))
         if is_sparse(W) and n <= _WHOLE_UP_TO and W.nnz >= _WHOLE * n * n:
             W = W.toarray()
         starts = _filled_starts(rows, k, mass, capacity, seeds)
@@ -170,7 +224,11 @@ def partition_graph(
                     partitions.append(labels)
         else:
             stage("refinement of the cut")
-            partitions = [refinement.of(labels) for labels in tracked(starts, "starts", n_init)]
+            begun = tracked(starts, "starts", n_init)
+            if merged:
+                partitions = refinement.improved(map(_by_first, begun))
+            else:
+                partitions = [refinement.of(labels) for labels in begun]
         heaviest = float((W.data if is_sparse(W) else W).max())
         labels, cut = _best(partitions, [refinement.cut(labels) for labels in partitions], heaviest)
     return GraphPartition(labels, cut, capacity)
@@ -290,10 +348,18 @@ def cut_weight(W: Any, labels: NDArray[np.int64]) -> float:
     if is_sparse(W):
         apart = np.repeat(labels, np.diff(W.indptr)) != labels[W.indices]
         return float(W.data[apart].sum()) / 2.0
-    H = np.eye(int(labels.max()) + 1)[labels]
-    ties = W @ H
+    ties = _ties(W, labels, int(labels.max()) + 1)
     between = ties.sum(axis=1) - np.take_along_axis(ties, labels[:, None], axis=1)[:, 0]
     return float(np.maximum(between, 0.0).sum()) / 2.0
+
+
+def _ties(W: Any, labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """Return the weight of each vertex to each part."""
+    if not is_sparse(W) and W.dtype.kind == "u":
+        ties = np.empty((len(labels), k))
+        count_ties(W, labels, ties)
+        return ties
+    return np.asarray(W @ np.eye(k)[labels])
 
 
 def connectivity(
@@ -302,7 +368,13 @@ def connectivity(
     """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
     vertices = np.repeat(np.arange(H.shape[0]), np.diff(H.indptr))
     k = int(labels.max()) + 1
-    edges_met = np.unique(H.indices.astype(np.int64) * k + labels[vertices]) // k
+    meetings = H.indices.astype(np.int64) * k + labels[vertices]
+    if H.shape[1] * k <= meetings.size:
+        met = np.zeros(H.shape[1] * k, dtype=np.bool_)
+        met[meetings] = True
+        edges_met = np.flatnonzero(met) // k
+    else:
+        edges_met = np.unique(meetings) // k
     parts = np.bincount(edges_met, minlength=H.shape[1])
     return float(edge_weights @ np.maximum(parts - 1, 0))
 
@@ -380,10 +452,26 @@ class _Refinement:
             if room * mean > self._capacity:
                 loose = self._moved(refined[-1], room * mean)
                 weights_of_vertices = np.where(self._mass > 0, self._mass, 1.0)[:, None]
-                ties = np.asarray(self._W @ np.eye(self._k)[loose]) / weights_of_vertices
+                ties = _ties(self._W, loose, self._k) / weights_of_vertices
                 filled = _fill(ties, self._mass, self._capacity)
                 refined.append(self._moved(filled, self._capacity))
         return refined[0] if len(refined) == 1 else min(refined, key=self.cut)
+
+    def improved(self, starts: Iterable[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+        """Refine each different start; those of the lowest cuts then with more room, and the best of them again."""
+        different: dict[bytes, NDArray[np.int64]] = {}
+        for labels in starts:
+            moved = _by_first(self._moved(labels, self._capacity))
+            different[moved.tobytes()] = moved
+        refined = sorted(different.values(), key=self.cut)
+        refined[:_ROOMY] = [self.of(labels) for labels in refined[:_ROOMY]]
+        best = min(refined, key=self.cut)
+        for _ in range(_AGAIN):
+            further = self.of(best)
+            if self.cut(further) >= self.cut(best) * (1.0 - 1e-9):
+                break
+            best = further
+        return [*refined, best]
 
     def cut(self, labels: NDArray[np.int64]) -> float:
         """Return `cut_weight`."""
@@ -399,9 +487,13 @@ class _Refinement:
             moved = labels.copy()
             refiner = _refiner(moved, self._k, self._mass, capacity)
             if is_sparse(self._W):
-                refiner.sparse(self._W.indptr, self._W.indices, self._W.data, moved)
+                passes = refiner.sparse(self._W.indptr, self._W.indices, self._W.data, moved)
+            elif self._W.dtype.kind == "u":
+                passes = refiner.counts(self._W, moved)
             else:
-                refiner.dense(self._W, moved)
+                passes = refiner.dense(self._W, moved)
+            if passes < _MAX_PASSES:  # the last pass gained nothing
+                self._moves[moved.tobytes(), capacity] = moved
             self._moves[key] = moved
         return self._moves[key]
 
@@ -454,7 +546,7 @@ def _present(mass: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum(mass, 1e-3 * mass.max()) if mass.any() else np.ones(len(mass))
 
 
-def _read_graph(W: Any) -> Any:
+def read_graph(W: Any) -> Any:
     """Check a graph; return it as contiguous float64 without a diagonal, dense or in rows."""
     graph: Any
     if is_sparse(W):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,16 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.store import is_blocked
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.blockwise import placed_blocks
-from conclust.consensus.label_rows import Centroids, RowLoss, RowMoves, cluster_rows, nearest
+from conclust.consensus.label_rows import (
+    Centroids,
+    RowClusters,
+    RowLoss,
+    RowMoves,
+    cluster_rows,
+    nearest,
+)
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
+from conclust.consensus.label_vectors.race import race_rows
 from conclust.consensus.restarts import ON_A_PART, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
@@ -28,6 +36,8 @@ __all__ = ["LabelVectorKMeans"]
 class LabelVectorKMeans(ConsensusClusterer):
     """Base of the estimators that minimise a loss of ``_kernels/search/label_vectors.h``."""
 
+    # Whether starts are compared on few objects.
+    _races: ClassVar[bool] = False
     objective_: float
     n_iter_: int
     converged_: bool
@@ -79,16 +89,9 @@ class LabelVectorKMeans(ConsensusClusterer):
         """Return the costs of a label (T, K) and of being observed (N, K), weights included."""
 
     def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
-        owner = type(self).__name__
         counting = self._counting_as(ensemble)
         weighed = ensemble if counting is None else ensemble.reweighted(counting)
-        best = cluster_rows(
-            weighed,
-            RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol),
-            self.n_init,
-            seed_sequence(self.random_state, owner),
-            thread_count(self.n_jobs, owner),
-        )
+        best = self._clustered(weighed, seed_sequence(self.random_state, type(self).__name__))
         labels = np.asarray(canonical_labels(best.labels), dtype=np.int64)
         self.n_iter_ = len(best.losses) - 1
         self.converged_ = best.converged
@@ -99,14 +102,17 @@ class LabelVectorKMeans(ConsensusClusterer):
             warn_unfinished(self, "passes")
         return labels
 
+    def _clustered(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> RowClusters:
+        moves = RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol)
+        search = race_rows if self._races else cluster_rows
+        threads = thread_count(self.n_jobs, type(self).__name__)
+        return search(ensemble, moves, self.n_init, seed, threads)
+
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        owner = type(self).__name__
         counting = self._counting_as(labels)
         weighed = labels if counting is None else labels.reweighted(counting)
         sample = weighed.sample(ON_A_PART, seed)
-        moves = RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol)
-        threads = thread_count(self.n_jobs, owner)
-        started = canonical_labels(cluster_rows(sample, moves, self.n_init, seed, threads).labels)
+        started = canonical_labels(self._clustered(sample, seed).labels)
         constant = self._constant(weighed)
 
         def costs(centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -51,8 +51,11 @@ class KCC(LabelVectorKMeans):
         Whether the utility of a partition is divided by the abs(phi(P)) of its own labels: then
         partitions with many clusters count less with "U_H" and more with the others.
     n_init : int, default=10
-        Number of starts (k-means++ on squared distances). With more than 5,000 distinct rows of labels they run on
-        5,000 objects drawn at random, and the best is continued with all.
+        Maximum number of starts (k-means++ on squared distances). All are run up to 600 distinct rows of labels, or 60 per
+        cluster if that is more. With more rows they are compared on half of that number of objects (more if labels are
+        missing, at most 5,000), drawn at random, until three of them have reached the lowest loss, and the best is
+        continued with all rows. If the starts do not agree, all of them are continued first, with up to 5,000 objects,
+        until two have reached the lowest loss.
     max_iter : int, default=100
         Maximum number of passes over all objects.
     tol : float, default=1e-6
@@ -127,6 +130,7 @@ class KCC(LabelVectorKMeans):
     array([1, 0])
     """
 
+    _races = True
     method = Method(
         title="K-means-based consensus clustering",
         n_clusters="exact",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,11 +25,12 @@ __all__ = ["CEs2", "inconsistency"]
 
 # Depth of the links below a link with which it is compared, including itself.
 _DEPTH = 4
-# Number of steps to which fractional shares are rounded: two bytes per entry.
+# Number of steps to which fractional shares are rounded: two bytes per entry. Up to _FEW_STEPS take one.
 _STEPS = 30_000
+_FEW_STEPS = 126
 # Difference below which heights, coefficients and scores are equal up to rounding.
 _SAME = 1e-9
-_BLOCK_ENTRIES = 1 << 22
+_BLOCK_ENTRIES = 1 << 20
 
 
 class CEs2(ConsensusClusterer):
@@ -47,8 +49,8 @@ class CEs2(ConsensusClusterer):
         Determinacy of a pair that a share p of the partitions puts together: the distance of p from the
         threshold over the largest one on its side (CEs2-L), or the square of that (CEs2-Q).
     max_dense : int, default=20000
-        Maximum number of distinct rows of labels, for which the evidence of all pairs is stored (two bytes each,
-        and eight for pairs within the core).
+        Maximum number of distinct rows of labels, for which the evidence of all pairs is stored (one byte each for up to
+        126 complete partitions without weights, otherwise two).
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
@@ -209,7 +211,7 @@ class _Pairs:
 
     Attributes
     ----------
-    levels : ndarray of int16 of shape (n_rows, n_rows)
+    levels : ndarray of int8 or int16 of shape (n_rows, n_rows)
         0 to `steps`; -1: no partition observed both.
     steps : int
         The level of pairs that are always together.
@@ -217,7 +219,7 @@ class _Pairs:
         Number of objects of each row.
     """
 
-    levels: NDArray[np.int16]
+    levels: NDArray[np.signedinteger[Any]]
     steps: int
     masses: NDArray[np.float64]
 
@@ -226,8 +228,9 @@ class _Pairs:
         """Count the pairs of rows."""
         stage("evidence of all pairs")
         n, steps = len(start), min(_STEPS, steps_of(start.ensemble, _STEPS))
-        levels = np.empty((n, n), dtype=np.int16)
-        for block in coassociation_blocks(start.ensemble, n_jobs=n_jobs):
+        levels = np.empty((n, n), dtype=np.int8 if steps <= _FEW_STEPS else np.int16)
+        at_once = max(1, _BLOCK_ENTRIES // n)
+        for block in coassociation_blocks(start.ensemble, block_rows=at_once, n_jobs=n_jobs):
             shares = frequencies(block.counts, block.copresence) * steps
             np.nan_to_num(shares, copy=False, nan=-1.0)
             levels[block.rows.start : block.rows.stop] = np.rint(shares)
@@ -247,25 +250,50 @@ class _Pairs:
 
         One more is counted than there are, so that a piece needs more than one similar object for a good fit.
         """
-        levels, masses = self.levels[np.ix_(some, piece)], self.masses[piece]
-        weights = (self.masses[some, None] * masses).ravel()
+        masses = self.masses[piece]
         counts = np.zeros(self.steps + 2)
-        counts += np.bincount(levels.ravel() + 1, weights, minlength=len(counts))
-        above = levels >= otsu_threshold(np.arange(self.steps + 1.0), counts[1:])
-        above &= levels >= 0
-        sums = np.where(above, levels, 0) @ masses / self.steps
-        return np.asarray(sums / (above @ masses + 1.0))
+        step = max(1, _BLOCK_ENTRIES // len(piece))
+        blocks = [some[begin : begin + step] for begin in range(0, len(some), step)]
+        for rows in blocks:
+            levels = self.levels[np.ix_(rows, piece)]
+            weights = (self.masses[rows, None] * masses).ravel()
+            counts += np.bincount(levels.ravel() + 1, weights, minlength=len(counts))
+        least = otsu_threshold(np.arange(self.steps + 1.0), counts[1:])
+        found = []
+        for rows in blocks:
+            levels = self.levels[np.ix_(rows, piece)]
+            above = levels >= least
+            above &= levels >= 0
+            sums = np.where(above, levels, 0) @ masses / self.steps
+            found.append(sums / (above @ masses + 1.0))
+        return np.concatenate(found)
+
+    def tree(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the linkage matrix of single linkage of some rows, by Prim's algorithm."""
+        n = len(rows)
+        order, similar = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        left, closest = np.arange(n), np.zeros(n, dtype=self.levels.dtype)
+        place = 0
+        for t in range(n):
+            order[t], similar[t] = left[place], closest[place]
+            left[place], closest[place] = left[n - 1 - t], closest[n - 1 - t]
+            left, closest = left[: n - 1 - t], closest[: n - 1 - t]
+            if t < n - 1:
+                # Without evidence the similarity is 0, from which `closest` starts.
+                np.maximum(closest, self.levels[rows[order[t]]].take(rows[left]), out=closest)
+                place = int(closest.argmax())
+        # The path in this order has the dendrogram of the tree.
+        return from_merges(order[:-1], order[1:], 1.0 - similar[1:] / self.steps)
 
 
 def _pieces(pairs: _Pairs, core: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Return the groups of the core: single linkage, cut where heights are out of proportion."""
-    D = np.maximum(pairs.levels[np.ix_(core, core)], 0) / -float(pairs.steps)
-    D += 1.0
-    np.fill_diagonal(D, 0.0)
-    tree = from_merges(*merges_of(D, pairs.masses[core], "single"))
-    heights, n = tree[:, 2], len(core)
+    n = len(core)
     if n == 1:
         return np.zeros(1, dtype=np.int64)
+    stage("tree of the core")
+    tree = pairs.tree(core)
+    heights = tree[:, 2]
     odd = inconsistency(tree)
     odd[heights <= _SAME] = -1.0  # links at distance 0 are never cut
     highest = heights[np.argmax(odd >= odd.max() - _SAME)] if odd.max() >= 0.0 else np.inf

@@ -87,7 +87,7 @@ class EAC(ConsensusClusterer):
     max_dense : int, default=20000
         Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry,
         3.2 GB at the default). Of more, and where that takes less time, average linkage of complete
-        labels finds the evidence row by row, in memory of the labels. The tree is the same.
+        labels finds the evidence row by row, in memory of the labels. Merges are the same, heights to 1e-12.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -279,8 +279,8 @@ class EAC(ConsensusClusterer):
 
         Complete labels have c / N = B B' / N, of which sums are found from sums of rows of B; of incomplete
         ones the mean of c_ij / N_ij is no such sum. 20,000 objects x 20 partitions of 2 to 141 clusters: 6.6
-        CPU s and 25 MB by rows, 8.6 s and 3.0 GB by the matrix. Coarse partitions take half of the time by
-        the matrix.
+        CPU s and 25 MB by rows, 8.6 s and 3.0 GB by the matrix, before rows remembered their nearest clusters.
+        Coarse partitions take half of the time by the matrix.
         """
         few = min(FEW_ROWS, self.max_dense)
         if (

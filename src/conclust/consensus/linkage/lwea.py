@@ -64,7 +64,8 @@ class LWEA(ConsensusClusterer):
         Dissimilarity of two clusters, on 1 - S; Ward on sqrt(1 - S). The papers' is "average".
     max_dense : int, default=20000
         Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry). For
-        more, single and average linkage compute similarities row by row, in memory of the size of the labels.
+        more, and where that takes less time, single and average linkage compute similarities row by row, in memory of the
+        size of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0

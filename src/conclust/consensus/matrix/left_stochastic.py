@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from conclust._arrays.simplex import project_simplex
+from conclust._kernels import project_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
@@ -181,7 +182,12 @@ class LeftStochastic(SoftConsensusClusterer):
             M = A @ leading
             plane = Plane.through(M.T @ M, M.sum(axis=0))
             to_points = leading @ plane.coordinates
-            search = _Search(lambda rows: normalized_rows(rows.ensemble) @ to_points, self)
+
+            @lru_cache(maxsize=2)  # the same rows in every start
+            def points(rows: DistinctRows) -> NDArray[np.float64]:
+                return np.asarray(normalized_rows(rows.ensemble) @ to_points)
+
+            search = _Search(points, self)
             rows = ensemble.distinct_rows()
             n_init = fewer_starts(self.n_init, rows, self.n_clusters)
             best = search.to_the_end(best_of_restarts(search, rows, n_init, seed, 1), rows)
@@ -296,10 +302,12 @@ def rotated(
     weighted = points * counts[:, np.newaxis]
     trace: list[float] = []
     converged = False
+    prices, P = np.ones(k), np.empty((len(points), k))
     while not converged and len(trace) <= max_iter:
         rounds("rotations", len(trace), max_iter)
-        placed = points @ (rotation @ simplex.T) + 1.0 / k
-        P = project_simplex(placed)
+        placed = points @ (rotation @ simplex.T)
+        placed += 1.0 / k
+        project_rows(placed, prices, P)
         placed -= P
         trace.append(float(counts @ np.einsum("ik,ik->i", placed, placed)))
         converged = k == 1 or (

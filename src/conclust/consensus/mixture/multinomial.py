@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._kernels import lower_rows, share_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
@@ -29,6 +31,9 @@ from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, 
 from conclust.spectra.indicator import IndicatorProducts
 
 __all__ = ["MixtureModel"]
+
+# Product of the indicator and a table (T, K).
+Times: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class MixtureModel(PlacingClusterer):
@@ -262,7 +267,7 @@ class MixtureModel(PlacingClusterer):
 
     def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         B = indicator_of(codes, self._components.offsets)
-        z, _ = self._components.posterior(B, np.ones(len(codes)))
+        z, _ = self._components.posterior(lambda table: np.asarray(B @ table), np.ones(len(codes)))
         z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
         return z
 
@@ -277,24 +282,23 @@ class _Components:
     theta: NDArray[np.float64]
 
     def posterior(
-        self, B: sp.csr_array, counts: NDArray[np.float64]
+        self, times: Times, counts: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], float]:
-        """Return the probabilities of the components of each row, and the log-likelihood."""
+        """Return the probabilities of the components of each row, and the log-likelihood; `times` multiplies by B."""
         with np.errstate(divide="ignore"):
             log_mixing = np.log(self.mixing)
-        z: NDArray[np.float64] = B @ self._weighted_logs()
-        z += log_mixing
-        top = z.max(axis=1)
-        z -= top[:, None]
+        z = times(self._weighted_logs)
+        top, total = np.empty(len(z)), np.empty(len(z))
+        lower_rows(z, log_mixing, top)
         np.exp(z, out=z)
-        total = z.sum(axis=1)
-        z /= total[:, None]
+        share_rows(z, total)
         return z, float(counts @ (top + np.log(total)))
 
     def prior(self, smoothing: float) -> float:
         """Return the part of the objective that the pseudo-counts add."""
-        return smoothing * float(self._weighted_logs().sum()) if smoothing else 0.0
+        return smoothing * float(self._weighted_logs.sum()) if smoothing else 0.0
 
+    @cached_property
     def _weighted_logs(self) -> NDArray[np.float64]:
         weights = self.column_weights[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -336,14 +340,14 @@ class _Search:
 
     def _climb(self, rows: DistinctRows, components: _Components) -> _Fitted:
         """Run EM from some components until it converges."""
-        B = rows.ensemble.indicator
+        times = IndicatorProducts.of(rows.ensemble).times
         total = rows.masses.sum()
-        z, log_likelihood = components.posterior(B, rows.masses)
+        z, log_likelihood = components.posterior(times, rows.masses)
         trace = [log_likelihood + components.prior(self.smoothing)]
         for done in range(self.max_iter):
             rounds("iterations of EM", done, self.max_iter)
             components = _maximised(rows, z, self.smoothing)
-            z, log_likelihood = components.posterior(B, rows.masses)
+            z, log_likelihood = components.posterior(times, rows.masses)
             trace.append(log_likelihood + components.prior(self.smoothing))
             if trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total):
                 return _Fitted(components, z, log_likelihood, trace, True)
@@ -374,9 +378,9 @@ def _components_of(
     theta: NDArray[np.float64] = counts + smoothing
     sums = over_partitions(theta, ensemble.offsets)
     # Without smoothing, a component that has no label of a partition carries no information about it.
-    empty = over_clusters(sums <= 0, ensemble.offsets)
-    theta[empty] = 1.0
-    sums = over_partitions(theta, ensemble.offsets)
+    if (sums <= 0).any():
+        theta[over_clusters(sums <= 0, ensemble.offsets)] = 1.0
+        sums = over_partitions(theta, ensemble.offsets)
     theta /= over_clusters(sums, ensemble.offsets)
     return _Components(ensemble.offsets, ensemble.column_weights, mixing / mixing.sum(), theta)
 
@@ -442,11 +446,12 @@ def _looked(
 
 def _expected(part: Part, components: _Components) -> tuple[Any, ...]:
     """Return the sums of the memberships of a block."""
-    B = part.ensemble.indicator
-    z, log_likelihood = components.posterior(B, np.ones(len(part.ensemble.codes)))
+    B, times = part.ensemble.indicator, IndicatorProducts.of(part.ensemble).times
+    z, log_likelihood = components.posterior(times, np.ones(len(part.ensemble.codes)))
     return B.T @ z, z.sum(axis=0), log_likelihood, float(_entropies(z).sum())
 
 
 def _posterior_of(part: Part, stored: None, components: _Components) -> NDArray[np.float64]:
     """Return the memberships of a block."""
-    return components.posterior(part.ensemble.indicator, np.ones(part.ensemble.n_samples))[0]
+    times = IndicatorProducts.of(part.ensemble).times
+    return components.posterior(times, np.ones(part.ensemble.n_samples))[0]

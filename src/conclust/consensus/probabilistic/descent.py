@@ -317,6 +317,6 @@ def place_against(
     pattern = SparseEvidence._of(starts, partners, c.ravel(), N.ravel())
     Y0 = np.vstack([np.full((new, k), 1.0 / k), membership])
     work = _Work(pattern, Y0, divergence)
-    work.visit(work.everyone[:new], tol, 0.0, finish=True)
+    work.visit(np.arange(new, dtype=np.int32), tol, 0.0, finish=True)
     Y = work.Y[:new, :k]
     return np.ascontiguousarray(Y / Y.sum(axis=1, keepdims=True))

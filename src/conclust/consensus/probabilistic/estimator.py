@@ -25,13 +25,13 @@ from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import DenseLimitError
 from conclust.weighting.granularity import Recoding, matched
 
-__all__ = ["Granularity", "PairObjectiveClusterer", "bound_of", "run_of"]
+__all__ = ["MAX_DENSE", "Granularity", "PairObjectiveClusterer", "bound_of", "run_of"]
 
 # Options for the granularity of the partitions in the objective.
 Granularity: TypeAlias = Literal["given", "matched"]
 
 # Maximum number of objects for which c and N of all pairs are formed.
-_MAX_DENSE = 20_000
+MAX_DENSE = 20_000
 
 
 def bound_of(estimator: Any, ensemble: Ensemble) -> int:
@@ -115,10 +115,10 @@ class PairObjectiveClusterer(PlacingClusterer):
     def _all_pairs(self, ensemble: Ensemble, run: Run) -> PairEvidence:
         """Return the evidence of all pairs as matrices."""
         n = ensemble.n_samples
-        if n > _MAX_DENSE:
+        if n > MAX_DENSE:
             raise DenseLimitError(
                 f"{type(self).__name__} on all pairs of {n} objects would make two n x n matrices, "
-                f"above {_MAX_DENSE} objects. Give pairs=30 for a sample of the pairs, or use PCC with "
+                f"above {MAX_DENSE} objects. Give pairs=30 for a sample of the pairs, or use PCC with "
                 "solver='landmark', or with divergence='l2', which takes all pairs into account "
                 "without forming one."
             )

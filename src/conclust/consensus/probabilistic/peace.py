@@ -15,6 +15,7 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.probabilistic.descent import objective
 from conclust.consensus.probabilistic.estimator import (
+    MAX_DENSE,
     Granularity,
     PairObjectiveClusterer,
     bound_of,
@@ -28,10 +29,15 @@ from conclust.consensus.probabilistic.problem import (
     Solution,
     Stopping,
 )
-from conclust.consensus.probabilistic.search.starts import StartName, inside, starts_of
+from conclust.consensus.probabilistic.search.starts import (
+    StartName,
+    given_start,
+    inside,
+    starts_of,
+)
 from conclust.consensus.probabilistic.solvers import SOLVERS
 from conclust.consensus.probabilistic.solvers.factored import near_solution
-from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
+from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS, Landmark
 from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
 from conclust.divergences import kl
 from conclust.ensemble import Ensemble, Missing, as_ensemble
@@ -40,7 +46,7 @@ from conclust.evidence.dense import narrow_evidence
 
 __all__ = ["PEACE"]
 
-PeaceSolver: TypeAlias = Literal["auto", "pairwise", "greedy"]
+PeaceSolver: TypeAlias = Literal["auto", "pairwise", "landmark", "greedy"]
 
 # Runs on some of the objects end when a sweep lowers the divergence by less than this share of it.
 _ROUGH = 1e-4
@@ -60,10 +66,11 @@ class PEACE(PairObjectiveClusterer):
     n_clusters : int, default=None
         Maximum number of clusters; those that the evidence does not need become empty. None: the largest
         number of clusters in any partition, at most n_samples.
-    solver : {"auto", "pairwise", "greedy"}, default="auto"
-        "pairwise": object by object, each run on all pairs, or on the given `pairs`. "greedy": the
+    solver : {"auto", "pairwise", "landmark", "greedy"}, default="auto"
+        "pairwise": object by object, each run on all pairs, or on the given `pairs`. "landmark": 2,000 objects
+        drawn at random on all their pairs, the others placed against the selected solution. "greedy": the
         paper's algorithm, an object and two clusters a step; slow. "auto": pairwise, with all pairs of more
-        than 2,000 objects left to the end, as `n_init` says.
+        than 2,000 objects left to the end, as `n_init` says; above 20,000 objects without `pairs`, landmark.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
         share of all pairs, about, in whole partners of each object. Or evidence from
@@ -82,8 +89,8 @@ class PEACE(PairObjectiveClusterer):
         Number of runs, if `init` is "auto" or "random". All pairs of more than
         2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their
         pairs, to `tol` or 1e-4, and places the others against them; the selected one goes on from
-        there on all pairs. With labels in blocks all runs solve the same 2,000 objects, to `tol`; the
-        others are placed against the selected one.
+        there on all pairs. By landmarks, and with labels in blocks, all runs solve the same 2,000
+        objects, to `tol`.
     max_iter : int, default=200
         Maximum number of sweeps over all objects in a run; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5
@@ -116,13 +123,14 @@ class PEACE(PairObjectiveClusterer):
         The number of clusters used: `n_clusters`, at most the number of objects.
     log_likelihood_ : float
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
-        For labels in blocks: over the pairs of the 2,000 objects that are solved on all their pairs.
+        By landmarks, and for labels in blocks: over the pairs of the 2,000 objects solved on all their pairs.
     log_likelihoods_ : ndarray of shape (n_runs,)
         The same for each run. Where only the selected run goes on to all pairs, the others have their
         value before that.
     objective_ : float
         The divergence: the largest log-likelihood that any y_i'y_j could have, minus
-        ``log_likelihood_``. Of labels in blocks plus that of the other objects against those solved.
+        ``log_likelihood_``. By landmarks, and for labels in blocks, plus that of the other objects against
+        those solved.
     kkt_residual_ : float
         Largest violation of the first-order optimality conditions of any object, per pair that
         the object is in: 0 at a stationary point.
@@ -141,7 +149,7 @@ class PEACE(PairObjectiveClusterer):
     ParameterError
         If a parameter is out of its range.
     DenseLimitError
-        If there are more than 20,000 objects and no `pairs`, unless they are read in blocks.
+        If all pairs of more than 20,000 objects are requested, by "pairwise" or "greedy" without `pairs`.
     InputError
         If the labels are malformed.
 
@@ -152,6 +160,10 @@ class PEACE(PairObjectiveClusterer):
     twice the one here; its gradient runs over unordered pairs. In print, the second term of
     rho(epsilon) and of update (9) has the sign of the first term. It must have the opposite sign, as
     in the gradient and in equation (10).
+
+    On 10,000 objects x 20 of ten planted clusters with 20, 50 and 65 % of the labels at random, landmarks give adjusted
+    Rand indices of 1.000, .997 and .932 in 2 CPU seconds, and all pairs 1.000, .997 and .931 in 8 to 9; the
+    divergence over all pairs is higher by .6 to 1.6 %.
 
     Equal weights give the same labels as no weights; memberships may differ within the tolerances (3e-5 in trials).
 
@@ -174,7 +186,7 @@ class PEACE(PairObjectiveClusterer):
         missing=True,
         weights=True,
         soft_members=True,
-        cost="n^2 K a sweep; p K for p pairs given or sampled",
+        cost="n^2 K a sweep up to 20,000 objects, then n K^2; p K for p pairs given or sampled",
         citation="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
         blocks=True,
     )
@@ -210,12 +222,26 @@ class PEACE(PairObjectiveClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        super()._check_parameters(ensemble)
+        if self.solver == "landmark" and self.pairs is not None:
+            refuse(
+                "pairs",
+                "PEACE",
+                "None with solver='landmark', which takes all pairs of some objects",
+                self.pairs,
+                "Use solver='pairwise' for given pairs.",
+            )
+
     def _fit_membership(
         self, ensemble: Ensemble, observed: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
         run = run_of(self)
         self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, self.n_clusters_max_)
+        many = self.solver == "auto" and self.pairs is None and ensemble.n_samples > MAX_DENSE
+        if many or self.solver == "landmark":
+            return self._by_landmarks(Problem(ensemble, self.n_clusters_max_, kl), run)
         pair_evidence: PairEvidence | None = self._some_pairs(ensemble, observed, run)
         if pair_evidence is None:
             pair_evidence = self._all_pairs(ensemble, run)
@@ -229,6 +255,23 @@ class PEACE(PairObjectiveClusterer):
         self._tell(solution)
         return solution.membership
 
+    def _by_landmarks(self, problem: Problem, run: Run) -> NDArray[np.float64]:
+        """Select among runs on the pairs of the landmarks, and place the other objects."""
+        stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
+        solver = Landmark()
+        chosen = solver.landmarks(problem, run)
+        part = problem.part(chosen)
+        init = self.init
+        if not isinstance(init, str):
+            init = given_start(init, problem, run, "PEACE")[chosen]
+        best, self.log_likelihoods_ = _among(part, stopping, run, init)
+        self.log_likelihood_ = float(self.log_likelihoods_.max())
+        solution = solver.with_others(problem, chosen, part, best, stopping, run)
+        assert solution.placement is not None
+        self._placement = solution.placement
+        self._tell(solution)
+        return solution.membership
+
     def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
         """Give no warning: the failures of squared distances have not been observed with the likelihood."""
 
@@ -236,22 +279,23 @@ class PEACE(PairObjectiveClusterer):
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
         if self.pairs is not None:
             refuse("pairs", "PEACE", "None with labels in blocks", self.pairs, advice)
-        for name, only in (("granularity", "given"), ("solver", "auto"), ("init", "auto")):
+        solvers = ("auto", "landmark")
+        for name, only in (("granularity", ("given",)), ("solver", solvers), ("init", ("auto",))):
             value = getattr(self, name)
-            if not isinstance(value, str) or value != only:
-                refuse(name, "PEACE", f"{only!r} with labels in blocks", value, advice)
+            if not isinstance(value, str) or value not in only:
+                accepted = " or ".join(map(repr, only))
+                refuse(name, "PEACE", f"{accepted} with labels in blocks", value, advice)
         self._recoded = None
         self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
         run = replace(run_of(self), seed=seed)
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
-
-        def among(part: Problem) -> tuple[Solution, NDArray[np.float64]]:
-            pair_evidence = narrow_evidence(part.ensemble, run.threads)
-            best, losses = _selected(replace(part, evidence=pair_evidence), stopping, run)
-            return best, _best_likelihood(pair_evidence) - losses
-
         solution, answer, likelihoods = place_blocks(
-            labels, self.n_clusters_max_, kl, stopping, run, among
+            labels,
+            self.n_clusters_max_,
+            kl,
+            stopping,
+            run,
+            lambda part: _among(part, stopping, run),
         )
         assert solution.placement is not None
         self.log_likelihoods_ = likelihoods
@@ -263,6 +307,15 @@ class PEACE(PairObjectiveClusterer):
     @property
     def _placed_to(self) -> float:
         return min(1e-9, self.tol_kkt)
+
+
+def _among(
+    part: Problem, stopping: Stopping, run: Run, init: Any = "auto"
+) -> tuple[Solution, NDArray[np.float64]]:
+    """Return the best solution of the landmarks, on all their pairs, and the log-likelihood of each run."""
+    pair_evidence = narrow_evidence(part.ensemble, run.threads)
+    best, losses = _selected(replace(part, evidence=pair_evidence), stopping, run, init=init)
+    return best, _best_likelihood(pair_evidence) - losses
 
 
 def _selected(

@@ -16,6 +16,8 @@ __all__ = ["ConfidentGraph", "confident_graph"]
 
 # Tolerance for shares that are equal on paper but differ in their last bits, such as 8 of 10 and 0.8.
 _ROUNDING = 1e-12
+# Number of pairs counted at once, in several arrays of eight bytes each.
+_BLOCK_ENTRIES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def confident_graph(start: DistinctRows, alpha: float) -> ConfidentGraph:
     """
     n = len(start)
     edges, unobserved = [], []
-    for block in coassociation_blocks(start.ensemble):
+    for block in coassociation_blocks(start.ensemble, block_rows=max(1, _BLOCK_ENTRIES // n)):
         shares = frequencies(block.counts, block.copresence)
         local = np.arange(len(block.rows))
         shares[local, local + block.rows.start] = 0.0

@@ -9,6 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.symmetric import symmetrise
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
@@ -219,7 +220,7 @@ def representation_affinity(
     above_noise = s > _KEPT * s[-1]
     rows = unit_rows((U @ P[:, above_noise]) * np.sqrt(s[above_noise]))
     affinity = rows @ rows.T
-    affinity = 0.5 * (affinity + affinity.T)
+    symmetrise(affinity)
     np.square(affinity, out=affinity)
     np.square(affinity, out=affinity)
     return np.minimum(affinity, 1.0, out=affinity)

@@ -188,8 +188,15 @@ class ECCMS(ConsensusClusterer):
             D, unobserved = cluster_dissimilarities(ensemble, self.certainty_, None, start)
             if graph.edges.nnz:
                 stage("smoothing along trusted pairs")
-                C = smoothed(1.0 - D, graph, self.penalty)
-                D = 1.0 - np.round(np.clip(C, 0.0, 1.0) * _GRID) / _GRID
+                np.subtract(1.0, D, out=D)
+                given = [D]
+                del D  # the matrix is freed while it is smoothed
+                D = smoothed(given.pop(), graph, self.penalty)
+                np.clip(D, 0.0, 1.0, out=D)
+                D *= _GRID
+                np.rint(D, out=D)
+                D /= _GRID
+                np.subtract(1.0, D, out=D)
                 np.fill_diagonal(D, 0.0)
         if unobserved:
             warn(

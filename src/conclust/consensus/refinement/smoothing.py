@@ -33,6 +33,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
+from conclust._arrays.symmetric import symmetrise, transpose
 from conclust._kernels import MaskedSylvester, SparseLines
 from conclust._progress import rounds, tracked
 from conclust._sklearn import ConvergenceWarning
@@ -77,6 +78,7 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
     root = np.sqrt(graph.masses)
     whole = _Equations(graph.laplacian(), graph.edges, root, penalty)
     X = A
+    del A  # so that a caller who gave it away has its memory back
     X *= root[:, None]
     X *= root
     if graph.unobserved.nnz:
@@ -91,7 +93,8 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
             X[inside] = whole.part(group).solve(component, X[inside])
     X /= root[:, None]
     X /= root
-    return 0.5 * (X + X.T)
+    symmetrise(X)
+    return X
 
 
 def _between(
@@ -180,7 +183,7 @@ def _rotated(
     for _ in range(2):
         for group, block in zip(groups, U, strict=True):
             X[group] = block @ X[group]
-        X = np.ascontiguousarray(X.T)
+        transpose(X)
     return X
 
 

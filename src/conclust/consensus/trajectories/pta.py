@@ -103,8 +103,9 @@ class PTA(ConsensusClusterer):
     observed both; noise shares none. Partitions with one cluster, of all objects, and those of weight 0 are
     left out. Objects that share no cluster with any other are joined last.
 
-    The elite neighbours are found without comparing all pairs. With q of them in all, for n distinct
-    rows, similarities take O(n_steps q n) time and two matrices of n^2 doubles.
+    The elite neighbours are found without comparing all pairs. With q of them for each of n distinct rows, ties
+    included, similarities take O(n_steps q n^2) time and two matrices of n^2 doubles. If the graph of neighbours falls into
+    components, it is the sum over these.
 
     References
     ----------
@@ -132,7 +133,7 @@ class PTA(ConsensusClusterer):
         missing=True,
         weights=True,
         soft_members=False,
-        cost="n^2",
+        cost="n^2 q a step of q elite neighbours",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
     )
 

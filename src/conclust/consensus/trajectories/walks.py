@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from conclust._kernels import walk_gram_step, walk_step
-from conclust._progress import stage, tracked
+from conclust._kernels import walk_gram, walk_step
+from conclust._progress import stage
 from conclust._threads import thread_count
 from conclust._warnings import warn
 from conclust.ensemble import DistinctRows, Ensemble
@@ -43,6 +44,11 @@ _NEVER = 1e-12
 _STEPS_HELD = 1 << 25
 # Number of random sign vectors from which the norms of trajectories are estimated.
 _SIGNS = 64
+
+# Components with fewer rows than this are walked together.
+_FEW_ROWS = 256
+
+_Transitions: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -80,11 +86,18 @@ class Walks:
     def gram(self) -> NDArray[np.float64]:
         """Return M of all pairs of rows."""
         stage("walks from all rows")
-        M = np.ascontiguousarray((self.steps @ self.steps.T).toarray(), dtype=np.float64)
-        M = 0.5 * (M + M.T)
-        between = np.empty_like(M)
-        for _ in tracked(range(1, self.n_steps), "steps"):
-            walk_gram_step(*self._arrays, M, between, self._threads)
+        M = np.zeros((len(self), len(self)))
+        for rows in _parts(self.steps):
+            if len(rows) == len(self):
+                return self._gram_of(self.steps)
+            M[np.ix_(rows, rows)] = self._gram_of(self.steps[rows][:, rows])
+        return M
+
+    def _gram_of(self, P: sp.csr_array) -> NDArray[np.float64]:
+        first = P @ P.T
+        M = np.ascontiguousarray((0.5 * (first + first.T)).toarray(), dtype=np.float64)
+        if self.n_steps > 1:
+            walk_gram(*_arrays(P), self.n_steps - 1, M, np.empty_like(M), self._threads)
         return M
 
     def similarity(self) -> NDArray[np.float64]:
@@ -140,7 +153,7 @@ class Walks:
 
     def _step(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         products = np.empty(X.shape)
-        walk_step(*self._arrays, np.ascontiguousarray(X), products, self._threads)
+        walk_step(*self._transitions, np.ascontiguousarray(X), products, self._threads)
         return products
 
     @property
@@ -148,15 +161,8 @@ class Walks:
         return thread_count(self.n_jobs)
 
     @cached_property
-    def _arrays(
-        self,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        P = self.steps
-        return (
-            P.indptr.astype(np.int64),
-            P.indices.astype(np.int32),
-            np.ascontiguousarray(P.data, dtype=np.float64),
-        )
+    def _transitions(self) -> _Transitions:
+        return _arrays(self.steps)
 
 
 def walks_of(
@@ -240,6 +246,33 @@ def _ordered(start: DistinctRows) -> DistinctRows:
     codes = start.ensemble.codes
     finest = np.argsort(start.ensemble.cluster_counts, kind="stable")
     return start.reordered(np.lexsort(codes[:, finest].T))
+
+
+def _arrays(P: sp.csr_array) -> _Transitions:
+    """Return P as the kernels read it."""
+    return (
+        P.indptr.astype(np.int64),
+        P.indices.astype(np.int32),
+        np.ascontiguousarray(P.data, dtype=np.float64),
+    )
+
+
+def _parts(P: sp.csr_array) -> list[NDArray[np.intp]]:
+    """Divide the rows into those between which walks go: a component each, or several small ones.
+
+    Each part is rising. Isolated rows are in none.
+    """
+    number = connected_components(P, directed=False)[1]
+    sizes = np.bincount(number)
+    rows = np.lexsort((number, sizes[number]))
+    rows = rows[np.diff(P.indptr)[rows] > 0]
+    ends = (np.flatnonzero(np.diff(number[rows], append=-1)) + 1).tolist()  # of the components
+    parts, begin = [], 0
+    for k, end in enumerate(ends):
+        if k + 1 == len(ends) or ends[k + 1] - begin > _FEW_ROWS:
+            parts.append(np.sort(rows[begin:end]))
+            begin = end
+    return parts
 
 
 def _bipartite(P: sp.csr_array) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import canonical_labels, noise_code
 
-__all__ = ["LandmarkModel"]
+__all__ = ["N_PROTOTYPES", "LandmarkModel", "pooled"]
 
 # Number of prototypes that represent the memberships of the landmarks.
 N_PROTOTYPES = 128
@@ -81,7 +81,7 @@ class LandmarkModel:
                 "a built-in divergence (solver='pairwise' takes the user's own)",
                 divergence,
             )
-        pool = _pool(membership, n_prototypes)
+        pool = pooled(membership, n_prototypes)
         size = np.bincount(pool)
         rows = np.arange(len(pool))
         member = sp.csr_array((np.ones(len(pool)), (rows, pool)), shape=(len(pool), len(size)))
@@ -178,7 +178,7 @@ class LandmarkModel:
         return Y[rows.inverse], total, worst
 
 
-def _pool(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+def pooled(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     """Group rows that are equal or, if more than `most` are distinct, close to each other."""
     rows, inverse = np.unique(membership, axis=0, return_inverse=True)
     inverse = inverse.ravel()

@@ -86,10 +86,36 @@ class Landmark:
         self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
     ) -> Solution:
         """Return the solution from a start of all objects; None: the best of several."""
-        n = problem.ensemble.n_samples
         chosen = self.landmarks(problem, run)
         part = problem.part(chosen)
         solved = self.among(part, None if start is None else start[chosen], stopping, run)
+        return self.with_others(problem, chosen, part, solved, stopping, run)
+
+    def with_others(
+        self,
+        problem: Problem,
+        chosen: NDArray[np.int64],
+        part: Problem,
+        solved: Solution,
+        stopping: Stopping,
+        run: Run,
+    ) -> Solution:
+        """Return the solution of all objects from that of the landmarks.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem of all objects.
+        chosen : ndarray of int64 of shape (n_landmarks,)
+            The landmarks, in increasing order.
+        part, solved : Problem, Solution
+            Their problem and its solution.
+        stopping : Stopping
+            The gap of the other objects.
+        run : Run
+            Threads and lines of progress.
+        """
+        n = problem.ensemble.n_samples
         model = LandmarkModel.of(
             part.ensemble, solved.membership, problem.divergence, self.n_prototypes
         )

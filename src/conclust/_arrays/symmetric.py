@@ -1,0 +1,37 @@
+"""Square matrices changed in place, by blocks: a copy of a matrix of all pairs would be most of the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["symmetrise", "transpose"]
+
+_ROWS = 256
+
+
+def symmetrise(X: NDArray[np.float64]) -> None:
+    """Overwrite X with (X + X') / 2."""
+    for upper, lower in _mirrored(X):
+        upper += lower.T
+        upper *= 0.5
+        lower[...] = upper.T
+
+
+def transpose(X: NDArray[np.float64]) -> None:
+    """Overwrite X with X'."""
+    for upper, lower in _mirrored(X):
+        before = upper.copy()
+        upper[...] = lower.T
+        lower[...] = before.T
+
+
+def _mirrored(
+    X: NDArray[np.float64],
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the blocks on and above the diagonal, and their mirror images."""
+    for i in range(0, len(X), _ROWS):
+        for j in range(i, len(X), _ROWS):
+            yield X[i : i + _ROWS, j : j + _ROWS], X[j : j + _ROWS, i : i + _ROWS]
