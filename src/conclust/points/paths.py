@@ -67,7 +67,12 @@ class Part:
     def __init__(self, paths: PathsOfPoints, inside: NDArray[np.int64]) -> None:
         self.inside = inside
         self.masses = paths.graph.rows.masses[inside]
-        self.lengths = paths.lengths[inside][:, inside]
+        ties = paths.lengths[inside][:, inside]
+        # SciPy 1.13 finds undirected paths by 32-bit indices only.
+        self.lengths = sp.csr_array(
+            (ties.data, ties.indices.astype(np.int32), ties.indptr.astype(np.int32)),
+            shape=ties.shape,
+        )
         self._points = paths.distinct[inside]
 
     def from_each(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
