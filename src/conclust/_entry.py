@@ -32,6 +32,9 @@ def process() -> NoReturn:
         signal.signal(signal.SIGINT, leave)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, leave)
+    # All products use one thread, so that bits do not depend on the processors; OpenBLAS would start others as
+    # it is loaded, which takes .1 to .2 CPU seconds.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from conclust.cli import process as run
 
     run()

@@ -97,7 +97,8 @@ def cluster_sums(
     B = members.indicator
     weighted = sp.csr_array(B * members.column_weights[np.newaxis, :])
     sums = np.asarray((weighted @ (B.T @ Z).toarray()), dtype=np.float64)
-    self_pairs = np.asarray(weighted.multiply(B).sum(axis=1), dtype=np.float64).ravel()
+    # The diagonal of weighted B': B has ones only.
+    self_pairs = np.asarray(weighted.sum(axis=1), dtype=np.float64).ravel()
     if members.has_missing:
         present = members.present.astype(np.float64)
         divisors = (present * partition_weights) @ np.asarray((Z.T @ present).T)

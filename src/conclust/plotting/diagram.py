@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from conclust._random import generator
 from conclust._validation import check_option, shown
@@ -191,6 +190,8 @@ def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArr
     degrees = np.bincount(covers.ravel(), minlength=len(lattice))
     lower, upper = covers.T
     rng = generator(0, "line_diagram")
+    from scipy.optimize import linear_sum_assignment  # a tenth of a second, for diagrams only
+
     best, shortest = np.zeros(len(lattice)), np.inf
     for start in range(_DIAGRAM_STARTS if len(lattice) <= 300 else 1):
         x = np.empty(len(lattice))

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from conclust._files.storage import atomic_write
+from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble
@@ -114,7 +115,9 @@ def account(
         feature_names=feature_names,
         cluster_names=cluster_names,
     )
-    return contents(reported, max_objects=max_objects, gallery=Gallery(wanted=pictures))
+    # The page has the same bytes for any number of threads; products are too small to gain by two.
+    with one_library_thread():
+        return contents(reported, max_objects=max_objects, gallery=Gallery(wanted=pictures))
 
 
 def write(
