@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_blobs
 
 from benchmarks.timing import median
-from conclust import PCC, Ensemble, EnsembleGenerator, coassociation
+from conclust import Ensemble, EnsembleGenerator, coassociation
 from conclust._kernels import agglomerate_average
 from conclust._threads import one_library_thread
 from conclust.borders import valley_counts
+from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.evidence import spanning_tree
 from conclust.generation.runs import run_kmeans
@@ -106,7 +107,7 @@ def of_points(size: int) -> list[Path]:
         ),
         Path(
             "valleys of borders, 8 halvings",
-            8 * len(few) * d * (40 + len(pairs) / 8),
+            8 * len(few) * (d * 40 + d * len(pairs)),
             "double",
             lambda: valley_counts(few, pieces, pairs, random_state=0, n_jobs=1),
         ),
@@ -129,7 +130,9 @@ def of_labels(size: int) -> list[Path]:
         heights = np.empty(len(matrix) - 1)
         agglomerate_average(matrix.copy(), np.ones(len(matrix)), *merges, heights)
 
-    model: Any = PCC(8, divergence="l2", random_state=0, n_jobs=1).fit(large)
+    solver = FactoredModel.of(large).solver(large.label_view, 8)
+    Y = padded(np.random.default_rng(0).dirichlet(np.ones(8), len(codes)))
+    solver.rebuild(Y, 1)
     return [
         Path(
             "co-association, a byte a pair",
@@ -140,10 +143,10 @@ def of_labels(size: int) -> list[Path]:
         Path("labels into an Ensemble", tall.nbytes, "read", lambda: Ensemble(tall)),
         Path("equal rows", codes.nbytes, "read", lambda: EqualRows.of(codes)),
         Path(
-            f"PCC (l2), {model.n_iter_} sweeps",
-            model.n_iter_ * codes.size * 8,
+            "PCC (l2), a sweep",
+            codes.size * 8 * 2,
             "double",
-            lambda: PCC(8, divergence="l2", random_state=0, n_jobs=1).fit(large),
+            lambda: solver.sweep(Y, 0.0, 0.0, 1),
         ),
         Path(
             "single linkage from labels",

@@ -97,8 +97,9 @@ def cluster_sums(
     B = members.indicator
     weighted = sp.csr_array(B * members.column_weights[np.newaxis, :])
     sums = np.asarray((weighted @ (B.T @ Z).toarray()), dtype=np.float64)
-    # The diagonal of weighted B': B has ones only.
-    self_pairs = np.asarray(weighted.sum(axis=1), dtype=np.float64).ravel()
+    # The diagonal of weighted B'. For hard partitions B has ones only.
+    squares = weighted.multiply(B) if members.is_soft else weighted
+    self_pairs = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
     if members.has_missing:
         present = members.present.astype(np.float64)
         divisors = (present * partition_weights) @ np.asarray((Z.T @ present).T)
