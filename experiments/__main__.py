@@ -46,6 +46,7 @@ NAMES = (
     "views.mfeat",
     "networks.communities",
     "networks.published",
+    "networks.large",
 )
 
 
