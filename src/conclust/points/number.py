@@ -225,9 +225,15 @@ def _by_pieces(
         n_clusters < max(2, min_clusters) or pieces.evidence(labels) <= least_evidence
     ):
         return None
-    others = [K for K in next_best if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
+    near = [K for K in next_best if scores[K] >= scores[number] - _CLEAR_EVIDENCE]
     ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))[1]
-    others, next_best = ([K for K in listed if n_clusters != K] for listed in (others, next_best))
+    # Numbers at which a bent cluster is cut are no alternatives, nor is the number itself.
+    others = [
+        K
+        for K in near
+        if n_clusters != K and _joined_where_bent(pieces, bent, apart[K][0]) is apart[K][0]
+    ]
+    next_best = [K for K in next_best if K in others or K not in {*near, n_clusters}]
     decision = _explained(n_clusters, ratios, others, next_best)
     return decision if labels is cuts[number] else replace(decision, labels=labels)
 
