@@ -76,11 +76,11 @@ class Part:
         self._points = paths.distinct[inside]
 
     def from_each(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the lengths of the shortest paths from each source, inf where there is none."""
+        """Return the length of the shortest path from each source to each point; inf if they are not connected."""
         return np.asarray(dijkstra(self.lengths, directed=False, indices=sources))
 
     def from_any(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the lengths of the shortest paths from the nearest source, inf where there is none."""
+        """Return the distance of each point from its nearest source along the graph; inf if it is not connected to one."""
         paths = dijkstra(self.lengths, directed=False, indices=sources, min_only=True)
         return np.asarray(paths)
 
@@ -94,7 +94,7 @@ class Part:
         seen = np.isfinite(paths) & (lines > 0) & ends
         return float(np.median(paths[seen] / lines[seen])) if seen.any() else np.inf
 
-    @cached_property
+    @property
     def fewest_ties_across(self) -> float:
         """Minimum number of ties that cross the middle of the part, from one end to the other; 0 if it is not connected."""
         n = len(self.inside)

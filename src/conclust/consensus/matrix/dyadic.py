@@ -298,7 +298,7 @@ class _Landmarks:
     membership y. Landmarks of nearly the same membership are pooled to a prototype: beta_rj is in
     proportion to p(r | j) / alpha_r, so that landmarks of equal membership lose nothing.
 
-    ``beta`` (G, K) is that of the prototypes, with 1 as its largest entry; `member` (n_landmarks, G)
+    `beta` (G, K) holds the prototypes, scaled so that the largest entry of all is 1; `member` (n_landmarks, G)
     has the number of objects of each landmark in the column of its prototype.
     """
 

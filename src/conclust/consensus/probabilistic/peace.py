@@ -129,8 +129,8 @@ class PEACE(PairObjectiveClusterer):
         value before that.
     objective_ : float
         The divergence: the largest log-likelihood that any y_i'y_j could have, minus
-        ``log_likelihood_``. By landmarks, and for labels in blocks, plus that of the other objects against
-        those solved.
+        ``log_likelihood_``. By landmarks, and for labels in blocks, the divergence of the other objects from the
+        landmarks is added.
     kkt_residual_ : float
         Largest violation of the first-order optimality conditions of any object, per pair that
         the object is in: 0 at a stationary point.

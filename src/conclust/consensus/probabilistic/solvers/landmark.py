@@ -100,7 +100,7 @@ class Landmark:
         stopping: Stopping,
         run: Run,
     ) -> Solution:
-        """Return the solution of all objects from that of the landmarks.
+        """Extend the solution of the landmarks to all objects.
 
         Parameters
         ----------
