@@ -57,10 +57,30 @@ def cluster_rows(
     n_init: int,
     seed: np.random.SeedSequence,
     threads: int = 1,
+    *,
+    run: Callable[
+        [RowMoves, DistinctRows, int, np.random.SeedSequence, int], RowClusters
+    ] = best_of_restarts,
 ) -> RowClusters:
-    """Minimise a loss of ``_kernels/search/label_vectors.h`` from several starts."""
+    """Minimise a loss of ``_kernels/search/label_vectors.h`` from several starts.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The partitions; equal rows of labels are one.
+    search : RowMoves
+        The search, with its loss.
+    n_init : int
+        Number of starts.
+    seed : SeedSequence
+        Draws the starts.
+    threads : int, default=1
+        Threads. The result does not depend on it.
+    run : callable, default=best_of_restarts
+        Runs the starts and returns the best.
+    """
     rows = ensemble.distinct_rows()
-    best = best_of_restarts(search, rows, n_init, seed, threads)
+    best = run(search, rows, n_init, seed, threads)
     return replace(best, labels=best.labels[rows.inverse])
 
 

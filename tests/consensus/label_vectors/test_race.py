@@ -41,18 +41,12 @@ def recorded(monkeypatch):
 def test_the_loss_is_as_low_as_that_of_all_starts(kind, wrong, missing, monkeypatch):
     labels, truth = planted(3_000, wrong, missing=missing)
     raced = [kind(6, random_state=seed).fit(labels) for seed in range(3)]
-    monkeypatch.setattr("conclust.consensus.label_vectors.estimator.race_rows", all_starts)
+    monkeypatch.setattr("conclust.consensus.label_vectors.estimator.best_of_race", best_of_restarts)
     whole = [kind(6, random_state=seed).fit(labels) for seed in range(3)]
     sign = -1 if kind is KCC else 1
     for one, other in zip(raced, whole, strict=True):
         assert sign * one.objective_ <= sign * other.objective_ + 1e-4 * abs(other.objective_)
         assert adjusted_rand_index(truth, one.labels_) > 0.8
-
-
-def all_starts(ensemble, search, n_init, seed, threads=1):
-    rows = ensemble.distinct_rows()
-    best = best_of_restarts(search, rows, n_init, seed, threads)
-    return type(best)(best.labels[rows.inverse], best.losses, best.converged)
 
 
 def test_three_starts_that_agree_are_enough(monkeypatch):
@@ -82,8 +76,9 @@ def test_few_rows_run_every_start():
     ensemble = Ensemble(labels)
     moves = RowMoves(6, RowLoss("quadratic"), 100, 1e-6)
     seed = seed_sequence(0, "test")
-    actual = race.race_rows(ensemble, moves, 5, seed)
-    expected = all_starts(ensemble, moves, 5, seed)
+    rows = ensemble.distinct_rows()
+    actual = race.best_of_race(moves, rows, 5, seed, 1)
+    expected = best_of_restarts(moves, rows, 5, seed, 1)
     np.testing.assert_array_equal(actual.labels, expected.labels)
     assert actual.losses == expected.losses
     category = KCC(6, utility="U_c", random_state=0).fit(labels)

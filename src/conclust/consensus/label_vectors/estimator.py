@@ -25,8 +25,8 @@ from conclust.consensus.label_rows import (
     nearest,
 )
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
-from conclust.consensus.label_vectors.race import race_rows
-from conclust.consensus.restarts import ON_A_PART, warn_unfinished
+from conclust.consensus.label_vectors.race import best_of_race
+from conclust.consensus.restarts import ON_A_PART, best_of_restarts, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 
@@ -104,9 +104,9 @@ class LabelVectorKMeans(ConsensusClusterer):
 
     def _clustered(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> RowClusters:
         moves = RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol)
-        search = race_rows if self._races else cluster_rows
+        run = best_of_race if self._races else best_of_restarts
         threads = thread_count(self.n_jobs, type(self).__name__)
-        return search(ensemble, moves, self.n_init, seed, threads)
+        return cluster_rows(ensemble, moves, self.n_init, seed, threads, run=run)
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         counting = self._counting_as(labels)

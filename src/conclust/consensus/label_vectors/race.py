@@ -22,7 +22,7 @@ from conclust.consensus.label_rows import RowClusters, RowMoves
 from conclust.consensus.restarts import ON_A_PART, WORTH_THREADS, best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble
 
-__all__ = ["race_rows"]
+__all__ = ["best_of_race"]
 
 # Number of the few objects: per cluster, at least, and the share of observed labels below which it no longer grows.
 _PER_CLUSTER, _LEAST, _LEAST_OBSERVED = 30, 300, 0.05
@@ -36,23 +36,12 @@ _EQUAL = 1e-9
 T = TypeVar("T")
 
 
-def race_rows(
-    ensemble: Ensemble,
-    search: RowMoves,
-    n_init: int,
-    seed: np.random.SeedSequence,
-    threads: int = 1,
-) -> RowClusters:
-    """Minimise a loss of ``_kernels/search/label_vectors.h`` from at most `n_init` starts."""
-    rows = ensemble.distinct_rows()
-    run = best_of_restarts if len(rows) < 2 * _few(ensemble, search.n_clusters) else _raced
-    best = run(search, rows, n_init, seed, threads)
-    return replace(best, labels=best.labels[rows.inverse])
-
-
-def _raced(
+def best_of_race(
     search: RowMoves, rows: DistinctRows, n_init: int, seed: np.random.SeedSequence, threads: int
 ) -> RowClusters:
+    """Return the best of at most `n_init` starts, as `best_of_restarts` does of all."""
+    if len(rows) < 2 * _few(rows.whole, search.n_clusters):
+        return best_of_restarts(search, rows, n_init, seed, threads)
     order = spawn_generators(seed, 1)[0].permutation(rows.n_objects)
     few, few_places = rows.some(order[: _few(rows.whole, search.n_clusters)])
     brief = replace(search, tol=max(search.tol, _LITTLE))
