@@ -9,7 +9,7 @@ from sklearn.mixture import GaussianMixture
 from conclust import ConsensusClustering
 from conclust.metrics import adjusted_rand_index
 from conclust.points import Refinement, refine_by_centers
-from conclust.points.components import number_of_components
+from conclust.points.components import fit_mixtures
 from conclust.points.mixture import (
     Mixture,
     best_mixture,
@@ -93,14 +93,15 @@ def test_the_misfit_in_one_dimension_matches_kolmogorov_smirnov():
         "spherical", np.array([0.5, 0.5]), np.array([[0.0], [4.0]]), np.ones((1, 1, 1)), 0.0, 0.0
     )
     expected = kstest(x, lambda t: (norm.cdf(t) + norm.cdf(t - 4)) / 2).statistic
-    assert misfit(x[:, np.newaxis], mixture) == pytest.approx(expected * np.sqrt(200))
+    assert misfit(x[:, np.newaxis], mixture, 1_000) == pytest.approx(expected * np.sqrt(200))
+    assert misfit(x[:, np.newaxis], mixture, 50) == pytest.approx(expected * np.sqrt(50))
 
 
 def test_samples_of_a_mixture_fit_and_other_shapes_do_not():
     X, y = stretched()
-    assert misfit(X, best_mixture(X, [y], 3)) < 0.85
+    assert misfit(X, best_mixture(X, [y], 3), 1_000) < 0.85
     rings, inner = make_circles(600, noise=0.05, factor=0.5, random_state=0)
-    assert misfit(rings, best_mixture(rings, [inner], 2)) > 0.85
+    assert misfit(rings, best_mixture(rings, [inner], 2), 1_000) > 0.85
 
 
 def test_a_mixture_with_an_empty_component_is_rejected():
@@ -144,7 +145,7 @@ def test_a_refinement_is_read_back_unchanged(tmp_path, shape):
 
 def test_overlapping_blobs_are_counted():
     X, _ = make_blobs(600, centers=[[0, 0], [3, 0], [0, 3.2], [9, 9], [9, 12]], random_state=1)
-    assert number_of_components(X, 2, 20, 0) == 5
+    assert fit_mixtures(X, 2, 20, 0).number_of_one_shape() == 5
     model = ConsensusClustering(random_state=0).fit(X)
     assert model.n_clusters_ == 5
     assert "mixture of 5 normal distributions" in model.reason_ or "valley" in model.reason_
@@ -161,4 +162,5 @@ def test_overlapping_blobs_are_counted():
     ],
 )
 def test_other_shapes_are_not_counted_as_components(X):
-    assert number_of_components(X, 2, 20, 0) is None
+    mixtures = fit_mixtures(X, 2, 20, 0)
+    assert mixtures is None or mixtures.number_of_one_shape() is None

@@ -1,80 +1,147 @@
-"""The number of components of a mixture of normal distributions of one shape, if such a mixture fits the points."""
+"""Clusters as the components of a mixture of normal distributions, if such a mixture explains the points."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import one_library_thread
-from conclust.points.mixture import Mixture, Shape, fit_mixture, kmeans_labels, misfit, n_parameters
+from conclust.points.mixture import (
+    Mixture,
+    Shape,
+    fit_mixture,
+    kmeans_labels,
+    misfit,
+    n_parameters,
+    saddles,
+)
 
-__all__ = ["number_of_components"]
+__all__ = ["Mixtures", "fit_mixtures"]
 
 _SHAPES: tuple[Shape, ...] = ("spherical", "tied", "full")
-_MAX_COMPONENTS = 20
-# Maximum number of points to which mixtures are fitted, and minimum number of points per parameter.
-_MAX_POINTS = 1_000
+# Maximum number of components. Of one shape and with saddles between all of them: three for each of the fewest and
+# six more, up to 60.
+_MAX_COMPONENTS, _MOST_COMPONENTS = 20, 60
+# Maximum number of points to which mixtures are fitted: 2,000, or 60 for each of the fewest components.
+_MAX_POINTS, _POINTS_A_COMPONENT = 2_000, 60
+# Minimum number of points per parameter.
 _POINTS_A_PARAMETER = 4
-# Number of consecutive numbers of components without a lower BIC after which a shape is abandoned.
+# Number of consecutive numbers of components without a lower BIC of any shape after which the search ends.
 _WORSE = 3
 _TOLERANCE = 1e-4
 # The constants below were chosen as described in experiments/default/README.md.
-_FITS = 0.75
+# A mixture fits below this value of `misfit`, of as many points.
+_FITS, _JUDGED_AS = 0.75, 1_000
 _CLEARLY_BETTER = 35.0
+# Components are one cluster if the density between their centres does not fall below this share of the lower one.
+_ONE_MODE = 0.9
 
 
-def number_of_components(
-    points: NDArray[np.float64],
-    fewest: int,
-    most: int,
-    seed: int,
-) -> int | None:
-    """Return the number of components of one shape whose mixture explains the points, or None.
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """The mixture with the lowest BIC of each shape.
 
-    Mixtures of `fewest` components and more are fitted, from k-means. The number is that
-    of the lowest BIC if its components share one covariance, it fits the points (see `misfit`), and mixtures with a
-    covariance for each component are clearly worse at any number: clusters of other shapes are better approximated by
-    components of several shapes.
+    Attributes
+    ----------
+    points : ndarray of shape (n_part, n_features)
+        The points to which the mixtures were fitted.
+    best : dict
+        Mixtures by shape; their numbers of components differ.
+    """
+
+    points: NDArray[np.float64]
+    best: dict[Shape, Mixture]
+
+    def number_of_one_shape(self) -> int | None:
+        """Return the number of components of one shape whose mixture explains the points, or None.
+
+        It is the number of the lowest BIC if its components share one covariance, it fits the points (see `misfit`),
+        and mixtures with a covariance for each component are clearly worse at any number: clusters of
+        other shapes are better approximated by components of several shapes. More than 20 count
+        only if there is a saddle between any two: so many approximate any shape.
+        """
+        mixture = self._lowest()
+        if (
+            mixture.shape == "full"
+            or self.best["full"].bic < mixture.bic + _CLEARLY_BETTER
+            or not self._fits(mixture)
+        ):
+            return None
+        number = len(mixture)
+        is_plain = number <= _MAX_COMPONENTS or _modes(mixture).max() + 1 == number
+        return number if is_plain else None
+
+    def clusters(self, points: NDArray[np.float64]) -> NDArray[np.int64] | None:
+        """Return the clusters of the mixture of the lowest BIC, if it fits and has at most 20 components.
+
+        Components between whose centres the mixture has no saddle are one cluster.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_samples, n_features)
+            All points, which get labels.
+        """
+        mixture = self._lowest()
+        if len(mixture) > _MAX_COMPONENTS or not self._fits(mixture):
+            return None
+        labels = _modes(mixture)[mixture.labels(points)]
+        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+    def _lowest(self) -> Mixture:
+        return min(self.best.values(), key=lambda mixture: mixture.bic)
+
+    def _fits(self, mixture: Mixture) -> bool:
+        return misfit(self.points, mixture, _JUDGED_AS) < _FITS
+
+
+def fit_mixtures(
+    points: NDArray[np.float64], fewest: int, most: int, seed: int
+) -> Mixtures | None:
+    """Fit mixtures of `fewest` components and more, from k-means.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, n_features)
     fewest, most : int
-        The numbers considered.
+        The numbers considered; of many, those up to 20, or up to 6 more than three times the fewest.
     seed : int
-        Draws the points, if there are more than 1,000, and the starts of k-means.
+        Draws the points, if there are more than 2,000, and the starts of k-means.
 
     Returns
     -------
-    int or None
-        None where no mixture of one shape explains the points.
+    Mixtures or None
+        None where a shape cannot be fitted to so few points.
     """
-    if len(points) > _MAX_POINTS:
-        drawn = np.random.default_rng(seed).choice(len(points), _MAX_POINTS, replace=False)
+    most_points = max(_MAX_POINTS, _POINTS_A_COMPONENT * fewest)
+    if len(points) > most_points:
+        drawn = np.random.default_rng(seed).choice(len(points), most_points, replace=False)
         points = points[np.sort(drawn)]
     part = np.ascontiguousarray(points)
-    best: dict[Shape, tuple[Mixture, int]] = {}
+    best: dict[Shape, Mixture] = {}
+    most = min(most, max(_MAX_COMPONENTS, min(_MOST_COMPONENTS, 3 * fewest + 6)))
     with one_library_thread():
-        for K in range(fewest, min(most, _MAX_COMPONENTS, 3 * fewest + 6) + 1):
+        for K in range(fewest, most + 1):
             start = kmeans_labels(part, K, seed)
             for shape in _SHAPES:
                 n_needed = _POINTS_A_PARAMETER * n_parameters("full", K, part.shape[1])
                 if shape == "full" and n_needed > len(part):
                     continue
-                if shape in best and K - best[shape][1] > _WORSE:
-                    continue
                 mixture = fit_mixture(part, start, K, shape, _TOLERANCE)
-                if mixture is None:
-                    continue
-                if shape not in best or mixture.bic < best[shape][0].bic:
-                    best[shape] = mixture, K
+                if mixture is not None and (
+                    shape not in best or mixture.bic < best[shape].bic
+                ):
+                    best[shape] = mixture
             if len(best) < len(_SHAPES):
                 return None
-            if all(K - best[shape][1] >= _WORSE for shape in ("spherical", "tied")):
+            if all(K - len(best[shape]) >= _WORSE for shape in _SHAPES):
                 break
-    if not best:
-        return None
-    mixture, number = min(best.values(), key=lambda pair: pair[0].bic)
-    if mixture.shape == "full" or best["full"][0].bic < mixture.bic + _CLEARLY_BETTER:
-        return None
-    return number if misfit(part, mixture) < _FITS else None
+    return Mixtures(part, best) if best else None
+
+
+def _modes(mixture: Mixture) -> NDArray[np.int64]:
+    """Return the group of each component; there is no saddle within a group."""
+    together = saddles(mixture) > _ONE_MODE
+    return np.asarray(connected_components(together, directed=False)[1], dtype=np.int64)

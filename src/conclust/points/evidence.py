@@ -22,6 +22,8 @@ _DEPTH = 0.4
 _IN_VALLEY = log(2 * _DEPTH / (1 + _DEPTH))
 _ON_PEAK = log(2 / (1 + _DEPTH))
 _SPLITS = 8
+# Depths of equal probability, for clusters whose valleys are expected to be of one depth that is not known.
+_DEPTHS = np.array([0.4, 0.55, 0.7, 0.85])
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +112,16 @@ class Borders:
             masses = np.sort(self._masses(cluster_of == cluster))
             total -= float(masses[masses > 0][:-1].sum()) / 2 * _ON_PEAK
         return total
+
+    def evidence_of_one_depth(self) -> float:
+        """Return the evidence for valleys at all borders that have one depth, of which four are equally probable.
+
+        It also finds many valleys that are too shallow to be seen one by one.
+        """
+        in_valley = np.log(2.0 * _DEPTHS / (1.0 + _DEPTHS))
+        on_peak = np.log(2.0 / (1.0 + _DEPTHS))
+        logs = self.valley.sum() * in_valley + self.peak.sum() * on_peak
+        return float(np.logaddexp.reduce(logs)) - log(len(_DEPTHS))
 
     def joined_islands(self, labels: NDArray[np.int64]) -> list[Island]:
         """Return the islands that lie in a cluster with a larger one, the largest first."""

@@ -20,6 +20,7 @@ __all__ = [
     "kmeans_labels",
     "misfit",
     "n_parameters",
+    "saddles",
 ]
 
 # Shapes of covariance: a common sphere, a common ellipsoid, or one ellipsoid per component.
@@ -31,6 +32,8 @@ _FEWEST_POINTS = 1.5
 # Relative to the mean variance; it keeps a covariance regular.
 _RIDGE = 1e-6
 _KMEANS_STARTS = 5
+# Number of points of a segment between two centres at which the density is computed.
+_STEPS = 21
 # Number of directions in which the fit is tested.
 _MAX_AXES, _MAX_PAIRS, _ANGLES = 10, 15, 8
 
@@ -87,7 +90,7 @@ class Mixture:
             logs = _log_densities(
                 points - shift, self.weights, self.means - shift, self.covariances
             )
-        return np.asarray(logs.argmax(axis=1), dtype=np.int64)
+        return np.asarray(logs.argmax(axis=0), dtype=np.int64)
 
 
 def n_parameters(shape: Shape, n_components: int, n_features: int) -> int:
@@ -124,31 +127,36 @@ def fit_mixture(
         None where a component loses its points or a covariance is singular.
     """
     n, d = points.shape
-    shares = np.zeros((n, n_components))
-    shares[np.arange(n), labels] = 1.0
+    # Shares and densities have a row for each component, so that sums over components run along the points.
+    shares = np.zeros((n_components, n))
+    shares[labels, np.arange(n)] = 1.0
     shift = points.mean(axis=0)
     centred = points - shift
     second = centred.T @ centred / n
+    products = _products(centred) if shape == "full" else None
     log_likelihood = -np.inf
     for _ in range(_MAX_ITER):
-        counts = shares.sum(axis=0)
+        counts = shares.sum(axis=1)
         if counts.min() < _FEWEST_POINTS:
             return None
-        weights, means = counts / n, shares.T @ centred / counts[:, np.newaxis]
-        covariances = _covariances(centred, shares, means, second, shape)
+        weights, means = counts / n, shares @ centred / counts[:, np.newaxis]
+        covariances = _covariances(shares, counts, means, second, shape, products)
         try:
-            logs = _log_densities(centred, weights, means, covariances)
+            if products is None:
+                logs = _log_densities(centred, weights, means, covariances)
+            else:
+                logs = _log_densities_by_products(products, weights, means, covariances)
         except np.linalg.LinAlgError:
             return None
-        highest = logs.max(axis=1, keepdims=True)
+        highest = logs.max(axis=0)
         shares = np.exp(logs - highest)
-        sums = shares.sum(axis=1, keepdims=True)
+        sums = shares.sum(axis=0)
         shares /= sums
         before = log_likelihood
         log_likelihood = float((highest + np.log(sums)).sum())
         if log_likelihood - before < tolerance * n:
             break
-    if np.bincount(logs.argmax(axis=1), minlength=n_components).min() == 0:
+    if np.bincount(logs.argmax(axis=0), minlength=n_components).min() == 0:
         return None
     bic = n_parameters(shape, n_components, d) * np.log(n) - 2.0 * log_likelihood
     return Mixture(shape, weights, means + shift, covariances, log_likelihood, float(bic))
@@ -167,7 +175,7 @@ def best_mixture(
     return min((each for each in fitted if each is not None), key=lambda m: m.bic, default=None)
 
 
-def misfit(points: NDArray[np.float64], mixture: Mixture) -> float:
+def misfit(points: NDArray[np.float64], mixture: Mixture, most_points: int) -> float:
     """Return how badly a mixture fits: the largest Kolmogorov-Smirnov statistic over projections, times sqrt(n).
 
     The directions are the axes of the points, their principal axes, those that separate neighbouring components,
@@ -178,11 +186,13 @@ def misfit(points: NDArray[np.float64], mixture: Mixture) -> float:
     ----------
     points : ndarray of shape (n_samples, n_features)
     mixture : Mixture
+    most_points : int
+        Largest n in the product. No cluster of real points is exactly normal: of very many points the test would reject all.
 
     Returns
     -------
     float
-        About .5 to 1 for points in the plane that were drawn from such a mixture.
+        About .5 to 1 for points in the plane that were drawn from such a mixture, if no more than `most_points`.
     """
     from scipy.special import ndtr
 
@@ -197,7 +207,34 @@ def misfit(points: NDArray[np.float64], mixture: Mixture) -> float:
             expected = ndtr((along[:, np.newaxis] - centers) / spreads) @ mixture.weights
             deviation = max((expected - ranks / n).max(), ((ranks + 1) / n - expected).max())
             largest = max(largest, float(deviation))
-    return float(largest * np.sqrt(n))
+    return float(largest * np.sqrt(min(n, most_points)))
+
+
+def saddles(mixture: Mixture) -> NDArray[np.float64]:
+    """Return the lowest density of a mixture between two centres, as a share of the lower of the densities there.
+
+    Parameters
+    ----------
+    mixture : Mixture
+
+    Returns
+    -------
+    ndarray of shape (n_components, n_components)
+        Symmetric; 1 where the density does not fall on the segment between the centres, and on the diagonal.
+    """
+    K = len(mixture)
+    shift = mixture.means.mean(axis=0)
+    means = mixture.means - shift
+    lowest = np.ones((K, K))
+    along = np.linspace(0.0, 1.0, _STEPS)[:, np.newaxis]
+    with one_library_thread():
+        for a, b in zip(*np.triu_indices(K, 1), strict=True):
+            segment = (1.0 - along) * means[a] + along * means[b]
+            logs = _log_densities(segment, mixture.weights, means, mixture.covariances)
+            densities = np.logaddexp.reduce(logs, axis=0)
+            share = np.exp(densities.min() - min(densities[0], densities[-1]))
+            lowest[a, b] = lowest[b, a] = share
+    return lowest
 
 
 def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> NDArray[np.int64]:
@@ -218,14 +255,14 @@ def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> ND
 
 
 def _covariances(
-    centred: NDArray[np.float64],
     shares: NDArray[np.float64],
+    counts: NDArray[np.float64],
     means: NDArray[np.float64],
     second: NDArray[np.float64],
     shape: Shape,
+    products: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    n, d = centred.shape
-    counts = shares.sum(axis=0)
+    n, d = shares.shape[1], means.shape[1]
     pooled = second - (means * (counts / n)[:, np.newaxis]).T @ means
     pooled = (pooled + pooled.T) / 2
     spread = float(np.trace(pooled)) / d
@@ -235,14 +272,44 @@ def _covariances(
     elif shape == "tied":
         covariances = pooled[np.newaxis]
     else:
+        assert products is not None
+        a, b = np.triu_indices(d)
         scatter = np.empty((len(means), d, d))
-        for k, mean in enumerate(means):
-            residuals = centred - mean
-            scatter[k] = (shares[:, k, np.newaxis] * residuals).T @ residuals
+        scatter[:, a, b] = scatter[:, b, a] = shares @ products[: len(a)].T
+        scatter -= counts[:, np.newaxis, np.newaxis] * means[:, :, np.newaxis] * means[:, np.newaxis]
         further = d + 1.0
         covariances = (scatter + further * pooled) / (counts + further)[:, np.newaxis, np.newaxis]
     ridge = _RIDGE * max(spread, np.finfo(float).tiny)
     return np.asarray(covariances + ridge * identity)
+
+
+def _products(centred: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the products of two features, the features and ones, a row each: a quadratic form is linear in them."""
+    a, b = np.triu_indices(centred.shape[1])
+    columns = centred.T
+    return np.ascontiguousarray(
+        np.concatenate([columns[a] * columns[b], columns, np.ones((1, len(centred)))])
+    )
+
+
+def _log_densities_by_products(
+    products: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    means: NDArray[np.float64],
+    covariances: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the same as `_log_densities` for covariances of each component, by one product of matrices."""
+    d = means.shape[1]
+    roots = np.linalg.inv(np.linalg.cholesky(covariances))
+    precisions = np.swapaxes(roots, 1, 2) @ roots
+    half_log_dets = -np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+    a, b = np.triu_indices(d)
+    twice = np.where(a == b, 1.0, 2.0)
+    linear = np.einsum("kij,kj->ki", precisions, means)
+    constant = -0.5 * np.einsum("ki,ki->k", linear, means) - half_log_dets + np.log(weights)
+    constant -= 0.5 * d * np.log(2.0 * np.pi)
+    coefficients = np.column_stack([-0.5 * precisions[:, a, b] * twice, linear, constant])
+    return np.asarray(coefficients @ products)
 
 
 def _whitening(covariance: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
@@ -257,22 +324,22 @@ def _log_densities(
     means: NDArray[np.float64],
     covariances: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the logarithm of each weighted density at each point, of shape (n_samples, n_components)."""
+    """Return the logarithm of each weighted density at each point, of shape (n_components, n_samples)."""
     d = points.shape[1]
-    logs = np.empty((len(points), len(means)))
+    logs = np.empty((len(means), len(points)))
     pairs = [_whitening(covariance) for covariance in covariances]
     if len(pairs) == 1:
         whitening, log_det = pairs[0]
         white, centers = points @ whitening, means @ whitening
         # -|w - c|^2 / 2; the points are centred, so that little is lost by rounding.
-        np.matmul(white, centers.T, out=logs)
-        logs -= 0.5 * np.einsum("ij,ij->i", white, white)[:, np.newaxis]
-        logs -= 0.5 * (np.einsum("ij,ij->i", centers, centers) + log_det)
+        np.matmul(centers, white.T, out=logs)
+        logs -= 0.5 * np.einsum("ij,ij->i", white, white)
+        logs -= 0.5 * (np.einsum("ij,ij->i", centers, centers) + log_det)[:, np.newaxis]
     else:
         for k, (whitening, log_det) in enumerate(pairs):
             white = (points - means[k]) @ whitening
-            logs[:, k] = -0.5 * (np.einsum("ij,ij->i", white, white) + log_det)
-    logs += np.log(weights) - 0.5 * d * np.log(2.0 * np.pi)
+            logs[k] = -0.5 * (np.einsum("ij,ij->i", white, white) + log_det)
+    logs += (np.log(weights) - 0.5 * d * np.log(2.0 * np.pi))[:, np.newaxis]
     return logs
 
 

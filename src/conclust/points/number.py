@@ -14,7 +14,7 @@ from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.bent import BentBorders, joined
-from conclust.points.components import number_of_components
+from conclust.points.components import fit_mixtures
 from conclust.points.contact import contact_ratio
 from conclust.points.evidence import Borders, find_borders
 from conclust.points.islands import cuts_with_islands
@@ -101,8 +101,10 @@ def number_by_borders(
     Fewer than 50 points are too few to be counted. They are several clusters if these are farther apart than the parts of a
     flat, a skewed or a Gaussian cloud (`separated_clusters`).
 
-    Clusters that overlap have no valley between them. Where there is more than one cluster, and a mixture of more normal
-    distributions of one shape explains the points (`number_of_components`), its number is chosen.
+    Clusters that overlap have no deep valley between them. If a mixture of more normal distributions explains the points, its number is
+    chosen: where there is more than one cluster, and the distributions have one shape (`Mixtures.number_of_one_shape`);
+    or where all borders between them have a valley, and clearly more evidence, less 1.5 for each additional cluster
+    (`Mixtures.clusters`). The second gives the clusters, too.
 
     Parameters
     ----------
@@ -140,13 +142,7 @@ def number_by_borders(
         decision = _by_pieces(pieces, bent, trees, min_clusters, most)
     if decision is None:
         decision = _by_whole_clusters(borders_of, bent, trees, min_clusters, most)
-    if decision.n_clusters > 1 and decision.by_points:
-        number = number_of_components(
-            X, decision.n_clusters, min(most, n // _OBJECTS_A_PIECE), seed
-        )
-        if number is not None and number > decision.n_clusters:
-            return _by_components(number, decision, borders_of(trees.cut(number)).ratios)
-    return decision
+    return _by_components(decision, X, borders_of, trees, min(most, n // _OBJECTS_A_PIECE), seed)
 
 
 def cut_by_islands(
@@ -341,12 +337,46 @@ def _by_separation(
 
 
 def _by_components(
-    number: int, decision: BorderDecision, ratios: NDArray[np.float64]
+    decision: BorderDecision,
+    X: NDArray[np.float64],
+    borders_of: Callable[[NDArray[np.int64]], Borders],
+    trees: GrownTrees,
+    most: int,
+    seed: int,
 ) -> BorderDecision:
-    """Return the decision for the number of components of a mixture that explains the points."""
+    """Return the decision for more clusters, if these are the components of a mixture that explains the points."""
+    fewer = decision.n_clusters
+    if fewer >= most:
+        return decision
+    mixtures = fit_mixtures(X, fewer, most, seed)
+    if mixtures is None:
+        return decision
+    if fewer > 1 and decision.by_points:
+        number = mixtures.number_of_one_shape()
+        if number is not None and number > fewer:
+            ratios = borders_of(trees.cut(number)).ratios
+            return _explained_by_components(number, decision, ratios, " of one shape")
+    labels = mixtures.clusters(X)
+    if labels is None or labels.max() < fewer:
+        return decision
+    # Mixtures of many components approximate clusters of other shapes too, in parts without a valley between them.
+    borders = borders_of(labels)
+    if (borders.ratios >= 1.0).any():
+        return decision
+    before = borders_of(trees.cut(fewer) if decision.labels is None else decision.labels)
+    gain = borders.evidence_of_one_depth() - before.evidence_of_one_depth()
+    if gain <= _CLEAR_EVIDENCE + _COST_OF_A_CLUSTER * (borders.n_pieces - fewer):
+        return decision
+    found = _explained_by_components(borders.n_pieces, decision, borders.ratios)
+    return replace(found, labels=labels)
+
+
+def _explained_by_components(
+    number: int, decision: BorderDecision, ratios: NDArray[np.float64], which: str = ""
+) -> BorderDecision:
     fewer = decision.n_clusters
     reason = (
-        f"{_clusters(number)}: the points are distributed as a mixture of {number} normal distributions of one shape; "
+        f"{_clusters(number)}: the points are distributed as a mixture of {number} normal distributions{which}; "
         f"valleys alone show {fewer}."
     )
     depths = tuple(float(depth) for depth in np.clip(1.0 - ratios, 0.0, 1.0))

@@ -10,9 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust.borders import leading_components
 from conclust.consensus.auto import shares_of_votes
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
+from conclust.points.evidence import find_borders
 from conclust.points.mixture import Mixture, best_mixture, kmeans_labels, misfit, n_parameters
 
 __all__ = ["Refinement", "objects_to_refine", "refine_by_centers"]
@@ -28,11 +30,13 @@ _ALLOWED_FACTOR, _ALLOWED_SHARE = 1.2, 0.006
 _SHRINKAGE = 0.1
 _MAX_WHITENED = 1_000
 # A mixture is considered if there are four points for each parameter of its most general form. It
-# fits below this value of `misfit`, and is rejected if the consensus cuts fewer than half as many
+# fits below this value of `misfit` of as many points, and is rejected if the consensus cuts fewer than half as many
 # ties (.4 with few neighbours).
 _POINTS_A_PARAMETER = 4
-_FITS = 0.85
+_FITS, _JUDGED_AS = 0.85, 2_000
 _CLEARLY_FEWER, _CLEARLY_FEWER_NARROW = 0.5, 0.4
+# It is not rejected if its borders have more evidence for valleys by this; borders are ties of that many neighbours.
+_MORE_EVIDENCE, _AT_BORDERS = 10.0, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +137,8 @@ def refine_by_centers(
     If there are four points for each parameter, mixtures with that number of components are fitted by
     expectation-maximisation, from the consensus and from k-means, with a common sphere, a common ellipsoid or an ellipsoid
     each. That of the lowest BIC gives the clusters if it fits: along no projection does the distribution of the points
-    deviate from it (Kolmogorov-Smirnov statistic times sqrt(n) below .85), and the consensus does not cut less than half as
-    many ties of the neighbour graph of 20 neighbours, .4 of that of 5.
+    deviate from it (`misfit` below .85), and the consensus does not cut less than half as
+    many ties of the neighbour graph of 20 neighbours, .4 of that of 5, or has clearly less evidence for valleys at its borders.
 
     Otherwise Lloyd's iterations run from the means of the clusters. Clusters that overlap are better separated by their centres than by neighbours; clusters of other shapes are
     destroyed by centres. The iterations' partition is kept where it does not cut more ties of the
@@ -169,7 +173,9 @@ def refine_by_centers(
         refined = mixture.labels(points)
         if np.array_equal(refined, labels):
             return None
-        if _not_clearly_worse(points, labels, refined, n_jobs):
+        if _not_clearly_worse(points, labels, refined, n_jobs) or _has_more_valley(
+            points, labels, refined, seed, n_jobs
+        ):
             discriminants = mixture.discriminants()
             return Refinement(discriminants[0], votes_of(refined), *discriminants[1:])
     for whitening in _coordinates(points, labels, n_clusters):
@@ -190,7 +196,7 @@ def _fitting_mixture(
     if n_parameters("full", K, d) * _POINTS_A_PARAMETER > n:
         return None
     mixture = best_mixture(points, (labels, kmeans_labels(points, K, seed)), K)
-    fits = mixture is not None and misfit(points, mixture) < _FITS
+    fits = mixture is not None and misfit(points, mixture, _JUDGED_AS) < _FITS
     return mixture if fits else None
 
 
@@ -206,6 +212,23 @@ def _not_clearly_worse(
         if _cut_shares(graph, before)[0] < share * _cut_shares(graph, after)[0]:
             return False
     return True
+
+
+def _has_more_valley(
+    points: NDArray[np.float64],
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+    seed: int,
+    n_jobs: int | None,
+) -> bool:
+    """Whether there is clearly more evidence for valleys at the borders after."""
+    components = leading_components(points)
+    graph = neighbour_graph(components, _AT_BORDERS, n_jobs=n_jobs)
+    evidence = [
+        find_borders(components, labels, graph, seed, n_jobs).evidence_of_one_depth()
+        for labels in (before, after)
+    ]
+    return evidence[1] > evidence[0] + _MORE_EVIDENCE
 
 
 def _coordinates(
