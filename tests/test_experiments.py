@@ -566,6 +566,9 @@ def test_published_networks_are_read_and_scored(tmp_path):
         ("fec_leiden_0.8_cpm_r0.001.dat", "fast", 10, 0.001),
         ("strict_np50_leiden_cpm_r1e-05.dat", "strict", 50, 1e-5),
         ("strict_np5_leiden_mod.dat", "strict", 5, None),
+        ("fec_nw_leiden_mod_0.8.dat", "threshold", 10, None),
+        ("fec_leiden_mod_np50.dat", "fast", 50, None),
+        ("fec_0.9.dat", "fast", 10, None),
     ],
 )
 def test_parameters_of_a_published_consensus(tmp_path, name, kind, n_runs, resolution):
@@ -575,10 +578,22 @@ def test_parameters_of_a_published_consensus(tmp_path, name, kind, n_runs, resol
     assert network.method["resolution"] == resolution
     assert network.method["quality"] == ("cpm" if resolution else "modularity")
     (tmp_path / "network.dat").touch()
-    for file in (name, "ecg.dat", "leiden_mod.dat", "fec_leiden_mod_0.2.dat"):
+    for file in (name, "ecg.dat", "leiden_mod.dat", "louvain.dat"):
         (tmp_path / file).touch()
     assert [each.consensus for each in published.published_in(tmp_path.parent, tmp_path.name)] == [
         name
     ] * (network.method["quality"] == "modularity")
     network.run.touch()
     assert published.published_in(tmp_path.parent, tmp_path.name) == [network]
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "threshold", "least"),
+    [(10, 0.8, 8), (10, 0.9, 9), (50, 0.8, 41), (100, 0.8, 81), (5, 0.8, 4), (10, 1.0, 10)],
+)
+def test_least_share_is_that_of_repeated_subtraction(n_runs, threshold, least):
+    assert published.least_share(n_runs, threshold) == least / n_runs
+    weight = 1.0
+    for _ in range(n_runs - least):
+        weight -= 1 / n_runs
+    assert weight >= threshold > weight - 1 / n_runs

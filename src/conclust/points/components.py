@@ -97,9 +97,7 @@ class Mixtures:
         return misfit(self.points, mixture, _JUDGED_AS) < _FITS
 
 
-def fit_mixtures(
-    points: NDArray[np.float64], fewest: int, most: int, seed: int
-) -> Mixtures | None:
+def fit_mixtures(points: NDArray[np.float64], fewest: int, most: int, seed: int) -> Mixtures | None:
     """Fit mixtures of `fewest` components and more, from k-means.
 
     Parameters
@@ -130,9 +128,7 @@ def fit_mixtures(
                 if shape == "full" and n_needed > len(part):
                     continue
                 mixture = fit_mixture(part, start, K, shape, _TOLERANCE)
-                if mixture is not None and (
-                    shape not in best or mixture.bic < best[shape].bic
-                ):
+                if mixture is not None and (shape not in best or mixture.bic < best[shape].bic):
                     best[shape] = mixture
             if len(best) < len(_SHAPES):
                 return None

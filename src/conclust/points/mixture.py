@@ -276,7 +276,9 @@ def _covariances(
         a, b = np.triu_indices(d)
         scatter = np.empty((len(means), d, d))
         scatter[:, a, b] = scatter[:, b, a] = shares @ products[: len(a)].T
-        scatter -= counts[:, np.newaxis, np.newaxis] * means[:, :, np.newaxis] * means[:, np.newaxis]
+        scatter -= (
+            counts[:, np.newaxis, np.newaxis] * means[:, :, np.newaxis] * means[:, np.newaxis]
+        )
         further = d + 1.0
         covariances = (scatter + further * pooled) / (counts + further)[:, np.newaxis, np.newaxis]
     ridge = _RIDGE * max(spread, np.finfo(float).tiny)
