@@ -34,6 +34,7 @@ NAMES = (
     "default.answer",
     "default.settle",
     "default.few",
+    "default.battery",
     "selection.number",
     "confidence.ranking",
     "borders.level",

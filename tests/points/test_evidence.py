@@ -98,3 +98,16 @@ def test_rounded_columns_are_spread_over_their_grid():
     assert spread_rounded_columns(X[:, 1:], rng) is not None
     plain = X[:, 1:]
     assert spread_rounded_columns(plain, rng) is plain
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_evidence_of_one_depth_is_the_mean_likelihood_ratio(seed):
+    actual = borders(seed)
+    ratios = []
+    for depth in (0.4, 0.55, 0.7, 0.85):
+        ratio = 1.0
+        for valley, peak in zip(actual.valley, actual.peak, strict=True):
+            # A point is in the valley with the probability 1/2 without a valley.
+            ratio *= (2 * depth / (1 + depth)) ** valley * (2 / (1 + depth)) ** peak
+        ratios.append(ratio)
+    assert actual.evidence_of_one_depth() == pytest.approx(log(np.mean(ratios)), abs=1e-9)

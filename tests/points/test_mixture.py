@@ -17,6 +17,7 @@ from conclust.points.mixture import (
     kmeans_labels,
     misfit,
     n_parameters,
+    saddles,
 )
 from conclust.results.placing import Placing
 
@@ -164,3 +165,58 @@ def test_overlapping_blobs_are_counted():
 def test_other_shapes_are_not_counted_as_components(X):
     mixtures = fit_mixtures(X, 2, 20, 0)
     assert mixtures is None or mixtures.number_of_one_shape() is None
+
+
+@pytest.mark.parametrize("shape", ["spherical", "tied", "full"])
+def test_saddles_are_lowest_densities_between_two_centres(shape):
+    X, y = stretched()
+    mixture = fit_mixture(X, y, 3, shape)
+    covariances = np.broadcast_to(mixture.covariances, (3, 2, 2))
+
+    def density(x):
+        parts = zip(mixture.weights, mixture.means, covariances, strict=True)
+        return sum(weight * multivariate_normal(mean, c).pdf(x) for weight, mean, c in parts)
+
+    lowest = saddles(mixture)
+    for a in range(3):
+        for b in range(3):
+            ends = mixture.means[[a, b]]
+            segment = [ends[0] + t * (ends[1] - ends[0]) for t in np.linspace(0, 1, 21)]
+            expected = min(map(density, segment)) / min(density(ends[0]), density(ends[1]))
+            assert lowest[a, b] == pytest.approx(expected, rel=1e-9)
+
+
+def crossing(n=3_000):
+    """Two clusters of different covariances that overlap."""
+    rng = np.random.default_rng(4)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, 2)) * [1.2, 0.9]
+    X[y == 1] = rng.normal(size=(n // 2, 2)) @ [[1.6, -1.2], [0.1, 0.7]] + [1.6, 3.0]
+    return X, y
+
+
+def test_overlapping_clusters_of_different_covariances_are_found():
+    X, y = crossing()
+    assert fit_mixtures(X, 1, 20, 0).number_of_one_shape() is None
+    assert adjusted_rand_index(y, fit_mixtures(X, 1, 20, 0).clusters(X)) > 0.8
+    model = ConsensusClustering(random_state=0).fit(X)
+    assert adjusted_rand_index(y, model.labels_) > 0.8
+    given = ConsensusClustering(n_clusters=2, random_state=0).fit(X)
+    assert adjusted_rand_index(y, given.labels_) > 0.8
+
+
+def test_forty_overlapping_blobs_are_counted():
+    grid = np.stack(np.meshgrid(np.arange(8), np.arange(5)), axis=-1).reshape(-1, 2)
+    X, y = make_blobs(3_200, centers=grid * 5.2, random_state=0)
+    model = ConsensusClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 40
+    assert adjusted_rand_index(y, model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clouds_that_mixtures_fit_in_parts_remain_one_cluster(seed):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, 1500)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(size=(1500, 2)) * 0.1
+    for X in (ring, rng.uniform(size=(3000, 2)), rng.standard_t(3, size=(3000, 2))):
+        assert ConsensusClustering(random_state=0).fit(X).n_clusters_ == 1

@@ -102,8 +102,8 @@ def number_by_borders(
     flat, a skewed or a Gaussian cloud (`separated_clusters`).
 
     Clusters that overlap have no deep valley between them. If a mixture of more normal distributions explains the points, its number is
-    chosen: where there is more than one cluster, and the distributions have one shape (`Mixtures.number_of_one_shape`);
-    or where all borders between them have a valley, and clearly more evidence, less 1.5 for each additional cluster
+    chosen: where the distributions have one shape (`Mixtures.number_of_one_shape`), and there is more than one cluster or clear
+    evidence for valleys between them; or where all borders between them have a valley, and clearly more evidence, less 1.5 for each additional cluster
     (`Mixtures.clusters`). The second gives the clusters, too.
 
     Parameters
@@ -351,11 +351,11 @@ def _by_components(
     mixtures = fit_mixtures(X, fewer, most, seed)
     if mixtures is None:
         return decision
-    if fewer > 1 and decision.by_points:
-        number = mixtures.number_of_one_shape()
-        if number is not None and number > fewer:
-            ratios = borders_of(trees.cut(number)).ratios
-            return _explained_by_components(number, decision, ratios, " of one shape")
+    number = mixtures.number_of_one_shape()
+    if number is not None and number > fewer and decision.by_points:
+        borders = borders_of(trees.cut(number))
+        if fewer > 1 or borders.evidence_of_one_depth() > _CLEAR_EVIDENCE:
+            return _explained_by_components(number, decision, borders.ratios, " of one shape")
     labels = mixtures.clusters(X)
     if labels is None or labels.max() < fewer:
         return decision
