@@ -1,6 +1,6 @@
 """Published batteries of benchmark sets: the default beside k-means that is given the number, and HDBSCAN.
 
-python -m experiments.default.battery --folder COPY [--part 0] [--without NAME ...] [--quick] [--name battery] [--out FOLDER]
+python -m experiments.default.battery --folder COPY [--under wut ...] [--part 0] [--without NAME ...] [--quick] [--name battery] [--out FOLDER]
 
 COPY is a folder with the sets of one of two repositories, whose files are no part of this one:
 github.com/gagolews/clustering-data-v1 (`set.data.gz` beside one or more `set.labels*.gz`) or
@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,14 +54,19 @@ class Benchmark:
         )
 
 
-def benchmarks(folder: Path) -> Iterator[Benchmark]:
+def benchmarks(folder: Path, under: Sequence[str] = (".",)) -> Iterator[Benchmark]:
     """Yield the sets of a folder by name; those of other sizes or without two classes are left out."""
-    files = [*folder.rglob("*.data.gz"), *folder.rglob("*.arff")]
-    for file in sorted(files, key=lambda path: path.relative_to(folder).as_posix()):
+    found = {
+        file
+        for name in under
+        for form in ("*.data.gz", "*.arff")
+        for file in (folder / name).rglob(form)
+    }
+    for file in sorted(found, key=lambda path: path.relative_to(folder).as_posix()):
         read = _read_arff if file.suffix == ".arff" else _read_text
-        found = read(file)
-        if found and FEWEST <= len(found.X) <= MOST and found.numbers[-1] > 1:
-            yield found
+        benchmark = read(file)
+        if benchmark and FEWEST <= len(benchmark.X) <= MOST and benchmark.numbers[-1] > 1:
+            yield benchmark
 
 
 def _read_text(file: Path) -> Benchmark:
@@ -105,7 +110,9 @@ def row_of(benchmark: Benchmark) -> Row:
         "K": " or ".join(map(str, numbers)),
         "found K": model.n_clusters_,
         "found": benchmark.score(model.labels_),
-        "given": best_of(lambda k: ConsensusClustering(n_clusters=k, random_state=0).fit(X).labels_),
+        "given": best_of(
+            lambda k: ConsensusClustering(n_clusters=k, random_state=0).fit(X).labels_
+        ),
         "k-means": best_of(lambda k: KMeans(k, n_init=10, random_state=0).fit_predict(X)),
         "HDBSCAN": benchmark.score(HDBSCAN(copy=True).fit_predict(X) + 1),
         "CPU s": taken.cpu,
@@ -115,7 +122,7 @@ def row_of(benchmark: Benchmark) -> Row:
 def run(arguments: argparse.Namespace) -> None:
     wanted = [
         each
-        for i, each in enumerate(benchmarks(Path(arguments.folder)))
+        for i, each in enumerate(benchmarks(Path(arguments.folder), arguments.under))
         if arguments.part in (None, i % 2) and each.name not in arguments.without
     ]
     if not wanted:
@@ -132,6 +139,7 @@ def run(arguments: argparse.Namespace) -> None:
 def main(given: list[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("--folder", default="build/clustering-data-v1", help="copy of a battery")
+    parser.add_argument("--under", nargs="+", default=["."], help="folders of the copy")
     parser.add_argument("--part", type=int, choices=(0, 1), help="half of the sets")
     parser.add_argument("--without", nargs="+", default=[], help="names of sets to leave out")
     parser.add_argument("--name", default="battery", help="name of the files of the result")

@@ -30,12 +30,12 @@ _ALLOWED_FACTOR, _ALLOWED_SHARE = 1.2, 0.006
 _SHRINKAGE = 0.1
 _MAX_WHITENED = 1_000
 # A mixture is considered if there are four points for each parameter of its most general form. It
-# fits below this value of `misfit` of as many points, and is rejected if the consensus cuts fewer than half as many
+# fits below this value of `misfit` of as many points; the graphs reject it if the consensus cuts fewer than half as many
 # ties (.4 with few neighbours).
 _POINTS_A_PARAMETER = 4
 _FITS, _JUDGED_AS = 0.85, 2_000
 _CLEARLY_FEWER, _CLEARLY_FEWER_NARROW = 0.5, 0.4
-# It is not rejected if its borders have more evidence for valleys by this; borders are ties of that many neighbours.
+# Clearly more evidence for valleys at borders, which are ties of that many neighbours.
 _MORE_EVIDENCE, _AT_BORDERS = 10.0, 10
 
 
@@ -136,9 +136,9 @@ def refine_by_centers(
 
     If there are four points for each parameter, mixtures with that number of components are fitted by
     expectation-maximisation, from the consensus and from k-means, with a common sphere, a common ellipsoid or an ellipsoid
-    each. That of the lowest BIC gives the clusters if it fits: along no projection does the distribution of the points
-    deviate from it (`misfit` below .85), and the consensus does not cut less than half as
-    many ties of the neighbour graph of 20 neighbours, .4 of that of 5, or has clearly less evidence for valleys at its borders.
+    each. That of the lowest BIC gives the clusters if two of three hold: along no projection does the distribution of the points
+    deviate from it (`misfit` below .85); the consensus does not cut less than half as
+    many ties of the neighbour graph of 20 neighbours, .4 of that of 5; the consensus has clearly less evidence for valleys at its borders.
 
     Otherwise Lloyd's iterations run from the means of the clusters. Clusters that overlap are better separated by their centres than by neighbours; clusters of other shapes are
     destroyed by centres. The iterations' partition is kept where it does not cut more ties of the
@@ -168,14 +168,14 @@ def refine_by_centers(
     """
     if n_clusters < 2 or len(np.unique(labels)) < n_clusters:
         return None
-    mixture = _fitting_mixture(points, labels, n_clusters, seed)
+    mixture = _mixture(points, labels, n_clusters, seed)
     if mixture is not None:
         refined = mixture.labels(points)
+        fits = misfit(points, mixture, _JUDGED_AS) < _FITS
         if np.array_equal(refined, labels):
-            return None
-        if _not_clearly_worse(points, labels, refined, n_jobs) or _has_more_valley(
-            points, labels, refined, seed, n_jobs
-        ):
+            if fits:
+                return None
+        elif _is_better(points, labels, refined, fits, seed, n_jobs):
             discriminants = mixture.discriminants()
             return Refinement(discriminants[0], votes_of(refined), *discriminants[1:])
     for whitening in _coordinates(points, labels, n_clusters):
@@ -188,16 +188,29 @@ def refine_by_centers(
     return None
 
 
-def _fitting_mixture(
+def _mixture(
     points: NDArray[np.float64], labels: NDArray[np.int64], K: int, seed: int
 ) -> Mixture | None:
-    """Return the best mixture of K components, if there are enough points and it fits."""
+    """Return the best mixture of K components, if there are enough points."""
     n, d = points.shape
     if n_parameters("full", K, d) * _POINTS_A_PARAMETER > n:
         return None
-    mixture = best_mixture(points, (labels, kmeans_labels(points, K, seed)), K)
-    fits = mixture is not None and misfit(points, mixture, _JUDGED_AS) < _FITS
-    return mixture if fits else None
+    return best_mixture(points, (labels, kmeans_labels(points, K, seed)), K)
+
+
+def _is_better(
+    points: NDArray[np.float64],
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+    fits: bool,
+    seed: int,
+    n_jobs: int | None,
+) -> bool:
+    """Whether two of three hold: the mixture fits, the neighbour graphs allow it, and its borders have more valley."""
+    is_allowed = _not_clearly_worse(points, before, after, n_jobs)
+    if fits and is_allowed:
+        return True
+    return (fits or is_allowed) and _has_more_valley(points, before, after, seed, n_jobs)
 
 
 def _not_clearly_worse(
