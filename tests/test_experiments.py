@@ -591,7 +591,7 @@ def test_parameters_of_a_published_consensus(tmp_path, name, kind, n_runs, resol
     ("n_runs", "threshold", "least"),
     [(10, 0.8, 8), (10, 0.9, 9), (50, 0.8, 41), (100, 0.8, 81), (5, 0.8, 4), (10, 1.0, 10)],
 )
-def test_least_share_is_that_of_repeated_subtraction(n_runs, threshold, least):
+def test_least_share_matches_repeated_subtraction(n_runs, threshold, least):
     assert published.least_share(n_runs, threshold) == least / n_runs
     weight = 1.0
     for _ in range(n_runs - least):

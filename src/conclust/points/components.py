@@ -111,8 +111,10 @@ def fit_mixtures(points: NDArray[np.float64], fewest: int, most: int, seed: int)
     Returns
     -------
     Mixtures or None
-        None where a shape cannot be fitted to so few points.
+        None where a shape cannot be fitted to so few points, or there is only one number.
     """
+    if fewest >= most:
+        return None
     most_points = max(_MAX_POINTS, _POINTS_A_COMPONENT * fewest)
     if len(points) > most_points:
         drawn = np.random.default_rng(seed).choice(len(points), most_points, replace=False)

@@ -140,7 +140,7 @@ def fit_mixture(
         if counts.min() < _FEWEST_POINTS:
             return None
         weights, means = counts / n, shares @ centred / counts[:, np.newaxis]
-        covariances = _covariances(shares, counts, means, second, shape, products)
+        covariances = _covariances(shares, means, second, shape, products)
         try:
             if products is None:
                 logs = _log_densities(centred, weights, means, covariances)
@@ -256,13 +256,13 @@ def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> ND
 
 def _covariances(
     shares: NDArray[np.float64],
-    counts: NDArray[np.float64],
     means: NDArray[np.float64],
     second: NDArray[np.float64],
     shape: Shape,
     products: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     n, d = shares.shape[1], means.shape[1]
+    counts = shares.sum(axis=1)
     pooled = second - (means * (counts / n)[:, np.newaxis]).T @ means
     pooled = (pooled + pooled.T) / 2
     spread = float(np.trace(pooled)) / d

@@ -14,7 +14,7 @@ from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.bent import BentBorders, joined
-from conclust.points.components import fit_mixtures
+from conclust.points.components import Mixtures, fit_mixtures
 from conclust.points.contact import contact_ratio
 from conclust.points.evidence import Borders, find_borders
 from conclust.points.islands import cuts_with_islands
@@ -142,7 +142,10 @@ def number_by_borders(
         decision = _by_pieces(pieces, bent, trees, min_clusters, most)
     if decision is None:
         decision = _by_whole_clusters(borders_of, bent, trees, min_clusters, most)
-    return _by_components(decision, X, borders_of, trees, min(most, n // _OBJECTS_A_PIECE), seed)
+    mixtures = fit_mixtures(X, decision.n_clusters, min(most, n // _OBJECTS_A_PIECE), seed)
+    return (
+        decision if mixtures is None else _by_components(decision, mixtures, X, borders_of, trees)
+    )
 
 
 def cut_by_islands(
@@ -338,19 +341,13 @@ def _by_separation(
 
 def _by_components(
     decision: BorderDecision,
+    mixtures: Mixtures,
     X: NDArray[np.float64],
     borders_of: Callable[[NDArray[np.int64]], Borders],
     trees: GrownTrees,
-    most: int,
-    seed: int,
 ) -> BorderDecision:
     """Return the decision for more clusters, if these are the components of a mixture that explains the points."""
     fewer = decision.n_clusters
-    if fewer >= most:
-        return decision
-    mixtures = fit_mixtures(X, fewer, most, seed)
-    if mixtures is None:
-        return decision
     number = mixtures.number_of_one_shape()
     if number is not None and number > fewer and decision.by_points:
         borders = borders_of(trees.cut(number))

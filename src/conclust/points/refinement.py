@@ -175,7 +175,11 @@ def refine_by_centers(
         if np.array_equal(refined, labels):
             if fits:
                 return None
-        elif _is_better(points, labels, refined, fits, seed, n_jobs):
+        elif _two_of_three(
+            fits,
+            lambda: _not_clearly_worse(points, labels, refined, n_jobs),
+            lambda: _has_more_valley(points, labels, refined, seed, n_jobs),
+        ):
             discriminants = mixture.discriminants()
             return Refinement(discriminants[0], votes_of(refined), *discriminants[1:])
     for whitening in _coordinates(points, labels, n_clusters):
@@ -198,19 +202,10 @@ def _mixture(
     return best_mixture(points, (labels, kmeans_labels(points, K, seed)), K)
 
 
-def _is_better(
-    points: NDArray[np.float64],
-    before: NDArray[np.int64],
-    after: NDArray[np.int64],
-    fits: bool,
-    seed: int,
-    n_jobs: int | None,
-) -> bool:
-    """Whether two of three hold: the mixture fits, the neighbour graphs allow it, and its borders have more valley."""
-    is_allowed = _not_clearly_worse(points, before, after, n_jobs)
-    if fits and is_allowed:
-        return True
-    return (fits or is_allowed) and _has_more_valley(points, before, after, seed, n_jobs)
+def _two_of_three(first: bool, second: Callable[[], bool], third: Callable[[], bool]) -> bool:
+    """Whether two of three conditions hold; the third is not computed if the others decide."""
+    holds = second()
+    return (first and holds) or ((first or holds) and third())
 
 
 def _not_clearly_worse(
