@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust.borders import valley_ratios
 from conclust.points.contact import contact_ratio
+from conclust.points.margin import margin_ratio
 from conclust.points.paths import Part, PathsOfPoints, evenly_spread
 
 __all__ = ["BentBorders", "joined"]
@@ -24,6 +25,8 @@ _LONGEST_WITHIN = 1.1
 _BENT = 1.2
 # Number of points from which paths are followed.
 _SOURCES = 8
+# A border has no margin if it has more than this share of the points in a band of the clusters.
+_NO_MARGIN = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,8 @@ class BentBorders:
     The straight line between two halves of a ring runs through its hole: few points lie in the middle, although the
     ring is equally dense everywhere. Where the shortest paths of the neighbour graph between two clusters are
     much longer than straight lines, points are counted by the length of the shortest path to the other cluster, unless
-    few ties of the graph connect the two.
+    few ties of the graph connect the two. A straight axis says nothing either where as many ties of the graph cross a
+    border as cross the middle of a cluster, and the border has no margin (`margin_ratio`).
 
     Attributes
     ----------
@@ -49,7 +53,7 @@ class BentBorders:
     def without_valley(
         self, labels: NDArray[np.int64], pairs: NDArray[np.int64], most: float
     ) -> NDArray[np.bool_]:
-        """Mark the borders that are bent and have no valley along the graph.
+        """Mark the borders that are bent and have no valley along the graph, or have full contact and no margin.
 
         Parameters
         ----------
@@ -76,10 +80,9 @@ class BentBorders:
                 both = first | second
                 pair = _Pair(self.paths.part(both), first[both])
                 # Where few ties cross the border, all paths lead to these, and along the border.
-                marked[at] = (
-                    pair.ratio() > most
-                    and pair.is_bent()
-                    and contact_ratio(self.paths, labels, pairs[at]) > most
+                contact = contact_ratio(self.paths, labels, pairs[at])
+                marked[at] = (contact > most and pair.ratio() > most and pair.is_bent()) or (
+                    contact >= 1.0 and margin_ratio(self.paths, labels, pairs[at]) > _NO_MARGIN
                 )
         return marked
 
