@@ -9,12 +9,14 @@ from conclust.borders import valley_ratios
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.points.paths import PathsOfPoints
 
-__all__ = ["margin_ratio"]
+__all__ = ["EMPTY_MARGIN", "margin_ratio"]
+
+# An empty margin has at most this share of the points in a band of either cluster. Chosen as described in
+# experiments/default/README.md.
+EMPTY_MARGIN = 0.12
 
 
-def margin_ratio(
-    paths: PathsOfPoints, labels: NDArray[np.int64], pair: NDArray[np.int64]
-) -> float:
+def margin_ratio(paths: PathsOfPoints, labels: NDArray[np.int64], pair: NDArray[np.int64]) -> float:
     """Return how many points lie near a border, relative to the fewer in the middle of either cluster.
 
     The depth of a point is its distance from the other cluster's nearest point, less that of neighbours: the median
@@ -46,7 +48,7 @@ def margin_ratio(
     first, second = (np.ascontiguousarray(paths.distinct[side]) for side in sides)
     between = np.median(paths.shortest[np.concatenate(sides)])
     depths = [
-        np.maximum(0.0, np.sqrt(((here - there[nearest_center(here, there)]) ** 2).sum(1)) - between)
+        np.maximum(0.0, _distances_to_nearest(here, there) - between)
         for here, there in ((first, second), (second, first))
     ]
     middles = [float(np.median(depth)) for depth in depths]
@@ -60,3 +62,10 @@ def margin_ratio(
         for m, d, middle in zip(masses, depths, middles, strict=True)
     ]
     return float(valley_ratios([peaks[0], near, peaks[1]]))
+
+
+def _distances_to_nearest(
+    points: NDArray[np.float64], others: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    differences = points - others[nearest_center(points, others)]
+    return np.asarray(np.sqrt((differences**2).sum(axis=1)))

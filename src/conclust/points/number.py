@@ -19,7 +19,7 @@ from conclust.points.components import number_of_components
 from conclust.points.contact import contact_ratio
 from conclust.points.evidence import Borders, find_borders, touching_pairs
 from conclust.points.islands import cuts_with_islands
-from conclust.points.margin import margin_ratio
+from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
 
@@ -44,8 +44,6 @@ _COST_OF_A_CLUSTER = 1.5
 _SHALLOWEST = 0.64
 # A border needs no valley if its contact is at most this share of that within clusters.
 _LITTLE_CONTACT = 0.5
-# An empty margin has at most this share of the points in a band of either cluster.
-_EMPTY_MARGIN = 0.12
 _MOST_BY_MARGINS = 8
 _LIFETIMES_TRIED = 8
 _SHORTEST_LIFETIME = 1e-4
@@ -325,7 +323,7 @@ def _by_margins(
         for pair in touching_pairs(labels, bent.paths.graph):
             margins.append(margin_ratio(bent.paths, labels, pair))
             if (
-                margins[-1] > _EMPTY_MARGIN
+                margins[-1] > EMPTY_MARGIN
                 or bent.without_valley(labels, pair[np.newaxis], _MERGED_ABOVE)[0]
             ):
                 break

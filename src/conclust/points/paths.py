@@ -52,8 +52,10 @@ class PathsOfPoints:
 
     @cached_property
     def shortest(self) -> NDArray[np.float64]:
-        """The distance of each distinct point from its nearest neighbour."""
-        return np.minimum.reduceat(self.lengths.data, self.graph.starts[:-1])
+        """The distance of each distinct point from its nearest neighbour; inf if it has none."""
+        shortest = np.full(self.graph.n_points, np.inf)
+        np.minimum.at(shortest, self.graph.sources, self.lengths.data)
+        return shortest
 
 
 class Part:
