@@ -30,6 +30,7 @@ NAMES = (
     "default.members",
     "default.weights",
     "default.scale",
+    "default.margins",
     "default.sharing",
     "default.answer",
     "default.settle",

@@ -8,7 +8,7 @@ import pytest
 from experiments import __main__ as everything
 from experiments.ccp2010 import examples
 from experiments.confidence import ranking
-from experiments.default import answer, settle, sharing, suite, weights
+from experiments.default import answer, margins, settle, sharing, suite, weights
 from experiments.default import members as kinds
 from experiments.default import number as rules
 from experiments.default import scale as scales
@@ -597,3 +597,22 @@ def test_least_share_matches_repeated_subtraction(n_runs, threshold, least):
     for _ in range(n_runs - least):
         weight -= 1 / n_runs
     assert weight >= threshold > weight - 1 / n_runs
+
+
+def test_the_bound_of_an_empty_margin(tmp_path):
+    only = [
+        "--quick",
+        "--groups",
+        "crescents",
+        "--seeds",
+        "20",
+        "--jobs",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
+    margins.main(only)
+    (row,) = rows_of(tmp_path / "margins.csv")
+    assert (row["group"], row["sets"]) == ("two bent clusters", "2")
+    assert float(row["ARI, 0"]) <= float(row["ARI, 0.12"]) <= 1
+    assert 0 < float(row["margin, 1% quantile"]) <= float(row["margin, 50% quantile"])

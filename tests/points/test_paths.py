@@ -8,6 +8,7 @@ from conclust import ConsensusClustering
 from conclust.neighbours import neighbour_graph
 from conclust.points.bent import BentBorders, joined
 from conclust.points.contact import contact_ratio
+from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import PathsOfPoints, evenly_spread
 
 
@@ -100,14 +101,25 @@ def test_halves_of_a_ring_are_without_valley_and_separate_arcs_are_not():
     assert not bent.without_valley(labels[thinned], pairs, 0.5).any()
 
 
-def test_straight_borders_and_many_dimensions_are_left_alone():
+def test_straight_borders_with_a_valley_and_many_dimensions_are_left_alone():
     rng = np.random.default_rng(4)
     pairs = np.array([[0, 1]])
     for d in (2, 12):
         points = rng.normal(size=(500, d))
+        points = points[(np.abs(points[:, 0]) > 0.5) | (np.arange(500) % 5 == 0) | (d == 12)]
         labels = (points[:, 0] > 0).astype(np.int64)
         pieces = labels + 2 * (points[:, 1] > 0)
         assert not BentBorders(paths_of(points), pieces).without_valley(labels, pairs, 0.5).any()
+
+
+def test_halves_of_a_cloud_with_full_contact_are_without_valley():
+    points = np.random.default_rng(4).normal(size=(500, 2))
+    labels = (points[:, 0] > 0).astype(np.int64)
+    paths = paths_of(points)
+    assert contact_ratio(paths, labels, np.array([0, 1])) >= 1
+    assert margin_ratio(paths, labels, np.array([0, 1])) > EMPTY_MARGIN
+    pieces = labels + 2 * (points[:, 1] > 0)
+    assert BentBorders(paths, pieces).without_valley(labels, np.array([[0, 1]]), 0.5).all()
 
 
 def test_joined_clusters_are_numbered_from_zero():

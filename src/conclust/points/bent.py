@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust.borders import valley_ratios
 from conclust.points.contact import contact_ratio
+from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import Part, PathsOfPoints, evenly_spread
 
 __all__ = ["BentBorders", "joined"]
@@ -33,7 +34,8 @@ class BentBorders:
     The straight line between two halves of a ring runs through its hole: few points lie in the middle, although the
     ring is equally dense everywhere. Where the shortest paths of the neighbour graph between two clusters are
     much longer than straight lines, points are counted by the length of the shortest path to the other cluster, unless
-    few ties of the graph connect the two.
+    few ties of the graph connect the two. Straight borders are counted in the same way if as many ties cross them as
+    cross the middle of either cluster, and their margin is not empty (`margin_ratio`).
 
     Attributes
     ----------
@@ -49,7 +51,7 @@ class BentBorders:
     def without_valley(
         self, labels: NDArray[np.int64], pairs: NDArray[np.int64], most: float
     ) -> NDArray[np.bool_]:
-        """Mark the borders that are bent and have no valley along the graph.
+        """Mark the borders that have no valley along the graph, and are bent or have full contact and no empty margin.
 
         Parameters
         ----------
@@ -76,11 +78,12 @@ class BentBorders:
                 both = first | second
                 pair = _Pair(self.paths.part(both), first[both])
                 # Where few ties cross the border, all paths lead to these, and along the border.
-                marked[at] = (
-                    pair.ratio() > most
-                    and pair.is_bent()
-                    and contact_ratio(self.paths, labels, pairs[at]) > most
-                )
+                contact = contact_ratio(self.paths, labels, pairs[at])
+                if contact > most and pair.ratio() > most:
+                    marked[at] = pair.is_bent() or (
+                        contact >= 1.0
+                        and margin_ratio(self.paths, labels, pairs[at]) > EMPTY_MARGIN
+                    )
         return marked
 
     @cached_property

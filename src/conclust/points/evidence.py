@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conclust.borders import valley_counts, valley_ratios
 from conclust.neighbours import NeighbourGraph
 
-__all__ = ["Borders", "Island", "find_borders"]
+__all__ = ["Borders", "Island", "find_borders", "touching_pairs"]
 
 # The density of a valley relative to the lower peak, under the hypothesis of a border; without a
 # valley it is 1. The evidence is the logarithm of the likelihood ratio of the two. Chosen as
@@ -168,6 +168,17 @@ class Borders:
         return np.asarray(sp.csgraph.connected_components(ties, directed=False)[1], dtype=np.int64)
 
 
+def touching_pairs(labels: NDArray[np.int64], graph: NeighbourGraph) -> NDArray[np.int64]:
+    """Return the pairs of clusters with a tie between them, of shape (n_pairs, 2), the lower number first."""
+    cluster_of = labels[graph.rows.first]
+    first, second = cluster_of[graph.sources], cluster_of[graph.ends]
+    # Each tie is there in both directions.
+    rising = first < second
+    n_clusters = int(labels.max()) + 1
+    codes = np.unique(first[rising] * n_clusters + second[rising])
+    return np.column_stack(np.divmod(codes, n_clusters)).astype(np.int64)
+
+
 def find_borders(
     X: NDArray[np.float64],
     pieces: NDArray[np.int64],
@@ -195,10 +206,8 @@ def find_borders(
     Borders
         The borders between the pieces.
     """
-    piece_of = pieces[graph.rows.first]
-    ends = np.column_stack([piece_of[graph.sources], piece_of[graph.ends]])
-    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0).astype(np.int64)
+    ends = touching_pairs(pieces, graph)
     if not len(ends):
-        return Borders(pieces, ends.reshape(0, 2), np.zeros(0), np.zeros(0))
+        return Borders(pieces, ends, np.zeros(0), np.zeros(0))
     means = valley_counts(X, pieces, ends, n_splits=_SPLITS, random_state=seed, n_jobs=n_jobs).means
     return Borders(pieces, ends, means[:, 1], np.minimum(means[:, 0], means[:, 2]))

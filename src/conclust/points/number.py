@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isqrt, log
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.bent import BentBorders, joined
 from conclust.points.components import Mixtures, fit_mixtures
 from conclust.points.contact import contact_ratio
-from conclust.points.evidence import Borders, find_borders
+from conclust.points.evidence import Borders, find_borders, touching_pairs
 from conclust.points.islands import cuts_with_islands
+from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
 
@@ -42,8 +44,11 @@ _COST_OF_A_CLUSTER = 1.5
 _SHALLOWEST = 0.64
 # A border needs no valley if its contact is at most this share of that within clusters.
 _LITTLE_CONTACT = 0.5
+_MOST_BY_MARGINS = 8
 _LIFETIMES_TRIED = 8
 _SHORTEST_LIFETIME = 1e-4
+
+_Evidence: TypeAlias = Literal["valley", "contact", "margin"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ class BorderDecision:
         Reason in a sentence.
     depths : tuple of float
         For each pair of clusters that touch, how deep the valley between them is: 1 less the density in it as a
-        share of the lower peak's, from 0. Empty where no two clusters touch.
+        share of the lower peak's, from 0. If margins decided, 1 less their shares (`margin_ratio`). Empty where no
+        two clusters touch.
     by_points : bool
         Whether the points decided; False where the partitions alone did.
     alternatives : tuple of int
@@ -94,6 +100,9 @@ def number_by_borders(
     largest score is chosen. Where all pieces merge into one, or no number has clearly more evidence, whole clusters
     are looked at: the number that the ensemble shows and those of the longest lifetimes. There a border also counts if
     less than half as many ties of the neighbour graph cross it as cross the middle of either cluster (`contact_ratio`).
+    If no number is accepted, the largest one up to 8 is chosen at which all clusters have 25 points or more and every
+    border has an empty margin: at most .12 times as many points as an equally wide band of either cluster
+    (`margin_ratio`).
 
     A straight axis between two parts of a ring runs through its hole. Clusters are joined whose border is bent and has
     no valley along the neighbour graph (`BentBorders`).
@@ -283,9 +292,12 @@ def _by_whole_clusters(
         ordered = sorted(accepted, key=lambda K: (-trees.lifetime(K), K))
         labels, ratios = accepted[ordered[0]]
         numbers = list(dict.fromkeys(int(accepted[K][0].max()) + 1 for K in ordered))
-        by_contact = bool((ratios > _SHALLOWEST).any())
-        decision = _explained(numbers[0], ratios, numbers[1:], numbers[1:], by_contact=by_contact)
+        by: _Evidence = "contact" if (ratios > _SHALLOWEST).any() else "valley"
+        decision = _explained(numbers[0], ratios, numbers[1:], numbers[1:], by=by)
         return decision if numbers[0] == ordered[0] else replace(decision, labels=labels)
+    by_margins = _by_margins(bent, trees, least, most)
+    if by_margins is not None:
+        return by_margins
     why = "no border has a valley"
     if some_valley:
         why = "at no number of clusters does every border have a valley"
@@ -294,6 +306,32 @@ def _by_whole_clusters(
     indicated = trees.n_clusters_shown
     lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
+
+
+def _by_margins(
+    bent: BentBorders, trees: GrownTrees, least: int, most: int
+) -> BorderDecision | None:
+    """Accept the largest number at which no cluster is small and every border has an empty margin; None: no number."""
+    most = min(most, _MOST_BY_MARGINS, trees.n_objects // _OBJECTS_A_PIECE)
+    accepted: dict[int, NDArray[np.float64]] = {}
+    for K in range(most, max(2, least) - 1, -1):
+        labels = trees.cut(K)
+        if np.bincount(labels).min() < _OBJECTS_A_PIECE:
+            continue
+        margins: list[float] = []
+        for pair in touching_pairs(labels, bent.paths.graph):
+            margins.append(margin_ratio(bent.paths, labels, pair))
+            if (
+                margins[-1] > EMPTY_MARGIN
+                or bent.without_valley(labels, pair[np.newaxis], _MERGED_ABOVE)[0]
+            ):
+                break
+        else:
+            accepted[K] = np.array(margins)
+    if not accepted:
+        return None
+    number, *others = accepted
+    return _explained(number, accepted[number], [], others, by="margin")
 
 
 def _by_separation(
@@ -396,16 +434,19 @@ def _explained(
     others: list[int],
     next_best: list[int],
     *,
-    by_contact: bool = False,
+    by: _Evidence = "valley",
 ) -> BorderDecision:
     """Return the decision with its reason, which names the `others` that are as well supported.
 
-    `by_contact` says that every border without a deep valley has little contact.
+    With "contact", every border without a deep valley has little contact; with "margin", every border has an empty margin.
     """
     depths = np.clip(1.0 - ratios, 0.0, 1.0)
-    if by_contact:
+    if by == "contact":
         which = "the border" if len(depths) == 1 else "each border without a deep valley"
         reason = f"{_clusters(number)}: few ties of the neighbour graph cross {which}"
+    elif by == "margin" and len(depths):
+        which = "the border" if len(depths) == 1 else "every border"
+        reason = f"{_clusters(number)}: few points are near {which}"
     elif not len(depths):
         reason = f"{_clusters(number)}: no two of them touch"
     elif depths.min() > 0:

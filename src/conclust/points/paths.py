@@ -50,6 +50,13 @@ class PathsOfPoints:
         lengths = np.sqrt(((points[graph.sources] - points[graph.ends]) ** 2).sum(axis=1))
         return sp.csr_array((lengths, graph.ends, graph.starts), shape=(graph.n_points,) * 2)
 
+    @cached_property
+    def shortest(self) -> NDArray[np.float64]:
+        """The distance of each distinct point from its nearest neighbour; inf if it has none."""
+        shortest = np.full(self.graph.n_points, np.inf)
+        np.minimum.at(shortest, self.graph.sources, self.lengths.data)
+        return shortest
+
 
 class Part:
     """Some of the distinct points, and the ties between them.
