@@ -185,6 +185,14 @@ def write_json(path: PathLike, content: Any) -> None:
     atomic_write(path, lambda file: file.write(text.encode()))
 
 
+def json_numbers(values: npt.ArrayLike) -> Any:
+    """Return numbers for JSON, as nested lists, with None for NaN and infinity."""
+    numbers = np.asarray(values, dtype=np.float64)
+    plain = numbers.astype(object)
+    plain[~np.isfinite(numbers)] = None
+    return plain.tolist()
+
+
 def _to_json(content: Any) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_json_default)
 

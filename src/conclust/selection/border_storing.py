@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.storage import json_numbers
 from conclust.confidence import BorderTests
 from conclust.confidence.borders import Merge
 
@@ -23,10 +24,10 @@ def packed_borders(tests: BorderTests | None) -> dict[str, Any] | None:
         "clusters": tests.n_clusters,
         "names": [int(name) for name in tests.names],
         "alpha": tests.alpha,
-        **{name: _listed(getattr(tests, name)) for name in _SQUARES},
+        **{name: json_numbers(getattr(tests, name)) for name in _SQUARES},
         "neighbours": tests.neighbours.tolist(),
-        "counts": _listed(tests.counts),
-        "agreement": _listed(tests.agreement),
+        "counts": json_numbers(tests.counts),
+        "agreement": json_numbers(tests.agreement),
         "merges": [[m.first, m.second, m.p_value, m.largest] for m in tests.merges],
     }
 
@@ -75,13 +76,6 @@ def unpacked_borders(content: Any, labels: dict[int, NDArray[np.int64]]) -> Bord
         alpha=alpha,
         **squares,
     )
-
-
-def _listed(values: NDArray[np.float64]) -> Any:
-    """Return nested lists of numbers; None for NaN."""
-    plain = values.astype(object)
-    plain[np.isnan(values)] = None
-    return plain.tolist()
 
 
 def _array(values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:

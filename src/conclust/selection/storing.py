@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +13,7 @@ from conclust.ensemble.file import EXPECTED as OF_ENSEMBLES
 from conclust.exceptions import FileFormatError
 from conclust.selection.border_storing import packed_borders, unpacked_borders
 from conclust.selection.judged.pairs import PairCounts
+from conclust.selection.record import facts_of
 
 __all__ = ["load", "save"]
 
@@ -30,42 +30,38 @@ _EXPECTED = OF_ENSEMBLES | {
     "leaf_counts": Expected("i", 1),
     "pairs": Expected("i", 1),
 }
-# The text and scalar fields of a Selection, with their types.
-_TOLD = {"n_clusters": int, "n_references": int, "reason": str, "settings": dict}
+# Entries of the description that must be present, with their types.
+_TYPES = {"n_clusters": int, "n_references": int, "reason": str, "settings": dict}
 
 
-def save(path: PathLike, fields: dict[str, Any]) -> None:
-    """Write the fields of a selection (see ``Selection.save``)."""
-    ks = [int(k) for k in fields["k"]]
-    ensembles = [fields["ensembles"][k] for k in ks]
+def save(path: PathLike, selection: Any) -> None:
+    """Write a selection (see ``Selection.save``)."""
+    ks = selection.k.tolist()
+    ensembles = [selection.ensembles[k] for k in ks]
     shared = all(one is ensembles[0] for one in ensembles)
     whole = ensembles[0] if shared else Ensemble.concat(ensembles)
     arrays, names = packed(whole)
+    leaves = [selection.leaves[k] for k in ks]
     arrays |= {
         "k": np.array(ks, dtype=np.int64),
-        "labels": np.column_stack([fields["labels"][k] for k in ks]),
-        "table": np.array(list(fields["table"].values())),
-        "null": fields["null"],
+        "labels": np.column_stack([selection.labels[k] for k in ks]),
+        "table": np.array(list(selection.table.values())),
+        "null": selection.null,
         "members": np.array([one.n_partitions for one in ensembles], dtype=np.int64),
-        "trees": np.concatenate([fields["trees"][k] for k in ks]),
-        "leaves": np.concatenate([fields["leaves"][k] for k in ks]).astype(np.int64),
-        "leaf_counts": np.array([len(fields["leaves"][k]) for k in ks], dtype=np.int64),
-        "pairs": np.concatenate([fields["pairs"][k].table.ravel() for k in ks]),
+        "trees": np.concatenate([selection.trees[k] for k in ks]),
+        "leaves": np.concatenate(leaves).astype(np.int64),
+        "leaf_counts": np.array(list(map(len, leaves)), dtype=np.int64),
+        "pairs": np.concatenate([selection.pairs[k].table.ravel() for k in ks]),
     }
-    p_value, clouds = fields["p_value"], fields["p_value_clouds"]
     meta = {
         "format": _FORMAT,
         "version": _VERSION,
         "names": names,
         "shared": shared,
-        "columns": list(fields["table"]),
-        "sampled": [bool(fields["pairs"][k].sampled) for k in ks],
-        "p_value": None if math.isnan(p_value) else p_value,
-        "p_value_clouds": None if math.isnan(clouds) else clouds,
-        "borders": packed_borders(fields["borders"]),
-        "alternatives": list(fields["alternatives"]),
-        "doubts": list(fields["doubts"]),
-        **{name: fields[name] for name in _TOLD},
+        "columns": list(selection.table),
+        "sampled": [bool(selection.pairs[k].sampled) for k in ks],
+        "borders": packed_borders(selection.borders),
+        **selection.facts(),
     }
     write_npz(path, arrays, meta)
 
@@ -93,23 +89,18 @@ def load(path: PathLike) -> dict[str, Any]:
     for at, rows in enumerate(leaves):
         if not _is_tree(trees[at], rows, whole.n_samples) or not _are_pairs(tables[at], sides[at]):
             _refuse(path, f"is damaged: its dendrogram or its pairs for K = {ks[at]} are invalid")
-    settings = dict(meta["settings"])
+    facts = facts_of(meta)
+    settings = facts["settings"]
     if isinstance(settings.get("window"), list):
         settings["window"] = tuple(settings["window"])
-    p_value, clouds = meta["p_value"], meta.get("p_value_clouds")
     labels = {k: np.ascontiguousarray(fields["labels"][:, at]) for at, k in enumerate(ks)}
     try:
         borders = unpacked_borders(meta.get("borders"), labels)
     except (ValueError, TypeError, KeyError, OverflowError):
         _refuse(path, "is damaged: its tests of borders do not fit")
     return {
-        **{name: meta[name] for name in _TOLD},
-        "settings": settings,
-        "p_value": math.nan if p_value is None else float(p_value),
-        "p_value_clouds": math.nan if clouds is None else float(clouds),
+        **facts,
         "borders": borders,
-        "alternatives": tuple(meta["alternatives"]),
-        "doubts": tuple(meta["doubts"]),
         "k": fields["k"],
         "table": dict(zip(meta["columns"], fields["table"], strict=True)),
         "null": fields["null"],
@@ -133,11 +124,11 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
     """Return whether the parts fit together, so that they can be split by number of clusters."""
     k, members, counts = own["k"], own["members"], own["leaf_counts"]
     n, n_k, m = whole.n_samples, len(k), whole.n_partitions
-    words = all(type(meta.get(name)) is kind for name, kind in _TOLD.items())
+    words = all(type(meta.get(name)) is kind for name, kind in _TYPES.items())
     lists = {name: meta.get(name) for name in ("columns", "sampled", "alternatives", "doubts")}
     if not words or not all(isinstance(words_of_list, list) for words_of_list in lists.values()):
         return False
-    for p_value in (meta.get("p_value"), meta.get("p_value_clouds")):
+    for p_value in (meta.get("p_value", "missing"), meta.get("p_value_clouds")):
         if not (p_value is None or (type(p_value) in (int, float) and 0 <= p_value <= 1)):
             return False
     shapes = (
