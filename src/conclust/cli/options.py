@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from conclust._files.formats import INPUTS, OUTPUTS, WEIGHTS, either
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
-from conclust.cli.reading.formats import INPUTS, WEIGHTS
 
 __all__ = [
     "INPUTS",
@@ -271,7 +271,7 @@ def add_writing(
         type=Path,
         default=Path(default),
         metavar="DIR",
-        help=f"folder for {what}; with a name that ends in .csv, .csv.gz or .csv.bz2, only the labels are written, to that "
+        help=f"folder for {what}; with a name that ends in {either(OUTPUTS)}, only the labels are written, to that "
         "file; with -, to standard output [%(default)s]",
     )
     group.add_argument("--force", action="store_true", help="replace existing results")

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from conclust._files.formats import IN_BLOCKS, WEIGHTS
 from conclust.cli.options import (
     INPUTS,
     LEVEL,
@@ -31,7 +32,6 @@ from conclust.cli.options import (
     share,
     whole,
 )
-from conclust.cli.reading.formats import WEIGHTS
 from conclust.cli.shell.completion import SHELLS
 from conclust.cli.shell.examples import told
 
@@ -273,7 +273,7 @@ def _add_combine(commands: Any) -> None:
     group.add_argument(
         "--blocks",
         action="store_true",
-        help="read NPY, Zarr or Parquet (a file, or a folder of parts) in blocks, for more objects than fit "
+        help=f"read {IN_BLOCKS} in blocks, for more objects than fit "
         "into memory; writes labels.npy and result.json. 'conclust methods' lists the methods (column blocks)",
     )
     group.add_argument(

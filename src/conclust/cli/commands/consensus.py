@@ -52,7 +52,6 @@ from conclust.results.writing import (
     OutputFolder,
     is_table_name,
     send_labels,
-    write_label_file,
     write_labels,
     write_memberships,
     write_partitions,
@@ -453,7 +452,7 @@ def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Names
     path = arguments.out
     labels = np.where(labels < 0, labels, labels + arguments.labels_from)
     if path != STREAM:
-        write_label_file(path, labels, table)
+        write_labels(path, labels, table)
         return
     content = io.BytesIO()
     send_labels(content, labels, table)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
 from conclust._warnings import warn
 from conclust.cli.reading.columns import OBJECT, id_name, names_objects, roles_of
 from conclust.cli.reading.csvfile import CsvRows, is_missing, read_number_columns
-from conclust.cli.reading.formats import WEIGHTS
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import Reading, Table, listed, read_array, refuse_columns, table_of
 from conclust.ensemble import Ensemble, Missing

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.formats import WHOLE
 from conclust.cli.reading.csvfile import (
     CsvRows,
     is_missing,
@@ -19,7 +20,6 @@ from conclust.cli.reading.csvfile import (
     read_number_columns,
     read_text_columns,
 )
-from conclust.cli.reading.formats import FORMATS
 from conclust.cli.reading.sources import Source
 from conclust.exceptions import InputError
 
@@ -136,7 +136,7 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
     labels : bool
         Whether text is data.
     """
-    form = FORMATS[source.kind]
+    form = WHOLE[source.kind]
     if form.read is None:
         with CsvRows(
             source,
@@ -330,7 +330,7 @@ def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
     """Read the array of a file that `how` names, or the one with a usual name."""
-    form = FORMATS[source.kind]
+    form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
     if not arrays:

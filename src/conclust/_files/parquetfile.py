@@ -9,7 +9,7 @@ from conclust._files.storage import open_regular, reading_limit
 from conclust._validation import missing_extra
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["read_parquet"]
+__all__ = ["parquet_rows", "read_parquet"]
 
 
 def read_parquet(path: Path, source: str) -> Any:
@@ -48,3 +48,12 @@ def read_parquet(path: Path, source: str) -> Any:
     if len(set(names)) < len(names):
         raise InputError(f"{source} has a column name more than once.")
     return table
+
+
+def parquet_rows(path: Path) -> Any:
+    """Open a Parquet file whose row groups are read one by one."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        missing_extra("pyarrow", "parquet", f"Reading {path.name}")
+    return pyarrow.parquet.ParquetFile(path)
