@@ -37,8 +37,8 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling.labelling import scaled_blocks, scaled_points
 from conclust.generation.points import read_points
-from conclust.generation.scaled import scaled_blocks, scaled_points
 from conclust.measures.agreement import anmi
 from conclust.points import (
     ChooserByPoints,

@@ -7,7 +7,7 @@ import pytest
 
 from conclust.neighbours import neighbour_graph
 from conclust.points.evidence import Borders, find_borders
-from conclust.points.rounding import spread_rounded_columns
+from conclust.points.number import spread_rounded_columns
 
 
 def borders(seed, n_pieces=9, n_borders=14):

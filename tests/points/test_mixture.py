@@ -9,7 +9,6 @@ from sklearn.mixture import GaussianMixture
 from conclust import ConsensusClustering
 from conclust.metrics import adjusted_rand_index
 from conclust.points import Refinement, refine_by_centers
-from conclust.points.components import number_of_components
 from conclust.points.mixture import (
     Mixture,
     best_mixture,
@@ -17,6 +16,7 @@ from conclust.points.mixture import (
     kmeans_labels,
     misfit,
     n_parameters,
+    number_of_components,
 )
 from conclust.results.placing import Placing
 

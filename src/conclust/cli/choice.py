@@ -83,8 +83,7 @@ def settable(method: Method) -> dict[str, Parameter]:
 
 def offered_settings() -> dict[tuple[str, ...], list[str]]:
     """Return what completion offers for ``--set``, by the spellings of the method: NAME=WORD, NAME= for numbers."""
-    from conclust.consensus.names import plain_name
-    from conclust.consensus.registry import methods
+    from conclust.consensus.registry import methods, plain_name
 
     offered = {}
     for method in methods():

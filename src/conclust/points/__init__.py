@@ -1,7 +1,11 @@
 """Contributions of the points to a consensus of their clusterings: the number of clusters, and a final refinement."""
 
-from conclust.points.chooser import ChooserByPoints
-from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
+from conclust.points.number import (
+    BorderDecision,
+    ChooserByPoints,
+    cut_by_islands,
+    number_by_borders,
+)
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
 __all__ = [

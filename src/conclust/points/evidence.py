@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from conclust.borders import valley_counts, valley_ratios
 from conclust.neighbours import NeighbourGraph
 
-__all__ = ["Borders", "Island", "find_borders"]
+__all__ = ["ISLAND_EVIDENCE", "Borders", "Island", "cuts_with_islands", "find_borders"]
 
 # The density of a valley relative to the lower peak, under the hypothesis of a border; without a
 # valley it is 1. The evidence is the logarithm of the likelihood ratio of the two. Chosen as
@@ -22,6 +23,8 @@ _DEPTH = 0.4
 _IN_VALLEY = log(2 * _DEPTH / (1 + _DEPTH))
 _ON_PEAK = log(2 / (1 + _DEPTH))
 _SPLITS = 8
+# A cut with separate islands replaces the horizontal one if its evidence is larger by more than this.
+ISLAND_EVIDENCE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,3 +193,46 @@ def find_borders(
         return Borders(pieces, ends.reshape(0, 2), np.zeros(0), np.zeros(0))
     means = valley_counts(X, pieces, ends, n_splits=_SPLITS, random_state=seed, n_jobs=n_jobs).means
     return Borders(pieces, ends, means[:, 1], np.minimum(means[:, 0], means[:, 2]))
+
+
+def cuts_with_islands(
+    borders: Borders, cuts: Mapping[int, NDArray[np.int64]]
+) -> dict[int, tuple[NDArray[np.int64], float]]:
+    """Return for each number of clusters the cut with the largest evidence, with islands kept separate.
+
+    A tree joins by mean similarity, so that two small islands may be joined before the halves of a large cluster
+    are. Beside the cut into K clusters, cuts into fewer are looked at, whose largest joined islands are
+    taken out as clusters until there are K. One of them is chosen where its evidence is clearly larger.
+
+    Parameters
+    ----------
+    borders : Borders
+        The borders between the pieces of the points.
+    cuts : dict of int to ndarray of int64 of shape (n_samples,)
+        Number of clusters to the clusters of the points.
+
+    Returns
+    -------
+    dict of int to (ndarray of int64 of shape (n_samples,), float)
+        Number of clusters to clusters and their evidence.
+    """
+    best = {K: (labels, borders.evidence(labels)) for K, labels in cuts.items()}
+    if borders.n_islands < 2:
+        return best
+    joined = {K: borders.joined_islands(labels) for K, labels in cuts.items()}
+    chosen = dict(best)
+    for K, (_, plain) in best.items():
+        most = plain + ISLAND_EVIDENCE
+        for fewer, islands in joined.items():
+            missing = K - fewer
+            if not 1 <= missing <= len(islands):
+                continue
+            labels, evidence = best[fewer]
+            gained = evidence + sum(island.evidence for island in islands[:missing])
+            if gained > most:
+                most = gained
+                apart = labels.copy()
+                for number, island in enumerate(islands[:missing]):
+                    apart[island.members] = int(labels.max()) + 1 + number
+                chosen[K] = apart, gained
+    return chosen

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isqrt, log
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
 from conclust.borders import leading_components
-from conclust.consensus.auto import GrownTrees
+from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees
+from conclust.generation.labelling.labelling import scaled_points
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.bent import BentBorders, joined
-from conclust.points.components import number_of_components
 from conclust.points.contact import contact_ratio
-from conclust.points.evidence import Borders, find_borders
-from conclust.points.islands import cuts_with_islands
+from conclust.points.evidence import Borders, cuts_with_islands, find_borders
+from conclust.points.mixture import number_of_components
 from conclust.points.paths import PathsOfPoints
-from conclust.points.rounding import spread_rounded_columns
 
-__all__ = ["BorderDecision", "cut_by_islands", "number_by_borders"]
+__all__ = [
+    "BorderDecision",
+    "ChooserByPoints",
+    "cut_by_islands",
+    "number_by_borders",
+    "spread_rounded_columns",
+]
 
 # Below this number of objects the points are too few for a neighbour graph and counts: their separation decides.
 _FEWEST_OBJECTS = 50
@@ -399,3 +405,85 @@ def _explained(
 
 def _clusters(number: int) -> str:
     return f"{number} cluster{'s' * (number != 1)}"
+
+
+def spread_rounded_columns(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Add uniform noise of the width of the grid to columns with few distinct values.
+
+    A column of whole numbers from 1 to 10 has gaps between its values that are not valleys between clusters.
+    A column is taken as rounded if it has at most sqrt(n) distinct values; its grid is the smallest difference
+    of two of them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points.
+    rng : Generator
+        Draws the noise.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        X itself if no column is rounded, otherwise a copy.
+    """
+    n = len(X)
+    result = X
+    for j in range(X.shape[1]):
+        values = np.unique(X[:, j])
+        if 1 < len(values) <= max(2, isqrt(n)):
+            if result is X:
+                result = X.copy()
+            result[:, j] += rng.uniform(-0.5, 0.5, n) * np.diff(values).min()
+    return result
+
+
+class ChooserByPoints:
+    """Chooses the number of clusters of a consensus by the points, or cuts it into the number given.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        The fitted generator of the members, for the scale of the points.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    consensus : AutoConsensus
+        The consensus that is fitted.
+    seed : int
+        Draws the halvings of the points.
+    min_clusters : int
+        Smallest number considered.
+
+    Attributes
+    ----------
+    decision : BorderDecision or None
+        Number chosen, with its reason, if it was chosen.
+    """
+
+    decision: BorderDecision | None = None
+
+    def __init__(
+        self, generator: Any, X: Any, consensus: AutoConsensus, seed: int, min_clusters: int
+    ) -> None:
+        self._generator, self._X, self._consensus = generator, X, consensus
+        self._seed, self._min_clusters = seed, min_clusters
+
+    def __call__(self, trees: GrownTrees) -> ChosenNumber:
+        """Return the number, the sentence that explains it, and the clusters if they are not a horizontal cut."""
+        consensus, points = self._consensus, scaled_points(self._generator, self._X, trees.objects)
+        K, n_jobs = consensus.n_clusters, consensus.n_jobs
+        if K is not None:
+            labels = cut_by_islands(points, trees, K, self._seed, n_jobs=n_jobs)
+            return ChosenNumber(K, "", "given", labels=labels)
+        decision = number_by_borders(
+            points,
+            trees,
+            self._seed,
+            min_clusters=self._min_clusters,
+            max_clusters=consensus.max_clusters,
+            n_jobs=n_jobs,
+        )
+        self.decision = decision
+        by: Literal["points", "partitions"] = "points" if decision.by_points else "partitions"
+        return ChosenNumber(
+            decision.n_clusters, decision.reason, by, decision.alternatives, decision.labels
+        )

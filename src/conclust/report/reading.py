@@ -30,12 +30,12 @@ from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
+from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
 from conclust.report.points import read_points
 from conclust.results.borders import Borders, borders_of
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
-from conclust.results.naming import read_cluster_names
 from conclust.results.record import Record
 from conclust.results.result import Reported
 from conclust.results.selections import StoredSelection

@@ -7,11 +7,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.storage import Expected, PathLike, read_npz, write_npz
+from conclust._files.storage import Expected, PathLike, json_numbers, read_npz, write_npz
+from conclust.confidence import BorderTests
+from conclust.confidence.borders import Merge
 from conclust.ensemble import Ensemble, packed, unpacked
 from conclust.ensemble.file import EXPECTED as OF_ENSEMBLES
 from conclust.exceptions import FileFormatError
-from conclust.selection.border_storing import packed_borders, unpacked_borders
 from conclust.selection.judged.pairs import PairCounts
 from conclust.selection.record import facts_of
 
@@ -32,6 +33,7 @@ _EXPECTED = OF_ENSEMBLES | {
 }
 # Entries of the description that must be present, with their types.
 _TYPES = {"n_clusters": int, "n_references": int, "reason": str, "settings": dict}
+_SQUARES = ("p_value", "adjusted", "valley_p_value")
 
 
 def save(path: PathLike, selection: Any) -> None:
@@ -60,7 +62,7 @@ def save(path: PathLike, selection: Any) -> None:
         "shared": shared,
         "columns": list(selection.table),
         "sampled": [bool(selection.pairs[k].sampled) for k in ks],
-        "borders": packed_borders(selection.borders),
+        "borders": _packed_borders(selection.borders),
         **selection.facts(),
     }
     write_npz(path, arrays, meta)
@@ -95,7 +97,7 @@ def load(path: PathLike) -> dict[str, Any]:
         settings["window"] = tuple(settings["window"])
     labels = {k: np.ascontiguousarray(fields["labels"][:, at]) for at, k in enumerate(ks)}
     try:
-        borders = unpacked_borders(meta.get("borders"), labels)
+        borders = _unpacked_borders(meta.get("borders"), labels)
     except (ValueError, TypeError, KeyError, OverflowError):
         _refuse(path, "is damaged: its tests of borders do not fit")
     return {
@@ -179,3 +181,72 @@ def _are_pairs(table: NDArray[np.int64], side: int) -> bool:
 
 def _refuse(path: PathLike, what: str) -> NoReturn:
     raise FileFormatError(f"{path} {what}.")
+
+
+def _packed_borders(tests: BorderTests | None) -> dict[str, Any] | None:
+    """Return tests of borders as JSON data without the labels; None if there are none."""
+    if tests is None:
+        return None
+    return {
+        "clusters": tests.n_clusters,
+        "names": [int(name) for name in tests.names],
+        "alpha": tests.alpha,
+        **{name: json_numbers(getattr(tests, name)) for name in _SQUARES},
+        "neighbours": tests.neighbours.tolist(),
+        "counts": json_numbers(tests.counts),
+        "agreement": json_numbers(tests.agreement),
+        "merges": [[m.first, m.second, m.p_value, m.largest] for m in tests.merges],
+    }
+
+
+def _unpacked_borders(content: Any, labels: dict[int, NDArray[np.int64]]) -> BorderTests | None:
+    """Restore tests of borders between the clusters of one of the numbers tried.
+
+    Parameters
+    ----------
+    content : object
+        Result of `_packed_borders`, as it was read.
+    labels : dict of int to ndarray of shape (n_samples,)
+        The clusters of each number.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        If the content is invalid.
+    """
+    if content is None:
+        return None
+    K = content["clusters"]
+    squares = {name: _array(content[name], (K, K)) for name in _SQUARES}
+    neighbours = np.array(content["neighbours"])
+    if neighbours.shape != (K, K) or neighbours.dtype != np.bool_:
+        raise ValueError("neighbours")
+    merges = tuple(Merge(int(a), int(b), float(p), float(q)) for a, b, p, q in content["merges"])
+    if any(not (0 <= m.first < K and 0 <= m.second < K) for m in merges):
+        raise ValueError("merges")
+    # The tests number clusters by first appearance; their names are the numbers of the selection.
+    names = tuple(content["names"])
+    if sorted(names) != list(range(K)):
+        raise ValueError("names")
+    of = labels[K]
+    codes = np.where(of >= 0, np.argsort(names)[of], of)
+    alpha = float(content["alpha"])
+    if not 0 < alpha <= 1:
+        raise ValueError("alpha")
+    return BorderTests(
+        neighbours=neighbours,
+        counts=_array(content["counts"], (K, K, 3)),
+        agreement=_array(content["agreement"], (len(content["agreement"]),)),
+        labels=codes,
+        names=names,
+        merges=merges,
+        alpha=alpha,
+        **squares,
+    )
+
+
+def _array(values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    numbers = np.array(values, dtype=np.float64)
+    if numbers.shape != shape:
+        raise ValueError(f"an array of shape {numbers.shape}")
+    return numbers

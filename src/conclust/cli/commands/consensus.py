@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._progress import watching
-from conclust.cli.asked import jobs, scale, scaling
+from conclust.cli.asked import jobs, reading, scale, scaling
 from conclust.cli.choice import Choice, choose
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.draws import read_draws
 from conclust.cli.commands.features_file import features_written, gaps_between
 from conclust.cli.console import STREAM, Talk, count, plain, send_table
 from conclust.cli.options import LEVEL
-from conclust.cli.reading.command_input import reading
 from conclust.cli.reading.fill import Filled, fill
 from conclust.cli.reading.inputs import Points, read_ensemble, read_points
 from conclust.cli.record import Clock, parameters, recorded_warnings, words

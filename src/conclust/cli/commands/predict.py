@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
-from conclust.cli.asked import jobs
+from conclust.cli.asked import jobs, reading
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, count, plain
 from conclust.cli.reading.columns import id_name, roles_of
-from conclust.cli.reading.command_input import reading
 from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Reading, Table, listed, table_of

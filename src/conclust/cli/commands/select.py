@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.cli.asked import jobs, scale, scaling
+from conclust.cli.asked import jobs, reading, scale, scaling
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.consensus import folder_of, send, source_of
 from conclust.cli.commands.features_file import features_written, gaps_between
 from conclust.cli.console import STREAM, Talk, count
-from conclust.cli.reading.command_input import reading
 from conclust.cli.reading.fill import Filled, fill
 from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock, recorded_warnings, words

@@ -15,8 +15,14 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
 from conclust._validation import refuse
-from conclust.consensus.auto.number import Support, alternatives_of, best_number, reason_of
-from conclust.consensus.auto.straddling import Straddling, fine_partitions
+from conclust.consensus.auto.number import (
+    Straddling,
+    Support,
+    alternatives_of,
+    best_number,
+    fine_partitions,
+    reason_of,
+)
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
 from conclust.consensus.auto.votes import (
     certain_clusters,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,11 +20,12 @@ from conclust.generation.labelling.models import (
     refuse_without_direction,
 )
 from conclust.generation.labelling.nearest import CenterSets
+from conclust.generation.labelling.rows import Rows, is_in_blocks
 from conclust.generation.labelling.voting import NeighbourVote
-from conclust.generation.points import checked_points
+from conclust.generation.points import checked_points, read_points
 from conclust.generation.scaling import Scaler
 
-__all__ = ["Labelling", "over_chunks", "scaled"]
+__all__ = ["Labelling", "over_chunks", "scaled", "scaled_blocks", "scaled_points"]
 
 _OWNER = "EnsembleGenerator"
 
@@ -212,3 +213,48 @@ def _label(
     """
     some = points[part] if columns is None else np.ascontiguousarray(points[part, columns])
     return part, members, LandmarkCut.label_all(cuts, some)
+
+
+def scaled_blocks(generator: Any, X: Any) -> Iterator[NDArray[np.float64]]:
+    """Read points in the scale of the members, block by block.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        The fitted generator.
+    X : array-like of shape (n_samples, n_features)
+        The points of ``fit``, or new ones.
+
+    Yields
+    ------
+    ndarray of shape (n_rows, n_features)
+        The points of a block of rows.
+    """
+    for _, block in _rows_of(generator, X).blocks():
+        yield scaled(block, generator.scaler_)
+
+
+def scaled_points(generator: Any, X: Any, objects: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Read some points in the scale of the members.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        The fitted generator.
+    X : array-like of shape (n_samples, n_features)
+        The points of ``fit``, or new ones.
+    objects : ndarray of int64 of shape (n_objects,)
+        The rows to read, in rising order.
+
+    Returns
+    -------
+    ndarray of shape (n_objects, n_features)
+        The points.
+    """
+    samples = _rows_of(generator, X).samples(lambda _: objects, 1, max(1, len(objects)), 1)
+    return scaled(next(iter(samples))[0][1], generator.scaler_)
+
+
+def _rows_of(generator: Any, X: Any) -> Rows:
+    owner = type(generator).__name__
+    return Rows(X if is_in_blocks(X) else read_points(generator, X, reset=False), owner)
