@@ -29,7 +29,6 @@ from conclust.generation.cache import (
     open_cache,
     points_digest,
 )
-from conclust.generation.finished import describe, labelling_of, type_for, warn_of_fewer
 from conclust.generation.kinds.neighbour_options import read_graph
 from conclust.generation.kinds.registry import is_named, settings_for
 from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
@@ -42,8 +41,9 @@ from conclust.generation.labelling.sampled import (
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.plan import Plan, check_method, check_numbers, fitted_on, make_plan
 from conclust.generation.points import read_points
-from conclust.generation.running import Progress, run_tasks
+from conclust.generation.running import Progress, run_tasks, warn_of_fewer
 from conclust.generation.scaling import Scale, scaling_of
+from conclust.generation.sizes import type_for
 from conclust.generation.storing import StoredGenerator
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
@@ -345,7 +345,8 @@ class EnsembleGenerator(StoredGenerator):
         DenseLimitError
             If method="mixed" would need matrices larger than `max_dense` allows.
         """
-        self._generate(X, None, graph)
+        with fitting(self):
+            self._make(X, None, graph)
         return self
 
     def fit_transform(self, X: ArrayLike, y: None = None, *, graph: Any = None) -> NDArray[Any]:
@@ -378,7 +379,8 @@ class EnsembleGenerator(StoredGenerator):
         if comes_in_chunks(X):
             return self.fit(X, graph=graph).transform(X)
         columns: list[NDArray[Any]] = []
-        self._generate(X, columns, graph)
+        with fitting(self):
+            self._make(X, columns, graph)
         return columns[0]
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -486,12 +488,8 @@ class EnsembleGenerator(StoredGenerator):
     def _n_features_out(self) -> int:
         return len(self.members_)
 
-    def _generate(self, X: ArrayLike, wanted: list[NDArray[Any]] | None, graph: Any) -> None:
-        """Fit; append the label matrix to `wanted` if there is such a list."""
-        with fitting(self):
-            self._make(X, wanted, graph)
-
     def _make(self, X: ArrayLike, wanted: list[NDArray[Any]] | None, graph: Any) -> None:
+        """Fit; append the label matrix to `wanted` if there is such a list."""
         check_parameters(self)
         if self.cache_dir is not None:
             check_repeatable(self.random_state, _OWNER)
@@ -504,7 +502,7 @@ class EnsembleGenerator(StoredGenerator):
         if fit_on is not None:
             if in_blocks:
                 record_features(self, X)
-            self._generate_from_samples(rows, fit_on, wanted, settings)
+            self._make_from_samples(rows, fit_on, wanted, settings)
             return
         raw = (
             read_points(self, as_whole(X), ensure_min_samples=2)
@@ -529,7 +527,7 @@ class EnsembleGenerator(StoredGenerator):
 
         def keep(task: Task, results: Sequence[Labelled]) -> None:
             for u, result in zip(task.columns, results, strict=True):
-                members[u] = describe(task, result, points.shape[1])
+                members[u] = Member.of(task, result, points.shape[1])
                 if result.model is None:
                     samples[u] = result.labels
                 if matrix is not None:
@@ -546,7 +544,7 @@ class EnsembleGenerator(StoredGenerator):
         if self.n_clusters is not None and is_named(self.method):
             warn_of_fewer(plan.tasks, self.members_)
 
-    def _generate_from_samples(
+    def _make_from_samples(
         self,
         rows: Rows,
         fit_on: int,
@@ -564,7 +562,7 @@ class EnsembleGenerator(StoredGenerator):
 
         def keep(task: Task, results: Sequence[Labelled]) -> None:
             for u, result in zip(task.columns, results, strict=True):
-                members[u] = describe(task, result, rows.d)
+                members[u] = Member.of(task, result, rows.d)
 
         shares = Shares(rows, self.scaler_, self.n_jobs)
         self._run(plan, shares, keep, cache)
@@ -572,7 +570,7 @@ class EnsembleGenerator(StoredGenerator):
         self._seen, self._seen_digest = {}, None
 
         def label(some_members: Sequence[Member], block: NDArray[np.float64]) -> NDArray[Any]:
-            labelling = labelling_of(some_members, rows.d, np.int32)
+            labelling = Labelling.of(some_members, rows.d, np.int32)
             return labelling.label(scaled(block, self.scaler_), self.n_jobs)
 
         made = [members[u] for u in range(plan.n_partitions)]
@@ -615,7 +613,7 @@ class EnsembleGenerator(StoredGenerator):
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
         """Return a function that labels points by the members with these indices; None: all."""
         some = self.members_ if members is None else [self.members_[u] for u in members]
-        return labelling_of(some, self.n_features_in_, self._dtype, self.scaler_)
+        return Labelling.of(some, self.n_features_in_, self._dtype, self.scaler_)
 
     def _refuse_others(self, raw: NDArray[np.float64] | None) -> None:
         """Refuse points that some members cannot label: any except those of ``fit``."""

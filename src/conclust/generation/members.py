@@ -87,6 +87,20 @@ class Member:
     features: tuple[int, ...] | None
     model: Model | None = field(repr=False, compare=False)
 
+    @classmethod
+    def of(cls, task: Task, result: Labelled, d: int) -> Member:
+        """Return the record of how a member of points with d features was made."""
+        features = drawn_features(d, task.n_features, task.seed)
+        return cls(
+            task.recipe.name,
+            result.n_clusters,
+            task.seed,
+            task.n_objects,
+            task.n_objects if task.n_fitted is None else task.n_fitted,
+            None if features is None else tuple(features.tolist()),
+            result.model,
+        )
+
     @property
     def centers(self) -> NDArray[np.float64] | None:
         """Centres (n_clusters, n_drawn_features) in the scaled X, if the member labels points by them."""

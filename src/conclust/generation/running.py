@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._progress import say
+from conclust._sklearn import ConvergenceWarning
+from conclust._warnings import warn
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.crew import Crew, Prefer
+from conclust.generation.kinds.communities import NeighbourRecipe
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
     Labelled,
+    Member,
     Task,
     drawn_points,
     finish,
@@ -27,7 +31,7 @@ from conclust.generation.members import (
     streams,
 )
 
-__all__ = ["Progress", "run_tasks"]
+__all__ = ["Progress", "run_tasks", "warn_of_fewer"]
 
 Keep = Callable[[Task, Sequence[Labelled]], None]
 # Numbers of some tasks, each with the points that it is fitted to; few enough to fit into memory together.
@@ -210,3 +214,20 @@ class Progress:
             seconds = time.perf_counter() - self._start
             last = f" (last: {task.recipe.name})" if self._each else ""
             say(f"{self._done} of {self._total} members, {seconds:.1f} s{last}")
+
+
+def warn_of_fewer(tasks: Sequence[Task], members: Sequence[Member]) -> None:
+    """Warn about members with fewer clusters than requested."""
+    short = sum(
+        requested is not None and members[u].n_clusters < requested
+        for task in tasks
+        if not isinstance(task.recipe, NeighbourRecipe)  # the number is approximate
+        for u, requested in zip(task.columns, task.n_clusters, strict=True)
+    )
+    if short:
+        warn(
+            f"{short} of {len(members)} members found fewer clusters than requested, probably because "
+            "the points drawn have fewer distinct ones. members_ has the number of each; a smaller 'n_clusters' "
+            "avoids this.",
+            ConvergenceWarning,
+        )

@@ -68,20 +68,19 @@ class Cells:
 
         k: the points that a query looks for, itself among them.
         """
-        if k not in self._lists:
-            self._lists[k] = self._listed(k)
-        return self._lists[k]
-
-    def _listed(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         if self._centers is None:
             return np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int32)
+        if k in self._lists:
+            return self._lists[k]
         count = len(self._centers)
         around = self._enough_cells(k)
         sizes = np.diff(self.starts)
         while True:
             listed = _nearest(self._centers, self._centers, around)
             if around == count or sizes[listed].sum(axis=1).min() >= k:
-                return np.arange(0, listed.size + 1, around, dtype=np.int64), listed.ravel()
+                starts = np.arange(0, listed.size + 1, around, dtype=np.int64)
+                self._lists[k] = starts, listed.ravel()
+                return self._lists[k]
             around = min(count, 2 * around)
 
     def _enough_cells(self, k: int) -> int:

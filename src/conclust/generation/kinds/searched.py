@@ -81,13 +81,9 @@ class Searched:
     @property
     def neighbours(self) -> Neighbours:
         """The neighbours of the distinct points that members are fitted on."""
-        return self._search[0]
+        return self._once("search", self._search)[0]  # type: ignore[no-any-return]
 
-    @property
     def _search(self) -> tuple[Neighbours, NDArray[np.float64]]:
-        return self._once("search", self._neighbours_and_points)  # type: ignore[no-any-return]
-
-    def _neighbours_and_points(self) -> tuple[Neighbours, NDArray[np.float64]]:
         n = len(self.points)
         sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
@@ -110,7 +106,7 @@ class Searched:
 
     def found(self, labels: NDArray[np.int32]) -> Found:
         """Return the labels of all points from those of the distinct fitted points, and the model."""
-        neighbours, points = self._search
+        neighbours, points = self._once("search", self._search)
         index = self._once("index", lambda: voters_of(points))
         model = self._model(labels, index)
         if len(self.points) <= _MOST_FITTED:

@@ -22,6 +22,7 @@ from conclust.generation.labelling.models import (
 from conclust.generation.labelling.nearest import CenterSets
 from conclust.generation.labelling.rows import Rows, is_in_blocks
 from conclust.generation.labelling.voting import NeighbourVote
+from conclust.generation.members import Member
 from conclust.generation.points import checked_points, read_points
 from conclust.generation.scaling import Scaler
 
@@ -48,6 +49,15 @@ class Labelling:
     scaler : MinMaxScaler, StandardScaler or None, default=None
         The scaling of a call's points.
     """
+
+    @classmethod
+    def of(
+        cls, members: Sequence[Member], d: int, dtype: Any, scaler: Scaler | None = None
+    ) -> Labelling:
+        """Return a function that labels points by some members, which all have a model."""
+        models = [member.model for member in members if member.model is not None]
+        assert len(models) == len(members)
+        return cls(models, [member.features for member in members], d, dtype, scaler)
 
     def __init__(
         self,
