@@ -16,7 +16,7 @@ Here are also the checks and sentences that are common to estimators with severa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -31,6 +31,7 @@ from conclust._warnings import warn
 __all__ = [
     "ON_A_PART",
     "WORTH_THREADS",
+    "Iterated",
     "Population",
     "Restarted",
     "best_of_restarts",
@@ -125,10 +126,35 @@ def _best(results: Iterable[T], method: Restarted[Any, T]) -> T:
     return best
 
 
+class Iterated:
+    """The attributes of an estimator that lowers an objective step by step."""
+
+    max_iter: int
+    objective_: float
+    trace_: NDArray[np.float64]
+    n_iter_: int
+    converged_: bool
+
+    def _keep_course(
+        self,
+        trace: Sequence[float] | NDArray[np.float64],
+        converged: bool,
+        what: str = "iterations",
+        n_iter: int | None = None,
+    ) -> None:
+        """Store the objective from the start to the end; warn if ``max_iter`` ended the fit."""
+        self.objective_, self.trace_ = float(trace[-1]), np.array(trace)
+        self.n_iter_ = len(trace) - 1 if n_iter is None else n_iter
+        self.converged_ = converged
+        if not converged:
+            warn_unfinished(self, what)
+
+
 def warn_unfinished(estimator: Any, what: str = "iterations") -> None:
     """Warn that ``max_iter`` ended the fit."""
+    close = ", or tol if this is close enough" if hasattr(estimator, "tol") else ""
     warn(
         f"{type(estimator).__name__} stopped after max_iter={estimator.max_iter} {what}. Raise "
-        "max_iter, or tol if this is close enough.",
+        f"max_iter{close}.",
         ConvergenceWarning,
     )

@@ -20,7 +20,7 @@ from conclust.consensus.label_rows import (
     trusted,
 )
 from conclust.consensus.probabilistic.objective import squared, together
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.restarts import Iterated
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.membership import bridgeness
 
@@ -34,7 +34,7 @@ _ALL_PAIRS = 20_000
 _FEW = 2000
 
 
-class FuzzyCommunities(SoftConsensusClusterer):
+class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     r"""Fuzzy communities of the co-association, with the bridgeness of each object.
 
     Finds a membership U, rows on the simplex, with inner products near the co-association. It
@@ -133,10 +133,6 @@ class FuzzyCommunities(SoftConsensusClusterer):
     """
 
     bridgeness_: NDArray[np.float64]
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
 
     method = Method(
         title="Fuzzy communities",
@@ -178,8 +174,6 @@ class FuzzyCommunities(SoftConsensusClusterer):
         first[rows.inverse] = labels
         with one_library_thread():
             U = self._descend(_Evidence.of(ensemble, rows, k), trusted(first, k))
-        if not self.converged_:
-            warn_unfinished(self)
         return U[rows.inverse]
 
     def _finish(self, observed: NDArray[np.bool_]) -> None:
@@ -211,10 +205,8 @@ class FuzzyCommunities(SoftConsensusClusterer):
             trace.append(max(trace[-1] + change, 0.0))
             idle = idle + 1 if -change <= self.tol * evidence.total else 0
         U = project_simplex(U)
+        self._keep_course(trace, idle >= _PATIENCE)
         self.objective_ = evidence.value(U, evidence.times(U), evidence.grams(U, U))
-        self.trace_ = np.array(trace)
-        self.n_iter_ = len(trace) - 1
-        self.converged_ = idle >= _PATIENCE
         return U
 
 

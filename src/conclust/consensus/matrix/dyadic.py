@@ -20,7 +20,7 @@ from conclust.consensus.probabilistic.descent import place_against
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.placements.landmarks import N_PROTOTYPES, pooled
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.restarts import Iterated
 from conclust.divergences import kl
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence.dense import coassociation_blocks
@@ -33,7 +33,7 @@ _ROWS = 512
 _PLACED, _GAP = 1000, 1e-8
 
 
-class DyadicAspect(SoftConsensusClusterer):
+class DyadicAspect(Iterated, SoftConsensusClusterer):
     r"""Dyadic aspect model of the co-association.
 
     The model draws pairs of objects that share a cluster: first an aspect r with probability alpha_r,
@@ -139,10 +139,6 @@ class DyadicAspect(SoftConsensusClusterer):
     """
 
     aspects_: NDArray[np.float64]
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
 
     method = Method(
         title="Dyadic aspect model",
@@ -205,11 +201,7 @@ class DyadicAspect(SoftConsensusClusterer):
         mass = rows.masses @ joint
         total = mass.sum() if fitted is not rows else model.total
         self.aspects_ = mass / total if total else np.full(k, 1.0 / k)
-        self.trace_ = 0.0 - np.array(path.trace)
-        self.objective_ = float(self.trace_[-1])
-        self.n_iter_, self.converged_ = len(path.trace) - 1, path.converged
-        if not path.converged:
-            warn_unfinished(self)
+        self._keep_course(0.0 - np.array(path.trace), path.converged)
         totals = joint.sum(axis=1, keepdims=True)
         alone = np.zeros_like(joint)
         alone[np.arange(len(alone)), first] = 1.0

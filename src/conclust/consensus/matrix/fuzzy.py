@@ -17,7 +17,7 @@ from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_rows, start_labels
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.gram import is_held
 
@@ -31,7 +31,7 @@ _AT_ONCE = 1 << 12
 _CELLS = 1 << 24
 
 
-class FuzzyRows(SoftConsensusClusterer):
+class FuzzyRows(Iterated, SoftConsensusClusterer):
     r"""Fuzzy k-means or fuzzy k-medoids on the evidence: a baseline with memberships.
 
     With s_ij the share of the partitions that put i and j together, "cmeans" groups the rows of s
@@ -145,10 +145,6 @@ class FuzzyRows(SoftConsensusClusterer):
 
     medoids_: NDArray[np.int64] | None
     medoid_weights_: NDArray[np.float64] | None
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
 
     method = Method(
         title="Fuzzy k-means or k-medoids on the evidence",
@@ -228,10 +224,7 @@ class FuzzyRows(SoftConsensusClusterer):
                 Y = _memberships(distances, power)
                 trace.append(float((Y**power * distances).sum()))
                 converged = len(trace) > 2 and trace[-2] - trace[-1] <= self.tol * trace[-2]
-        self.objective_, self.trace_ = trace[-1], np.array(trace)
-        self.n_iter_, self.converged_ = len(trace) - 1, converged
-        if not converged:
-            warn_unfinished(self)
+        self._keep_course(trace, converged)
         return Y
 
     def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:

@@ -22,9 +22,9 @@ from conclust.consensus.label_rows import (
     normalized_rows,
 )
 from conclust.consensus.restarts import (
+    Iterated,
     best_of_restarts,
     fewer_starts,
-    warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
@@ -38,7 +38,7 @@ _RANK = 1e-9
 _ROUGH = 1e-5
 
 
-class LeftStochastic(SoftConsensusClusterer):
+class LeftStochastic(Iterated, SoftConsensusClusterer):
     """Left-stochastic decomposition of the co-association.
 
     Looks for a scale c and a membership P, rows on the simplex, with c S = P P', where s_ij is the
@@ -137,10 +137,6 @@ class LeftStochastic(SoftConsensusClusterer):
 
     scale_: float
     residual_: float
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
 
     method = Method(
         title="Left-stochastic decomposition",
@@ -197,10 +193,7 @@ class LeftStochastic(SoftConsensusClusterer):
                 P[:] = 1.0 / self.n_clusters
             self.residual_ = _residual(A, normalized_norm(ensemble), plane.scale, P)
         self.scale_ = plane.scale
-        self.objective_, self.trace_ = best.trace[-1], np.array(best.trace)
-        self.n_iter_, self.converged_ = len(best.trace) - 1, best.converged
-        if not best.converged:
-            warn_unfinished(self)
+        self._keep_course(best.trace, best.converged)
         return P
 
 

@@ -14,7 +14,7 @@ from conclust._threads import one_library_thread
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.matrix.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
-from conclust.consensus.restarts import best_of_restarts, warn_unfinished
+from conclust.consensus.restarts import Iterated, best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 __all__ = ["WeightedNMF"]
@@ -25,7 +25,7 @@ _BLUR = 0.2
 _FLOOR = 1e-3
 
 
-class WeightedNMF(SoftConsensusClusterer):
+class WeightedNMF(Iterated, SoftConsensusClusterer):
     r"""Weighted consensus by non-negative matrix factorisation.
 
     Finds a non-negative H with a column per cluster, and weights w of the partitions, with
@@ -144,10 +144,6 @@ class WeightedNMF(SoftConsensusClusterer):
 
     factors_: NDArray[np.float64]
     weights_: NDArray[np.float64]
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
 
     method = Method(
         title="Weighted consensus by non-negative matrix factorisation",
@@ -196,12 +192,9 @@ class WeightedNMF(SoftConsensusClusterer):
         with one_library_thread():
             # One start: the search for its initial partition has several.
             factors = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
-        self.objective_, self.trace_ = factors.trace[-1], np.array(factors.trace)
-        self.n_iter_, self.converged_ = factors.n_iter, factors.converged
+        self._keep_course(factors.trace, factors.converged, "updates", factors.n_iter)
         self.weights_ = factors.weights
         self.factors_ = H = factors.H[rows.inverse]
-        if not factors.converged:
-            warn_unfinished(self, "updates")
         sums = H.sum(axis=1, keepdims=True)
         return np.asarray(
             np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from conclust._kernels import add_rem_add
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
-from conclust._sklearn import ConvergenceWarning
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.contraction import alone, contracted
 from conclust.consensus.median.search import (
@@ -26,6 +24,7 @@ from conclust.consensus.median.search import (
     sample,
     semi_average,
 )
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
 __all__ = ["AddRemAdd"]
@@ -243,11 +242,7 @@ class AddRemAdd(ConsensusClusterer):
         labels = partition.labels[units.inverse]
         self.semi_average_ = semi_average(ensemble, labels, together)
         if not partition.converged:
-            warn(
-                f"AddRemAdd stopped after max_iter={self.max_iter} passes with objects still "
-                "moving. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "passes with objects still moving")
         return labels
 
 

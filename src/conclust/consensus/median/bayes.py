@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 from conclust.measures.losses import Loss, check_loss
 
@@ -212,9 +211,5 @@ class BayesEstimate(ConsensusClusterer):
         self.best_draw_, self.best_draw_loss_ = drawn.index, drawn.loss
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         if not best.converged:
-            warn(
-                f"BayesEstimate stopped after max_iter={self.max_iter} passes with objects still "
-                "moving. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "passes with objects still moving")
         return labels

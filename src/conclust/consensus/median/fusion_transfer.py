@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
-from conclust._sklearn import ConvergenceWarning
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.search import (
     Wanted,
@@ -19,6 +17,7 @@ from conclust.consensus.median.search import (
     interchangeable,
     sample,
 )
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
 __all__ = ["MedianPartition"]
@@ -162,11 +161,7 @@ class MedianPartition(ConsensusClusterer):
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         self.objective_ = _together(ensemble) - best.objective
         if not best.converged:
-            warn(
-                f"MedianPartition stopped after max_iter={self.max_iter} passes with objects still "
-                "moving. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "passes with objects still moving")
         return best.labels[units.inverse]
 
 

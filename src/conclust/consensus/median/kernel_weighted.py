@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._kernels import ResemblanceSearch
 from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
-from conclust._sklearn import ConvergenceWarning
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.label_rows import nearest
 from conclust.consensus.median.resemblance import (
@@ -29,6 +27,7 @@ from conclust.consensus.median.search import (
     sample,
     sweep,
 )
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, over_clusters, over_partitions
 from conclust.exceptions import DenseLimitError, InputError
@@ -215,11 +214,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         self._offsets = ensemble.offsets
         self._label_cost, self._block_cost = _placing_costs(tables, self.kernel, self.weights_)
         if not self.converged_:
-            warn(
-                f"KernelWeightedPartition stopped after max_iter={self.max_iter} passes with objects "
-                "still moving. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "passes with objects still moving")
         return labels
 
     def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:

@@ -19,9 +19,9 @@ from conclust.consensus.base import Method, PlacingClusterer, spread
 from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
 from conclust.consensus.restarts import (
+    Iterated,
     best_of_restarts,
     fewer_starts,
-    warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.label_view import label_view
@@ -42,7 +42,7 @@ _SMOOTHING = {"variational": 1e-3, "gibbs": 0.1}
 _LEAST_SMOOTHING = 1e-100
 
 
-class BayesianEnsemble(PlacingClusterer):
+class BayesianEnsemble(Iterated, PlacingClusterer):
     """Bayesian cluster ensembles: a mixed-membership model of label vectors.
 
     Each object has a distribution theta_i over K clusters, drawn from Dirichlet(alpha). For every
@@ -257,13 +257,8 @@ class BayesianEnsemble(PlacingClusterer):
             b = _SMOOTHING["gibbs"] if smoothing is None else float(smoothing)
             return self._sample(ensemble, rows, best, MixedPrior(first, self.learn_alpha, b), seed)
         self._model = best.model
-        self.objective_ = best.trace[-1]
+        self._keep_course(best.trace, best.converged)
         self.elbo_ = best.trace[-1] - best.model.prior(search.smoothing)
-        self.trace_ = np.array(best.trace)
-        self.n_iter_ = len(best.trace) - 1
-        self.converged_ = best.converged
-        if not best.converged:
-            warn_unfinished(self)
         return best.model.membership(best.mass)[rows.inverse]
 
     def _sample(

@@ -22,9 +22,9 @@ from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.restarts import (
     ON_A_PART,
+    Iterated,
     best_of_restarts,
     fewer_starts,
-    warn_unfinished,
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
@@ -36,7 +36,7 @@ __all__ = ["MixtureModel"]
 Times: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
-class MixtureModel(PlacingClusterer):
+class MixtureModel(Iterated, PlacingClusterer):
     r"""Mixture of multinomials over label vectors, fitted by EM.
 
     Each object belongs to one of K components, and each component has a distribution over the
@@ -243,14 +243,9 @@ class MixtureModel(PlacingClusterer):
         counted = ensemble.cluster_counts[ensemble.partition_weights > 0]
         free = self.n_clusters - 1 + self.n_clusters * int((counted - 1).sum())
         self.log_likelihood_ = log_likelihood
-        self.objective_ = trace[-1]
+        self._keep_course(trace, converged, "iterations of EM")
         self.bic_ = -2.0 * log_likelihood + math.log(ensemble.n_samples) * free
         self.icl_ = self.bic_ + 2.0 * unsure
-        self.trace_ = np.array(trace)
-        self.n_iter_ = len(trace) - 1
-        self.converged_ = converged
-        if not converged:
-            warn_unfinished(self, "iterations of EM")
 
     def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
         parts = self._components

@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, spawn_generators
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread, side_by_side
-from conclust._warnings import warn
 from conclust.consensus.acceleration import Path, follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic.estimator import bound_of, run_of
 from conclust.consensus.probabilistic.objective import squared, squared_of_clusters
 from conclust.consensus.probabilistic.problem import Run
 from conclust.consensus.probabilistic.search.starts import random_membership
+from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import evidence
 from conclust.spectra.indicator import IndicatorProducts
@@ -35,7 +34,7 @@ _FEW = 2000
 _NOTHING = 1e-6
 
 
-class BaumEagon(SoftConsensusClusterer):
+class BaumEagon(Iterated, SoftConsensusClusterer):
     """Least-squares consensus by growth transformations.
 
     Minimises the objective of :class:`conclust.PCC` with divergence "l2",
@@ -197,16 +196,7 @@ class BaumEagon(SoftConsensusClusterer):
             else:
                 runs = self._told(map(grow, generators), run)
         best = min(runs, key=lambda found: found.trace[-1])
-        self.objective_ = best.trace[-1]
-        self.n_iter_ = len(best.trace) - 1
-        self.converged_ = best.converged
-        self.trace_ = np.array(best.trace)
-        if not best.converged:
-            warn(
-                f"BaumEagon stopped after max_iter={self.max_iter} iterations. Raise max_iter, or tol "
-                "if this is close enough.",
-                ConvergenceWarning,
-            )
+        self._keep_course(best.trace, best.converged)
         return best.point
 
     def _told(self, paths: Iterable[Path], run: Run) -> list[Path]:

@@ -9,14 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.restarts import warn_unfinished
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import (
     Alignment,
@@ -198,11 +197,7 @@ class Voting(VotingClusterer):
         self.converged_ = best.converged
         self.trace_ = np.array(best.trace)
         if not best.converged:
-            warn(
-                f"Voting stopped after max_iter={self.max_iter} sweeps with partitions still "
-                "changing their matching. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "sweeps with partitions still changing their matching")
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         advice = "It needs all labels at once: LabelStore(...).ensemble()."
