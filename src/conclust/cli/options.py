@@ -15,16 +15,16 @@ __all__ = [
     "INPUTS",
     "KINDS",
     "LEVEL",
-    "SCALES",
-    "SCALING",
     "Kinds",
     "add_borders",
     "add_comparison",
     "add_consensus",
     "add_joining",
+    "add_members",
     "add_points",
     "add_reading",
     "add_running",
+    "add_scale_and_cache",
     "add_talking",
     "add_writing",
     "end",
@@ -124,15 +124,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
         help="number of clusters, or the maximum, as each method takes it [each finds it, or gets what auto "
         "finds]",
     )
-    group.add_argument(
-        "--missing",
-        choices=("unobserved", "noise"),
-        default="unobserved",
-        help="what -1 means; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
-    )
-    group.add_argument(
-        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
-    )
+    add_members(group)
     add_reading(parser)
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -249,6 +241,30 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
             help="fill empty cells with this statistic of their column, or drop the objects, which then get the "
             "label -1 [empty cells are an error]",
         )
+
+
+def add_members(group: Any) -> None:
+    """Add the options for the meaning and the weights of clusterings."""
+    group.add_argument(
+        "--missing",
+        choices=("unobserved", "noise"),
+        default="unobserved",
+        help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
+    )
+    group.add_argument(
+        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
+    )
+
+
+def add_scale_and_cache(group: Any, what: str) -> None:
+    """Add the scale of points, and the cache of what was computed from them."""
+    group.add_argument("--scale", choices=SCALES, default="auto", help=SCALING)
+    group.add_argument(
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        help=f"folder that keeps finished {what}, so that an interrupted run can be resumed",
+    )
 
 
 def add_borders(group: Any) -> None:

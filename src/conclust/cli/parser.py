@@ -9,21 +9,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from conclust._files.formats import IN_BLOCKS, WEIGHTS
+from conclust._files.formats import IN_BLOCKS
 from conclust.cli.options import (
     INPUTS,
     LEVEL,
-    SCALES,
-    SCALING,
     Kinds,
     add_borders,
     add_cluster_names,
     add_comparison,
     add_consensus,
     add_joining,
+    add_members,
     add_points,
     add_reading,
     add_running,
+    add_scale_and_cache,
     add_talking,
     add_writing,
     end,
@@ -195,18 +195,7 @@ def _add_cluster(commands: Any) -> None:
         help="number of landmark graphs shared by the spectral clusterings: fewer graphs are faster, but the clusterings "
         "are more similar [one per clustering]",
     )
-    group.add_argument(
-        "--scale",
-        choices=SCALES,
-        default="auto",
-        help=SCALING,
-    )
-    group.add_argument(
-        "--cache",
-        type=Path,
-        metavar="DIR",
-        help="folder that keeps finished clusterings, so that an interrupted run can be resumed",
-    )
+    add_scale_and_cache(group, "clusterings")
     add_consensus(parser)
     group = parser.add_argument_group("borders")
     add_borders(group)
@@ -241,15 +230,7 @@ def _add_combine(commands: Any) -> None:
         "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
-    group.add_argument(
-        "--missing",
-        choices=("unobserved", "noise"),
-        default="unobserved",
-        help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
-    )
-    group.add_argument(
-        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
-    )
+    add_members(group)
     group.add_argument(
         "--rows",
         choices=("objects", "draws"),
@@ -353,18 +334,7 @@ def _add_select(commands: Any) -> None:
         help="significance level: more than one cluster if the p-value is at most P; a border holds up to P [%(default)g]",
     )
     add_borders(group)
-    group.add_argument(
-        "--scale",
-        choices=SCALES,
-        default="auto",
-        help=SCALING,
-    )
-    group.add_argument(
-        "--cache",
-        type=Path,
-        metavar="DIR",
-        help="folder that keeps finished references, so that an interrupted run can be resumed",
-    )
+    add_scale_and_cache(group, "references")
     add_points(add_reading(parser), members=False)
     add_writing(
         parser,

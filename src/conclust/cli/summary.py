@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust.cli.console import STREAM
 from conclust.confidence import ChanceConfidence
 from conclust.metrics import adjusted_rand_index, consistency_index
 
 # If the mean confidence by chance is closer to 1 than this, no confidence can be higher.
 _PERFECT = 1e-9
 
-__all__ = ["confidence_line", "names_for", "score", "sizes_line", "sizes_of"]
+__all__ = ["confidence_line", "last_lines", "names_for", "score", "sizes_line", "sizes_of"]
 
 
 def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
@@ -45,6 +47,17 @@ def confidence_line(sure: ChanceConfidence) -> str:
             else " It is not higher than expected: the clusterings do not agree on these clusters."
         )
     return line
+
+
+def last_lines(scores: dict[str, float] | None, out: Path) -> list[str]:
+    """Return the lines about known classes, if there are some, and the place of the results, if it is a file."""
+    lines = []
+    if scores is not None:
+        lines.append(
+            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
+            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
+        )
+    return lines if out == STREAM else [*lines, f"Results are in {out}."]
 
 
 def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:

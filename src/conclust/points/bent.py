@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust.borders import valley_ratios
-from conclust.points.contact import contact_ratio
-from conclust.points.paths import Part, PathsOfPoints, evenly_spread
+from conclust.points.paths import Part, PathsOfPoints, contact_ratio, evenly_spread
 
 __all__ = ["BentBorders", "joined"]
 

@@ -16,10 +16,9 @@ from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.bent import BentBorders, joined
-from conclust.points.contact import contact_ratio
 from conclust.points.evidence import Borders, cuts_with_islands, find_borders
 from conclust.points.mixture import number_of_components
-from conclust.points.paths import PathsOfPoints
+from conclust.points.paths import PathsOfPoints, contact_ratio
 
 __all__ = [
     "BorderDecision",

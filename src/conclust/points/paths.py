@@ -12,7 +12,9 @@ from scipy.sparse.csgraph import dijkstra
 
 from conclust.neighbours import NeighbourGraph
 
-__all__ = ["Part", "PathsOfPoints", "evenly_spread"]
+__all__ = ["Part", "PathsOfPoints", "contact_ratio", "evenly_spread"]
+# Ties added to each number, as points are added to the counts of a valley.
+_PRIOR = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,3 +117,34 @@ class Part:
 def evenly_spread(places: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     """Return at most n of the places, evenly spread."""
     return places[np.linspace(0, len(places) - 1, min(n, len(places))).astype(np.int64)]
+
+
+def contact_ratio(
+    paths: PathsOfPoints, labels: NDArray[np.int64], pair: NDArray[np.int64]
+) -> float:
+    """Return how many ties cross a border, relative to the fewest across the middle of either cluster.
+
+    It needs no axis, so that it holds for clusters of any shape: two crescents, each around the end of the other, have
+    few ties between them. Parts of one cloud have about as many as the halves of either part.
+
+    Parameters
+    ----------
+    paths : PathsOfPoints
+        The points and their neighbour graph.
+    labels : ndarray of int64 of shape (n_samples,)
+        The cluster of each point.
+    pair : ndarray of int64 of shape (2,)
+        Two clusters.
+
+    Returns
+    -------
+    float
+        Near 0 for a clear border, about 1 or above for none, as where a cluster is not connected. Three ties are
+        added to both numbers.
+    """
+    cluster_of = paths.of_distinct(labels)
+    first, second = cluster_of == pair[0], cluster_of == pair[1]
+    graph = paths.graph
+    across = np.count_nonzero(first[graph.sources] & second[graph.ends])
+    least = min(paths.part(side).fewest_ties_across for side in (first, second))
+    return float((across + _PRIOR) / (least + _PRIOR))

@@ -25,7 +25,7 @@ from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Reading, Table, listed, table_of
 from conclust.cli.record import Clock, words
-from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, company
 from conclust.consensus.auto import AutoConsensus
 from conclust.ensemble import Ensemble
@@ -144,14 +144,7 @@ def run(arguments: argparse.Namespace) -> None:
     if by_chance is not None:
         sure = ChanceConfidence(float(confidence.mean()), np.array([by_chance]))
         lines.append(confidence_line(sure))
-    if scores is not None:
-        lines.append(
-            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
-            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
-        )
-    if arguments.out != STREAM:
-        lines.append(f"Results are in {arguments.out}.")
-    talk.result("\n".join(lines), lines[0])
+    talk.result("\n".join(lines + last_lines(scores, arguments.out)), lines[0])
 
 
 def _read_result(folder: Path) -> _Result:

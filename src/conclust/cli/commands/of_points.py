@@ -1,18 +1,43 @@
-"""Describes clusters of points: their features and categories, and the gaps between them."""
+"""The steps that ``cluster`` and ``select`` share: reading points, describing their clusters."""
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.cli.reading.fill import Filled
-from conclust.cli.reading.inputs import Points
+from conclust.cli.asked import reading
+from conclust.cli.console import STREAM, Talk, count
+from conclust.cli.reading.fill import Filled, fill
+from conclust.cli.reading.inputs import Points, read_points
+from conclust.cli.record import Clock
 from conclust.confidence import ClusterGaps, cluster_categories, cluster_features, cluster_gaps
 from conclust.results.features import MOST_GAPS, Features, write_features
 
-__all__ = ["features_written", "gaps_between"]
+__all__ = ["features_written", "gaps_between", "points_read", "read_line"]
+
+
+def points_read(arguments: argparse.Namespace, talk: Talk, clock: Clock) -> tuple[Points, Filled]:
+    """Read the points of a command, and fill their empty cells as ``--impute`` says."""
+    points = read_points(arguments.points, reading(arguments))
+    n_samples, n_columns = points.X.shape
+    kinds = [count(n_samples, "object"), count(n_columns, "column")]
+    if points.category_names:
+        kinds.append(count(len(points.category_names), "column") + " of categories")
+    talk.step(read_line(arguments.points, kinds, points.notes))
+    filled = fill(points.X, arguments.impute, points.names)
+    if filled.note:
+        talk.step(filled.note[0].upper() + filled.note[1:] + ".")
+    clock.lap("read")
+    return points, filled
+
+
+def read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
+    """Return a line about what was read from a file."""
+    name = "standard input" if path == STREAM else path
+    return f"Read {name}: {', '.join(kinds)}" + "".join(f"; {note}" for note in notes) + "."
 
 
 def features_written(
