@@ -11,14 +11,6 @@ from numpy.typing import NDArray
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = [
-    "identifiers",
-    "number_array",
-    "plain_array",
-    "refuse_communities",
-    "refuse_container",
-]
-
 Of = Literal["labels", "numbers"]
 _WAYS: dict[Of, str] = {
     "labels": "pass a column of its labels, adata.obs[key]; conclust.sc.tl.consensus(adata, columns) combines "

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from conclust._arrays.containers import plain_array
 from conclust.exceptions import InputError
 
-__all__ = ["point_rows", "refuse_gaps"]
-
 _NAMED = 4
 
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from conclust.exceptions import InputError
 
-__all__ = ["moderate"]
-
 _SMALL, _LARGE = 1e-100, 1e100
 _LARGEST = 1e300
 

@@ -9,8 +9,6 @@ from conclust._kernels import project_rows
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = ["project_simplex"]
-
 
 def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.float64]:
     """Project rows onto the probability simplex.

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["FORMATS", "INPUTS", "IN_BLOCKS", "OUTPUTS", "WEIGHTS", "WHOLE", "Format", "either"]
-
 
 @dataclass(frozen=True)
 class Format:

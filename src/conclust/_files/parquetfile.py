@@ -9,8 +9,6 @@ from conclust._files.storage import open_regular, reading_limit
 from conclust._validation import missing_extra
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["parquet_rows", "read_parquet"]
-
 
 def read_parquet(path: Path, source: str) -> Any:
     """Return the table of a Parquet file; messages call it `source`.

@@ -28,22 +28,6 @@ import numpy.typing as npt
 
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = [
-    "Expected",
-    "PathLike",
-    "atomic_write",
-    "entry_of",
-    "open_regular",
-    "read_json",
-    "read_npy",
-    "read_npz",
-    "reading_limit",
-    "sync_folder",
-    "write_json",
-    "write_npy",
-    "write_npz",
-]
-
 PathLike: TypeAlias = str | os.PathLike[str]
 AnyArray: TypeAlias = npt.NDArray[Any]
 

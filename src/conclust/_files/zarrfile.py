@@ -10,8 +10,6 @@ from conclust._files.storage import read_json
 from conclust._validation import missing_extra
 from conclust.exceptions import FileFormatError
 
-__all__ = ["zarr_rows"]
-
 
 def zarr_rows(path: Path) -> Any:
     """Open a Zarr array whose rows can be sliced.

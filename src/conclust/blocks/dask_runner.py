@@ -24,8 +24,6 @@ from conclust.blocks.runners import Job, look, work
 from conclust.blocks.sources import ArrayRows, DaskLabels, Source
 from conclust.exceptions import InputError, WorkersLostError
 
-__all__ = ["DaskRunner", "active_client", "needed_client"]
-
 # Number of jobs that wait for a worker, per thread of the cluster.
 _AHEAD = 3
 

@@ -29,8 +29,6 @@ from conclust.ensemble.labels import (
 )
 from conclust.exceptions import InputError
 
-__all__ = ["Census", "Facts", "Part", "block_rows_of", "census", "joined"]
-
 # Number of objects in a block: at least a quarter of a second of work, so that scheduling costs little.
 _ROWS = 1 << 20
 _FEWEST = 8  # number of blocks, if there are enough objects

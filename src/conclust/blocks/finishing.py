@@ -22,8 +22,6 @@ from conclust.blocks.runners import Job, Task
 from conclust.ensemble.labels import missing_code
 from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["Answer", "Numbered", "numbered_labels", "numbered_membership", "rows_of"]
-
 # Bytes that a column number takes in the first pass.
 _COLUMN = 4
 

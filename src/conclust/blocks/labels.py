@@ -25,8 +25,6 @@ from conclust.ensemble.labels import missing_code
 from conclust.ensemble.products import check_gram
 from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["LabelBlocks", "added"]
-
 # Seconds between lines of progress.
 _LINES = 2.0
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from conclust._kernels import largest_of_rows
 from conclust.ensemble.equal_rows import EqualRows
 
-__all__ = ["NOTHING", "by_first_object", "most_probable", "of_columns"]
-
 # A cluster is empty if no object belongs to it with a higher probability: iterations that converge
 # to zero leave such remainders, and memberships are written with nine decimals.
 NOTHING = 1e-9

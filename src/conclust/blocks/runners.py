@@ -17,8 +17,6 @@ from conclust.blocks.facts import Census, Facts, census
 from conclust.blocks.own import read_own, write_own
 from conclust.blocks.sources import Source
 
-__all__ = ["Job", "LocalRunner", "Runner", "Task", "Visit", "look", "work"]
-
 Task: TypeAlias = Callable[..., Any]
 """``task(part, *shared)`` returns a small result for a block."""
 Visit: TypeAlias = Callable[..., tuple[Any, Any]]

@@ -15,8 +15,6 @@ from conclust._files.formats import FORMATS, IN_BLOCKS
 from conclust.ensemble.labels import arrow_column
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
-__all__ = ["Source", "open_source"]
-
 _LONGEST = 300  # characters of another library's message
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from conclust._kernels import border_places, count_valleys, nearest_centres
 from conclust._threads import one_library_thread
 
-__all__ = ["BorderGeometry", "border_geometry", "leading_components"]
-
 # Minimum share of the mean variance in the pooled covariance: keeps directions without spread harmless.
 _SHRINKAGE = 0.1
 # Maximum smaller side of a matrix whose full Gram matrix is decomposed.

@@ -15,8 +15,6 @@ from conclust._validation import check_int, check_real
 from conclust.borders.geometry import border_geometry
 from conclust.exceptions import InputError
 
-__all__ = ["ValleyCounts", "stratified_part", "valley_counts", "valley_ratios"]
-
 
 @dataclass(frozen=True, eq=False)
 class ValleyCounts:

@@ -11,8 +11,6 @@ from conclust.cli.reading.csvfile import DELIMITERS
 from conclust.cli.reading.tables import Reading
 from conclust.generation.scaling import Scale
 
-__all__ = ["jobs", "reading", "scale", "scaling"]
-
 
 def jobs(arguments: argparse.Namespace) -> int:
     """Return the number of processors to use: the number given, or all that this process may use."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from conclust._parameters import Parameter
     from conclust.consensus.base import Method
 
-__all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "offered_settings", "settable"]
-
 DEFAULT_METHOD = "auto"
 """Default of ``--method``, defined only here."""
 

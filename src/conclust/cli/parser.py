@@ -35,8 +35,6 @@ from conclust.cli.options import (
 from conclust.cli.shell.completion import SHELLS
 from conclust.cli.shell.examples import told
 
-__all__ = ["build_parser"]
-
 
 class _Formatter(argparse.HelpFormatter):
     """Wraps prose, and leaves the examples unchanged."""

@@ -16,8 +16,6 @@ from conclust.metrics import adjusted_rand_index, consistency_index
 # If the mean confidence by chance is closer to 1 than this, no confidence can be higher.
 _PERFECT = 1e-9
 
-__all__ = ["confidence_line", "last_lines", "names_for", "score", "sizes_line", "sizes_of"]
-
 
 def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
     """Return H and ARI against known classes; an empty class is unknown.

@@ -13,8 +13,6 @@ from conclust.confidence.features import ClusterFeatures, standardised
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 
-__all__ = ["ClusterCategories", "cluster_categories", "is_empty"]
-
 
 @dataclass(frozen=True)
 class ClusterCategories:

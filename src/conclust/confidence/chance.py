@@ -18,8 +18,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
 from conclust.exceptions import InputError
 
-__all__ = ["ChanceConfidence", "chance_confidence", "usual_chance"]
-
 
 @dataclass(frozen=True)
 class ChanceConfidence:

@@ -18,8 +18,6 @@ from conclust.exceptions import InputError
 from conclust.measures.contingency import contingency, read_labels
 from conclust.membership import cluster_similarity
 
-__all__ = ["ClusterConfidence", "cluster_confidence", "stability_over_k"]
-
 _SHOWN = 8  # maximum number of clusters in the repr
 
 

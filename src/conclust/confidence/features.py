@@ -12,8 +12,6 @@ from conclust._arrays.scale import moderate
 from conclust.confidence.reading import read_features
 from conclust.measures.contingency import read_labels
 
-__all__ = ["ClusterFeatures", "cluster_features", "standardised"]
-
 # Maximum number of values of the points processed in one pass.
 _AT_ONCE = 1 << 22
 # A spread below this share of the values is a rounding error of equal values.

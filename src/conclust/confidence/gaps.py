@@ -17,8 +17,6 @@ from conclust.confidence.borders.merging import gabriel_neighbours
 from conclust.confidence.reading import read_features
 from conclust.measures.contingency import read_labels
 
-__all__ = ["ClusterGaps", "cluster_gaps"]
-
 # Sample sizes for which dips of uniform samples are drawn, each a sixteenth larger than the last.
 _MOST_POINTS = 1 << 40  # sizes are listed up to `max_samples`, the largest number of points
 _SMALLEST = 4

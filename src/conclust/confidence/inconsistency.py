@@ -11,8 +11,6 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 from conclust.measures.comparison import element_centric_similarity
 
-__all__ = ["Inconsistency", "inconsistency"]
-
 
 @dataclass(frozen=True)
 class Inconsistency:

@@ -15,8 +15,6 @@ from conclust.ensemble.labels import indicator_of
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.measures.matching import assign
 
-__all__ = ["company", "item_consensus", "member_agreement"]
-
 Matching: TypeAlias = Literal["majority", "one_to_one"]
 
 

@@ -14,8 +14,6 @@ from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
 from conclust.membership import entropy
 
-__all__ = ["ObjectConfidence", "confidences", "object_confidence"]
-
 
 @dataclass(frozen=True)
 class ObjectConfidence:

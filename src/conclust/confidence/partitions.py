@@ -12,8 +12,6 @@ from conclust.confidence.reading import read_consensus
 from conclust.ensemble import Ensemble
 from conclust.measures.agreement import partition_similarities
 
-__all__ = ["PartitionConfidence", "partition_confidence"]
-
 
 @dataclass(frozen=True)
 class PartitionConfidence:

@@ -13,8 +13,6 @@ from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.constraints import Constraints, given_links, read_constraints
 from conclust.ensemble import Ensemble, as_ensemble
 
-__all__ = ["questions"]
-
 
 def questions(
     ensemble: Ensemble | ArrayLike,

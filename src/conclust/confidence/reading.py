@@ -15,8 +15,6 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 
-__all__ = ["Judged", "read_consensus", "read_features"]
-
 
 @dataclass(frozen=True)
 class Judged:

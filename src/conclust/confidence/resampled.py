@@ -20,8 +20,6 @@ from conclust.measures.comparison import adjusted_rand_index
 from conclust.measures.matching import assign
 from conclust.membership import cluster_similarity
 
-__all__ = ["OtherMembers", "other_members"]
-
 
 @dataclass(frozen=True)
 class OtherMembers:

@@ -16,8 +16,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
 
-__all__ = ["ClusterSplits", "cluster_splits"]
-
 _OWNER = "cluster_splits"
 # Number of objects examined per cluster, evenly spaced: enough for shares of columns.
 _LOOKED_AT = 2000

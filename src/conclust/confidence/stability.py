@@ -15,8 +15,6 @@ from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, stability_of_rows
 from conclust.similarity.mutual import quadratic_forms
 
-__all__ = ["SampleStability", "object_ambiguity", "sample_stability"]
-
 # Maximum number of clusters for which a table of all pairs is made: 128 MB.
 _TABLE = 4000
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from conclust._progress import rounds
 
-__all__ = ["Path", "follow", "leap"]
-
 # Minimum share of every entry, after two plain steps, that a leap keeps.
 _LEFT = 0.01
 # After an undone leap the next leaps are shorter; they grow again while they succeed.

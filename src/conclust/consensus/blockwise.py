@@ -20,8 +20,6 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
 from conclust.exceptions import InputError
 
-__all__ = ["FitsBlocks", "fit_blocks", "placed_blocks"]
-
 
 class FitsBlocks(Protocol):
     """The interface of estimators whose method has ``blocks=True``."""

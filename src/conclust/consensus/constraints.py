@@ -15,8 +15,6 @@ from scipy.sparse.csgraph import connected_components
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
-__all__ = ["Constraints", "coloured", "given_links", "read_constraints"]
-
 
 @dataclass(frozen=True, eq=False)
 class Constraints:

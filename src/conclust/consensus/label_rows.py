@@ -17,22 +17,6 @@ from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.gram import scaled_gram_norm
 
-__all__ = [
-    "SMALL",
-    "Centroids",
-    "RowClusters",
-    "RowLoss",
-    "RowMoves",
-    "cluster_rows",
-    "nearest",
-    "normalized_gram",
-    "normalized_norm",
-    "normalized_rows",
-    "seeded",
-    "start_labels",
-    "trusted",
-]
-
 # A label that occurs in no object of a cluster must have a high but finite cost.
 SMALL = 1e-10
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Method", "NumberNeeded"]
-
 NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 
 

@@ -16,8 +16,6 @@ from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, sample_pairs
 from conclust.exceptions import EvidenceWarning, InputError
 
-__all__ = ["check_pairs", "read_pairs"]
-
 # Warn if rounding up to whole partners makes the sample larger by this factor.
 _TOO_MANY = 2.0
 

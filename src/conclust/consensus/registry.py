@@ -10,8 +10,6 @@ from importlib import import_module
 import conclust
 from conclust.consensus.method import Method
 
-__all__ = ["method_named", "methods", "near_names", "plain_name"]
-
 
 def methods() -> list[Method]:
     """List the consensus methods with their requirements, inputs, results and costs.

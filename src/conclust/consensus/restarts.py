@@ -28,17 +28,6 @@ from conclust._sklearn import ConvergenceWarning
 from conclust._threads import side_by_side
 from conclust._warnings import warn
 
-__all__ = [
-    "ON_A_PART",
-    "WORTH_THREADS",
-    "Iterated",
-    "Population",
-    "Restarted",
-    "best_of_restarts",
-    "fewer_starts",
-    "warn_unfinished",
-]
-
 ON_A_PART = 5_000
 # Work of one start, in cells, below which threads cost more than they gain.
 WORTH_THREADS = 20_000

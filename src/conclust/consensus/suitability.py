@@ -13,8 +13,6 @@ from conclust.ensemble.labels import missing_code
 from conclust.exceptions import EnsembleWarning
 from conclust.weighting.degeneracy import degenerate_partitions
 
-__all__ = ["merged_groups", "misfit", "warn_of_merged", "warn_of_misfit"]
-
 # Chosen on k-means members of blobs, of the digits and of published pools; see the tests.
 _DEGENERATE = 0.15  # share of the partitions, by weight, that may be degenerate
 _ONE_CLUSTER = 0.9  # share of its objects in one cluster that makes a partition degenerate

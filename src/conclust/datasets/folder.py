@@ -27,8 +27,6 @@ from conclust.datasets.catalogue import Published
 from conclust.datasets.dataset import Dataset
 from conclust.exceptions import DatasetNotFoundError, FileFormatError
 
-__all__ = ["VARIABLE", "is_there", "read"]
-
 VARIABLE = "CONCLUST_DATA"
 ROWS = 16_384  # number of rows read at a time: text takes far more memory than numbers
 MAX_FILE = 2**28  # maximum size in bytes of a file in the folder

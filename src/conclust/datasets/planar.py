@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from conclust.datasets.dataset import Dataset
 
-__all__ = ["LARGEST_NOISE", "Points", "generated", "planar", "polar"]
-
 Points = NDArray[np.float64]
 # Squares of distances between points are numbers.
 LARGEST_NOISE = 1e100

@@ -15,8 +15,6 @@ from conclust.ensemble.labels import Missing, collected
 from conclust.ensemble.orientation import clusterings_as_rows, draws_in_rows, runs_in_a_list
 from conclust.exceptions import OrientationWarning
 
-__all__ = ["as_ensemble", "packed", "unpacked"]
-
 
 def packed(ensemble: Ensemble) -> tuple[dict[str, NDArray[Any]], Any]:
     """Return an ensemble as arrays and names, to be part of a file."""

@@ -46,8 +46,6 @@ from conclust.ensemble.labels import (
 from conclust.ensemble.products import DENSE, check_gram, counted_gram, gram_entries
 from conclust.exceptions import InputError
 
-__all__ = ["Derived", "PresenceGroups", "labels_as_array", "labels_of", "once"]
-
 T = TypeVar("T")
 
 

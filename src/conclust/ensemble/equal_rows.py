@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from conclust._kernels import group_rows
 
-__all__ = ["EqualRows"]
-
 
 @dataclass(frozen=True, eq=False)
 class EqualRows:

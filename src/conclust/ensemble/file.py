@@ -23,8 +23,6 @@ from conclust.ensemble.labels import (
 from conclust.ensemble.memberships import ROW_SUM_TOLERANCE
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["EXPECTED", "FORMAT", "VERSION", "pack", "read", "unpack", "write"]
-
 _Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 FORMAT = "conclust ensemble"

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from conclust._kernels import LabelView
 
-__all__ = ["label_view"]
-
 
 def label_view(
     codes: NDArray[Any],

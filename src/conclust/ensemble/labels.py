@@ -23,29 +23,6 @@ from conclust._validation import shown
 from conclust.ensemble.label_view import label_view
 from conclust.exceptions import InputError
 
-__all__ = [
-    "MISSING",
-    "NOISE",
-    "CodedLabels",
-    "Missing",
-    "arrow_column",
-    "canonical_labels",
-    "code_labels",
-    "code_type",
-    "collected",
-    "encode_labels",
-    "first_appearance",
-    "indicator_of",
-    "missing_code",
-    "noise_code",
-    "over_clusters",
-    "over_partitions",
-    "read_new_labels",
-    "recoded",
-    "reserved_counts",
-    "unmasked",
-]
-
 Missing: TypeAlias = Literal["unobserved", "noise"]
 """What the label -1 means: not observed, or observed and apart from all others (noise)."""
 

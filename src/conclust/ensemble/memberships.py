@@ -13,8 +13,6 @@ from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, CodedLabels, code_type, missing_code
 from conclust.exceptions import InputError
 
-__all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
-
 ROW_SUM_TOLERANCE = 1e-6
 # Posteriors below this are 0, because their reciprocal is infinite.
 _SMALLEST = np.finfo(np.float64).tiny

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["clusterings_as_rows", "draws_hint", "draws_in_rows", "runs_hint", "runs_in_a_list"]
-
 # Names in at most this number of rows, with three times more columns or beyond, look like clusterings given
 # as rows.
 _FEW_ROWS = 5

@@ -12,8 +12,6 @@ from conclust._kernels import LabelView, contingency_gram
 from conclust._threads import thread_count
 from conclust.exceptions import DenseLimitError
 
-__all__ = ["check_gram", "counted_gram", "gram_entries"]
-
 # Maximum total number of clusters for which B'B is first counted into a dense matrix.
 DENSE = 4096
 # Maximum number of entries of B'B if it is made whole: 1.5 GiB.

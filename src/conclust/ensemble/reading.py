@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = ["read_index", "read_list", "read_weights", "within_range"]
-
 T = TypeVar("T")
 
 # Weights other than 0 are in this range: squares, products of two and shares of the sum neither overflow

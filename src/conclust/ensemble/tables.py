@@ -13,8 +13,6 @@ from conclust._validation import check_option, refuse, shown
 from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import InputError
 
-__all__ = ["TablesReader"]
-
 
 class TablesReader:
     """Constructors of ensembles from tables; a part of :class:`conclust.Ensemble`."""

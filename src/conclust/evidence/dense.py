@@ -16,18 +16,6 @@ from conclust._validation import check_bool, check_int, refuse, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import DenseLimitError, InputError
 
-__all__ = [
-    "DenseEvidence",
-    "Evidence",
-    "EvidenceBlock",
-    "Rows",
-    "coassociation",
-    "coassociation_blocks",
-    "copresence",
-    "evidence",
-    "frequencies",
-]
-
 Rows: TypeAlias = slice | range
 """Consecutive objects, for instance ``slice(0, 1000)`` or ``range(1000)``."""
 

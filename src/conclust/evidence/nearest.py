@@ -16,8 +16,6 @@ from conclust.ensemble.labels import noise_code
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern, pair_counts
 from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["nearest_pairs"]
-
 # Maximum number of pairs times partitions compared at once.
 _CELLS = 1 << 22
 

@@ -18,8 +18,6 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence.dense import frequencies, unsigned, weighted_indicator
 from conclust.exceptions import InputError
 
-__all__ = ["SparseEvidence", "evidence_of_pattern", "pair_counts", "sample_pairs"]
-
 # Number of soft pairs formed at once.
 _SOFT_PAIRS = 1 << 18
 

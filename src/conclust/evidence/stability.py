@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence.dense import coassociation_blocks, frequencies
 
-__all__ = ["Determinacy", "RowStability", "otsu_threshold", "stability_of_rows", "steps_of"]
-
 Determinacy: TypeAlias = Literal["linear", "quadratic"]
 
 # Number of steps in which fractional shares are counted.

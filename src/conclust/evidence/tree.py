@@ -12,8 +12,6 @@ from conclust import _kernels
 from conclust.ensemble import as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["SpanningTree", "spanning_tree"]
-
 # Number of comparisons between checks for interrupts: some tens of milliseconds.
 _COMPARISONS = 50_000_000
 

@@ -44,17 +44,6 @@ from conclust.generation.members import Labelled, Task
 if sys.platform != "win32":
     import fcntl
 
-__all__ = [
-    "CacheReport",
-    "MemberCache",
-    "blocks_digest",
-    "check_folder",
-    "check_repeatable",
-    "open_cache",
-    "points_digest",
-    "render_clusterer",
-]
-
 _FORMAT = 2
 _FOLDER = "members"
 _OWNER = "EnsembleGenerator"

@@ -13,8 +13,6 @@ from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["corrupt"]
-
 
 @overload
 def corrupt(

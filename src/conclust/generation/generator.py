@@ -49,8 +49,6 @@ from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
 
-__all__ = ["EnsembleGenerator"]
-
 _OWNER = "EnsembleGenerator"
 
 

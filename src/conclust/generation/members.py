@@ -17,31 +17,6 @@ from conclust.generation.labelling.models import Centers, Model
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.runs import run_kmeans
 
-__all__ = [
-    "KMEANS",
-    "ClustererRecipe",
-    "Found",
-    "Init",
-    "KMeansRecipe",
-    "Kind",
-    "Labelled",
-    "Member",
-    "Recipe",
-    "Task",
-    "center_based",
-    "count_distinct",
-    "draw",
-    "drawn_features",
-    "drawn_objects",
-    "drawn_points",
-    "finish",
-    "first_distinct",
-    "fitted_objects",
-    "of_features",
-    "sole_parameter",
-    "streams",
-]
-
 Init: TypeAlias = Literal["k-means++", "random"]
 
 

@@ -14,8 +14,6 @@ from conclust._sklearn import check_array, record_features, validate_data
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError
 
-__all__ = ["checked_points", "read_points"]
-
 _NAMED = 4
 
 

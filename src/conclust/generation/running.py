@@ -31,8 +31,6 @@ from conclust.generation.members import (
     streams,
 )
 
-__all__ = ["Progress", "run_tasks", "warn_of_fewer"]
-
 Keep = Callable[[Task, Sequence[Labelled]], None]
 # Numbers of some tasks, each with the points that it is fitted to; few enough to fit into memory together.
 Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, NDArray[np.float64]]]]]

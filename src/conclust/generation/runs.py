@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from conclust._kernels import KMeansDraws, KMeansResults, KMeansSearch, kmeans_runs
 
-__all__ = ["MOST_CLUSTERS", "KMeansRuns", "draw_objects", "run_kmeans", "some_objects"]
-
 MOST_CLUSTERS = 32_766  # labels have at most two bytes, with room for the code of missing
 _NARROW = 126
 # Multiplications of one call of the kernel: an interrupt takes effect between two calls.

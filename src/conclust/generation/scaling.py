@@ -16,8 +16,6 @@ from conclust.generation.kinds.registry import KINDS, kinds_of
 if TYPE_CHECKING:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-__all__ = ["Scale", "Scaler", "Scaling", "fitted_scaling", "scaler_of", "scaling_of"]
-
 Scale: TypeAlias = Literal["auto", "minmax", "standard", None]
 Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
 

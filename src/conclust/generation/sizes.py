@@ -12,18 +12,6 @@ from conclust.exceptions import ParameterError
 from conclust.generation.crew import Prefer
 from conclust.generation.members import Member, Recipe, Task
 
-__all__ = [
-    "OWNER",
-    "Plan",
-    "Sizes",
-    "check_choices",
-    "clip",
-    "extent",
-    "label_type",
-    "narrowest",
-    "type_for",
-]
-
 OWNER = "EnsembleGenerator"
 # With fewer features there are no subspaces: one or two features represent the others too poorly.
 _WHOLE_FEATURES = 4

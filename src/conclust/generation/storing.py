@@ -26,8 +26,6 @@ from conclust.generation.labelling.models import MODELS, Model
 from conclust.generation.members import Member
 from conclust.generation.scaling import Scaler, scaler_of
 
-__all__ = ["StoredGenerator", "refusal_to_save", "restore", "store"]
-
 _FORMAT = "conclust generator"
 _VERSION = 5
 # The concatenated arrays of all members of one kind, their shapes, and the arrays of each member.

@@ -19,8 +19,6 @@ from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.points import checked_points
 from conclust.similarity import cluster_certainty
 
-__all__ = ["MultiViewGenerator"]
-
 _OWNER = "MultiViewGenerator"
 _LEAST = 2
 

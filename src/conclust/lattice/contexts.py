@@ -15,8 +15,6 @@ from conclust._validation import check_int, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 
-__all__ = ["Concept", "ConceptLattice", "FormalContext"]
-
 
 @dataclass(frozen=True)
 class Concept:

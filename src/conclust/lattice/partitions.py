@@ -13,8 +13,6 @@ from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 
-__all__ = ["is_finer", "join", "meet"]
-
 
 def meet(*partitions: ArrayLike) -> NDArray[np.int64]:
     """Coarsest partition that is finer than all of the given ones.

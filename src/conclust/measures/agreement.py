@@ -19,8 +19,6 @@ from conclust.measures.contingency import read_labels, signed_codes, tabulate
 from conclust.measures.losses import all_losses
 from conclust.spectra.gram import gram_blocks
 
-__all__ = ["Measure", "anmi", "partition_similarities"]
-
 Measure: TypeAlias = Literal["nmi", "ari"]
 # "vi" is a distance: functions that want similarities do not take it.
 Comparison: TypeAlias = Literal["nmi", "ari", "vi"]

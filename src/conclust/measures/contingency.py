@@ -24,8 +24,6 @@ from conclust.ensemble.labels import (
 )
 from conclust.exceptions import DenseLimitError, InputError
 
-__all__ = ["Contingency", "contingency", "read_labels", "signed_codes", "tabulate"]
-
 MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
 
 

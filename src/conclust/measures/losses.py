@@ -20,21 +20,6 @@ from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.contingency import read_labels
 
-__all__ = [
-    "LOSSES",
-    "Loss",
-    "LossTerms",
-    "PartitionRows",
-    "all_losses",
-    "check_loss",
-    "draw_shares",
-    "expected_loss",
-    "expected_losses",
-    "hard_draws",
-    "loss_values",
-    "mean_losses",
-]
-
 Loss: TypeAlias = Literal["binder", "vi", "omari", "nvi", "id", "nid"]
 # Their numbers in ``_kernels/search/expected_loss.h`` are their positions here.
 LOSSES: tuple[Loss, ...] = get_args(Loss)

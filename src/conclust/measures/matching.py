@@ -21,16 +21,6 @@ from conclust.measures.contingency import Contingency, contingency, read_labels
 # Maximum number of names in the repr of ClusterNames.
 _SHOWN_NAMES = 10
 
-__all__ = [
-    "ClusterNames",
-    "assign",
-    "best_matching",
-    "labels_like",
-    "match",
-    "names_from",
-    "relabel",
-]
-
 DENSE_CELLS = 2**22
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from conclust._kernels import label_block, nearest_points
 from conclust._random import generator
 
-__all__ = ["Cells"]
-
 # Number of cells per square root of the points, number of points per cell on which centres are computed, rounds of k-means.
 _PER_ROOT = 4
 _PER_CELL = 24

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from conclust._kernels import Forest
 from conclust.neighbours.search import Neighbours
 
-__all__ = ["core_squares", "cut_ties", "density_forest"]
-
 
 def core_squares(neighbours: Neighbours, m: int) -> NDArray[np.float64]:
     """Return the squared distance of each point to its m-th nearest object, including copies of the point.

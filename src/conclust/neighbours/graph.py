@@ -15,8 +15,6 @@ from conclust._validation import check_int, check_option
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours.search import Metric, Neighbours, find_neighbours
 
-__all__ = ["NeighbourGraph", "Weights", "graph_of", "neighbour_graph"]
-
 Weights: TypeAlias = Literal["uniform", "jaccard"]
 
 

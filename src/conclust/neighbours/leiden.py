@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from conclust._kernels import find_communities
 
-__all__ = ["CommunityGraph", "Quality"]
-
 Quality: TypeAlias = Literal["modularity", "cpm"]
 
 _ROUNDS = 2

@@ -17,17 +17,6 @@ from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.neighbours.cells import Cells
 
-__all__ = [
-    "METRICS",
-    "Metric",
-    "Neighbours",
-    "PointIndex",
-    "comparable",
-    "find_neighbours",
-    "neighbours_of",
-    "unit_rows",
-]
-
 Metric: TypeAlias = Literal["euclidean", "cosine"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 

@@ -24,8 +24,6 @@ from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.networks.reading import Network, read_network, to_communities
 from conclust.networks.splitting import split_communities
 
-__all__ = ["GraphConsensus"]
-
 Kind: TypeAlias = Literal["fast", "strict", "threshold", "ecg"]
 
 _OWNER = "GraphConsensus"

@@ -15,8 +15,6 @@ from conclust._arrays.containers import identifiers, plain_array
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = ["Network", "read_network", "to_communities"]
-
 _EXPECTED = (
     "The graph must be a sparse matrix with a row for each node, a graph of networkx or a list of edges "
     "(pairs of nodes, or triples with a weight; a frame with these columns)."

@@ -17,8 +17,6 @@ from conclust.evidence.pairs import evidence_of_pattern
 from conclust.neighbours.leiden import CommunityGraph
 from conclust.networks.reading import Network
 
-__all__ = ["Split", "split_communities", "weigh_splits"]
-
 # Maximum share of the edges of a community between its parts. Random groups merged by modularity
 # share few edges; the pieces of a uniform cloud of points share a quarter of them or more.
 _LARGEST_CUT = 0.15

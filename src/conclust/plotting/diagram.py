@@ -18,8 +18,6 @@ from conclust.plotting.canvas.style import COLOURS, drawn_in_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["line_diagram"]
-
 _DIAGRAM_STARTS = 40
 
 

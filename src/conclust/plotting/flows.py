@@ -30,8 +30,6 @@ from conclust.plotting.numbers import numbers_of_clusters
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Flow", "Tracking", "flow_diagram", "flow_of", "tracking_of", "tracking_plot"]
-
 _COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
 _FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
 

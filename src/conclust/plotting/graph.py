@@ -26,8 +26,6 @@ from conclust.plotting.canvas.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ClusterGraph", "cluster_graph", "cluster_graph_of"]
-
 _LABELS = 24  # maximum number of edges with written numbers
 _NAME, _NUMBER = 6.5, 6.0  # font sizes in points
 

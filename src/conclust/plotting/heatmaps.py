@@ -28,8 +28,6 @@ from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["coassociation_heatmap", "membership_heatmap"]
-
 _MAX_OBJECTS = 4000
 _LONG_NUMBERS = 50_000  # maximum number of objects with names along the axis
 _TREES = ("dendrogram", "vat")

@@ -34,8 +34,6 @@ from conclust.plotting.canvas.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Embedding", "embedding", "embedding_of"]
-
 
 @dataclass(frozen=True)
 class Embedding:

@@ -20,8 +20,6 @@ from conclust.plotting.canvas.style import COLOURS, COLUMN, INK, drawn_in_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["PartitionMap", "partition_map", "partition_map_of", "weight_bars", "weights_of"]
-
 
 @dataclass(frozen=True)
 class PartitionMap:

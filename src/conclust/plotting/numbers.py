@@ -25,17 +25,6 @@ from conclust.plotting.canvas.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Curve",
-    "area_curve",
-    "cdf_curves",
-    "cdf_of",
-    "criterion_curve",
-    "curve_of",
-    "pac_curve",
-    "rcsi_curve",
-]
-
 _ACCENT, _CHOSEN = COLOURS[4], "#b3421a"
 _SIZE = (COLUMN, 0.72 * COLUMN)
 _BAND = "without clusters, 9 of 10"

@@ -30,8 +30,6 @@ from conclust.plotting.canvas.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Bars", "bars_of", "membership_bars", "silhouette_bars", "silhouettes_of"]
-
 
 _MOST_BARS = 2000
 

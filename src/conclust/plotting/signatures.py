@@ -20,8 +20,6 @@ from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["signature_heatmap"]
-
 # From below the mean to above it, in standard deviations.
 _DIVERGING = ("#276691", "#8fb8d8", "#fafcfb", "#f0b27a", "#b3541e")
 _LIMIT = 2.0

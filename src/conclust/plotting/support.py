@@ -16,8 +16,6 @@ from conclust.plotting.canvas.style import GREY, INK, PAGE, cluster_colours, dra
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SupportedTree", "consensus_tree", "consensus_tree_of"]
-
 # Minimum width of a leaf in addition to its share of the objects, so that small leaves are visible.
 _LEAST = 0.03
 

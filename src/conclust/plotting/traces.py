@@ -15,8 +15,6 @@ from conclust.plotting.canvas.style import COLOURS, COLUMN, drawn_in_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["objective_trace", "trace_of"]
-
 
 def trace_of(model: Any) -> NDArray[np.float64]:
     """Return the data of the trace: the objective, entry by entry.

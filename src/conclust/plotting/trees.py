@@ -19,8 +19,6 @@ from conclust.plotting.canvas.style import GREY, INK, PAGE, PALE, cluster_colour
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Tree", "dendrogram", "tree_of"]
-
 
 @dataclass(frozen=True)
 class Tree:

@@ -17,8 +17,6 @@ from conclust.trials import Comparison
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Ranking", "comparison", "comparison_of"]
-
 _TITLES = {
     "ari": "ARI with the truth",
     "nmi": "NMI with the truth",

@@ -13,8 +13,6 @@ from scipy.sparse.csgraph import connected_components
 from conclust.borders import valley_ratios
 from conclust.points.paths import Part, PathsOfPoints, contact_ratio, evenly_spread
 
-__all__ = ["BentBorders", "joined"]
-
 # The constants below were chosen as described in experiments/default/README.md.
 # Shortest paths within pieces are at most so much longer than straight lines where the graph
 # measures distances; in many dimensions they zigzag.

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from conclust.borders import valley_counts, valley_ratios
 from conclust.neighbours import NeighbourGraph
 
-__all__ = ["ISLAND_EVIDENCE", "Borders", "Island", "cuts_with_islands", "find_borders"]
-
 # The density of a valley relative to the lower peak, under the hypothesis of a border; without a
 # valley it is 1. The evidence is the logarithm of the likelihood ratio of the two. Chosen as
 # described in experiments/default/README.md.

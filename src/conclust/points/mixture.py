@@ -12,17 +12,6 @@ from numpy.typing import NDArray
 from conclust._threads import one_library_thread
 from conclust.generation.members import KMeansRecipe
 
-__all__ = [
-    "Mixture",
-    "Shape",
-    "best_mixture",
-    "fit_mixture",
-    "kmeans_labels",
-    "misfit",
-    "n_parameters",
-    "number_of_components",
-]
-
 # Shapes of covariance: a common sphere, a common ellipsoid, or one ellipsoid per component.
 Shape = Literal["spherical", "tied", "full"]
 

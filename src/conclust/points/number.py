@@ -20,14 +20,6 @@ from conclust.points.evidence import Borders, cuts_with_islands, find_borders
 from conclust.points.mixture import number_of_components
 from conclust.points.paths import PathsOfPoints, contact_ratio
 
-__all__ = [
-    "BorderDecision",
-    "ChooserByPoints",
-    "cut_by_islands",
-    "number_by_borders",
-    "spread_rounded_columns",
-]
-
 # Below this number of objects the points are too few for a neighbour graph and counts: their separation decides.
 _FEWEST_OBJECTS = 50
 # Below this number of objects the partitions decide.

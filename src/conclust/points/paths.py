@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import dijkstra
 
 from conclust.neighbours import NeighbourGraph
 
-__all__ = ["Part", "PathsOfPoints", "contact_ratio", "evenly_spread"]
 # Ties added to each number, as points are added to the counts of a valley.
 _PRIOR = 3.0
 

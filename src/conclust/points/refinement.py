@@ -15,8 +15,6 @@ from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.mixture import Mixture, best_mixture, kmeans_labels, misfit, n_parameters
 
-__all__ = ["Refinement", "objects_to_refine", "refine_by_centers"]
-
 # Maximum number of objects on which Lloyd's iterations run and are judged.
 _MAX_OBJECTS = 5_000
 _MAX_ITER = 100

@@ -16,8 +16,6 @@ from conclust.results.features import Features
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
 
-__all__ = ["brief", "features_section", "heat_table", "strongest"]
-
 _TOP_FEATURES = 8
 _MANY_CLUSTERS = 60
 _MOST_COLUMNS = 12  # maximum number of clusters in the table of shares

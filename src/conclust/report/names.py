@@ -9,8 +9,6 @@ from typing import Any
 from conclust._validation import shown as found
 from conclust.exceptions import InputError
 
-__all__ = ["LONGEST", "read_cluster_names", "shown"]
-
 LONGEST = 100
 """Maximum number of characters of a name that are shown."""
 

@@ -15,8 +15,6 @@ from conclust.report.tables import column, numbers, table
 from conclust.report.words.decision import count
 from conclust.results.result import Reported
 
-__all__ = ["how_named", "overview_section", "separations"]
-
 _CERTAIN = 0.9
 _RARE = 0.05  # overlap below which clusters are rarely confused
 _LISTED = 3  # maximum number of neighbours named in a cell

@@ -21,8 +21,6 @@ from conclust.report.names import shown
 from conclust.report.words.alternatives import READ, of_bars, of_curve, of_graph
 from conclust.results.result import Reported
 
-__all__ = ["Gallery"]
-
 _MOST_SVG = 250_000  # size in bytes above which the smaller of SVG and PNG is used
 _ALL_PAIRS = 4000  # maximum number of objects of a heatmap ordered by a tree
 _PIXELS = 500

@@ -15,8 +15,6 @@ from conclust.confidence.categories import is_empty
 from conclust.confidence.reading import read_features
 from conclust.exceptions import InputError
 
-__all__ = ["ReportedPoints", "read_points"]
-
 _NAMING = 0.9  # share of different values from which a column of text names the objects
 
 

@@ -41,8 +41,6 @@ from conclust.results.result import Reported
 from conclust.results.selections import StoredSelection
 from conclust.selection import Selection, choose, choose_from
 
-__all__ = ["read_result"]
-
 
 def read_result(
     result: Any,

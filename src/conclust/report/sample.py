@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from conclust.results.result import Reported
 
-__all__ = ["MOST_DRAWN", "drawn_text", "sample_of"]
-
 MOST_DRAWN = 100_000
 """Maximum number of objects that tables and pictures are made from."""
 _FEW = 100  # clusters up to this size are sampled completely

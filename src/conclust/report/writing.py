@@ -23,8 +23,6 @@ from conclust.report.reading import read_result
 from conclust.sc.columns import categorical, read_columns
 from conclust.selection import Selection
 
-__all__ = ["account", "is_annotated", "read_annotated", "write"]
-
 _OWNER = "report"
 
 

@@ -15,8 +15,6 @@ from conclust.confidence import BorderTests, ConsensusTree
 from conclust.confidence.borders import Split
 from conclust.confidence.borders.headline import headline
 
-__all__ = ["BORDER_COLUMNS", "Borders", "border_record", "borders_of", "read_borders"]
-
 BORDER_COLUMNS = (
     *("first", "second", "p_value", "adjusted", "valley_p_value"),
     *("first_peak", "valley", "second_peak", "holds"),

@@ -16,8 +16,6 @@ from conclust._files.storage import json_numbers
 from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
 from conclust.results.writing import write_numbers
 
-__all__ = ["MOST_GAPS", "Features", "gaps_record", "read_features", "read_gaps", "write_features"]
-
 MOST_GAPS = 20
 """Clusters of which all pairs are looked at for gaps."""
 

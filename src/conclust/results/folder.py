@@ -28,8 +28,6 @@ from conclust.results.record import Record, read_record
 from conclust.results.result import Reported
 from conclust.results.selections import StoredSelection, read_selection
 
-__all__ = ["load"]
-
 _COMMANDS = ("cluster", "combine", "select")
 
 

@@ -12,8 +12,6 @@ from conclust._files.storage import Expected, read_npz, write_npz
 from conclust.exceptions import FileFormatError
 from conclust.points import Refinement
 
-__all__ = ["Placing"]
-
 _FORMAT = "conclust placing"
 _VERSION = 1
 _EXPECTED = {

@@ -14,8 +14,6 @@ from conclust.results.borders import Borders
 from conclust.results.features import Features
 from conclust.results.record import Record
 
-__all__ = ["Reported"]
-
 
 @dataclass(frozen=True)
 class Reported:

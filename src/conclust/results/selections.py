@@ -13,8 +13,6 @@ from conclust._files.storage import json_numbers
 from conclust.selection import Selection
 from conclust.selection.record import SelectionRecord, facts_of
 
-__all__ = ["StoredSelection", "read_selection", "selection_record"]
-
 _STEPS = 2000  # maximum number of steps of a distribution function: more than any picture shows
 # Entries whose names differ from those of the fields.
 _ENTRIES = {"n_clusters": "clusters", "n_references": "references"}

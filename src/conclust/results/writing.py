@@ -22,19 +22,6 @@ from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust.exceptions import OutputExistsError
 
-__all__ = [
-    "RESULT_FILES",
-    "LabelTable",
-    "OutputFolder",
-    "is_label_file",
-    "is_table_name",
-    "send_labels",
-    "write_labels",
-    "write_memberships",
-    "write_numbers",
-    "write_partitions",
-]
-
 RESULT_FILES = (
     "labels.csv",
     "memberships.csv",

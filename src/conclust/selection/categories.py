@@ -19,8 +19,6 @@ from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 
-__all__ = ["beside", "permuting", "read_categories"]
-
 Draw = Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]
 
 

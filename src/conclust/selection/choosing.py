@@ -35,8 +35,6 @@ from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
 from conclust.selection.tabling import assemble
 
-__all__ = ["choose"]
-
 _OWNER = "choose"
 # Size of a data set from which references are drawn one after the other.
 _COSTLY = 20_000

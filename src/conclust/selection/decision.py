@@ -10,17 +10,6 @@ from numpy.typing import NDArray
 
 from conclust.selection.resampled.separation import SMALLEST
 
-__all__ = [
-    "NO_CONTRAST",
-    "REFERENCES",
-    "Decision",
-    "decide",
-    "more_than_gaussian",
-    "numbers_tried",
-    "relative_stability",
-    "without_clusters",
-]
-
 _FEW = 5  # objects
 _LOOSE = 0.8  # cluster consensus
 # Up to this share of the pairs within one cluster of average size, almost no pair is ambiguous: a

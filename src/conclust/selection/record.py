@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from conclust._files.storage import json_numbers
 
-__all__ = ["SelectionRecord", "facts_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class SelectionRecord:

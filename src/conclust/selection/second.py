@@ -22,8 +22,6 @@ from conclust.selection.resampled.null import Null, Verdict
 from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.settings import Settings
 
-__all__ = ["GAUSSIAN", "NO_BORDER", "Second", "ask"]
-
 GAUSSIAN = ("rotation", "gaussian")
 """The nulls that are one Gaussian."""
 

@@ -18,8 +18,6 @@ from conclust.selection import storing
 from conclust.selection.judged.pairs import PairCounts, check_window
 from conclust.selection.record import SelectionRecord
 
-__all__ = ["Selection"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selection(SelectionRecord):

@@ -16,8 +16,6 @@ from conclust.exceptions import FileFormatError
 from conclust.selection.judged.pairs import PairCounts
 from conclust.selection.record import facts_of
 
-__all__ = ["load", "save"]
-
 _FORMAT = "conclust selection"
 _VERSION = 1
 _EXPECTED = OF_ENSEMBLES | {

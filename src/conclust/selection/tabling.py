@@ -19,8 +19,6 @@ from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.second import Second
 from conclust.selection.selection import Selection
 
-__all__ = ["assemble"]
-
 
 def assemble(
     measured: dict[int, Measured],

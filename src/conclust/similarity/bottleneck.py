@@ -13,8 +13,6 @@ from conclust._kernels import common_contents
 from conclust._validation import check_int
 from conclust.exceptions import InputError
 
-__all__ = ["Merging", "common_of_one", "common_of_pairs", "information_bottleneck"]
-
 
 def information_bottleneck(
     rows: NDArray[np.float64], counts: NDArray[np.float64], n_clusters: int

@@ -14,8 +14,6 @@ from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import over_clusters
 from conclust.spectra.gram import gram_blocks
 
-__all__ = ["cluster_certainty", "cluster_uncertainty"]
-
 # Maximum number of entries of rows of B'B in memory.
 _THETA = 0.4
 _THETA_NORMALIZED = 0.06

@@ -11,8 +11,6 @@ from conclust.ensemble.derived import Derived
 from conclust.ensemble.products import check_gram
 from conclust.spectra.gram import gram_blocks
 
-__all__ = ["check_square", "cluster_jaccard", "jaccard_of_others", "relative_weights"]
-
 _INSTEAD = (
     "Use fewer partitions, or a method that makes none: HBGF, CSPA, EAC, PCC(divergence='l2')."
 )

@@ -11,8 +11,6 @@ from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
-__all__ = ["approximate_simrank", "averaging_indicator", "quadratic_forms", "simrank"]
-
 # Number of entries of objects times clusters in memory at once.
 _BLOCK_ENTRIES = 1 << 22
 

@@ -12,8 +12,6 @@ from conclust.ensemble import as_ensemble
 from conclust.ensemble.derived import Derived
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
-__all__ = ["trajectory_similarity"]
-
 # A cosine below this is the rounding error of trajectories that never meet.
 _NEVER = 1e-12
 # Distance from -1 below which an eigenvalue indicates a bipartite graph.

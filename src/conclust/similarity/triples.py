@@ -18,8 +18,6 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.products import check_gram
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
-__all__ = ["common_neighbours", "connected_triples", "triple_quality"]
-
 
 def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
     r"""Compare the clusters of each partition by weighted connected triples (WCT).

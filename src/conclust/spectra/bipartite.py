@@ -22,8 +22,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of
 from conclust.ensemble.products import DENSE
 
-__all__ = ["Edges", "LabelEdges", "MatrixEdges", "edges_of"]
-
 # Number of objects in a block.
 _BLOCK = 1 << 14
 # A matrix whose share of non-zero entries is at least 1 in this number is multiplied as a dense one.

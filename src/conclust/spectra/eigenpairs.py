@@ -13,8 +13,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearope
 from conclust._progress import rounds
 from conclust.exceptions import InputError
 
-__all__ = ["is_small", "lanczos", "leading", "leading_of_sparse"]
-
 # Matrices up to this size are solved densely; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
 # The same for sparse matrices.

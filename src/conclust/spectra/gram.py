@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
 
-__all__ = ["GramBlock", "gram_blocks", "is_held", "scaled_gram_norm"]
-
 # Maximum number of entries of B'B in memory, whole or as a block.
 _ENTRIES = 1 << 24
 _BLOCK = 1 << 22

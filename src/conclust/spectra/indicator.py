@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from conclust._kernels import cluster_row_sums, indicator_rows
 from conclust.ensemble import Ensemble
 
-__all__ = ["IndicatorProducts"]
-
 
 @dataclass(frozen=True)
 class IndicatorProducts:

@@ -28,19 +28,6 @@ from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_
 from conclust.exceptions import DenseLimitError
 from conclust.trees.dendrogram import from_merges
 
-__all__ = [
-    "Linkage",
-    "cluster_dissimilarities",
-    "dense_tree",
-    "expand",
-    "linkage_of",
-    "merges_of",
-    "single_tree",
-    "sparse_tree",
-    "starting_clusters",
-    "unobserved_pairs",
-]
-
 Linkage: TypeAlias = Literal["single", "average", "complete", "ward"]
 
 _KERNELS = {

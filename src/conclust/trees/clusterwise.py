@@ -34,18 +34,6 @@ from conclust.trees.agglomeration import (
 )
 from conclust.trees.dendrogram import cut, lifetimes, number_by_lifetime
 
-__all__ = [
-    "FEW_ROWS",
-    "ClusterTree",
-    "Mean",
-    "ObjectPairs",
-    "RowLinkage",
-    "by_rows",
-    "cluster_tree",
-    "pairs_of",
-    "warn_of_unobserved",
-]
-
 # The linkages that need only rows of similarities, and complete linkage.
 RowLinkage: TypeAlias = Literal["average", "single", "complete"]
 # The mean over clusters that defines S_ij: over the partitions that observed both objects, b_i' W

@@ -11,17 +11,6 @@ from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EnsembleWarning
 
-__all__ = [
-    "common_number",
-    "cut",
-    "cut_by_lifetime",
-    "from_merges",
-    "lifetimes",
-    "longest_lifetime",
-    "longest_of",
-    "number_by_lifetime",
-]
-
 # Lifetimes are differences of heights, so equal ones differ in their last bits.
 _SAME = 1e-9
 # Fewer partitions with the same number of clusters may have it by coincidence.

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from conclust.exceptions import InputError, MissingExtraError
 
-__all__ = ["SCORES", "TRUTH_SCORES", "Comparison", "Trial"]
-
 TRUTH_SCORES = ("ari", "nmi", "h")
 SCORES = ("anmi", "certainty")
 

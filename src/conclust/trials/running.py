@@ -29,8 +29,6 @@ from conclust.measures.contingency import read_labels
 from conclust.trials.entries import OWNER, Entry, read_entries
 from conclust.trials.result import SCORES, TRUTH_SCORES, Comparison, Trial
 
-__all__ = ["compare"]
-
 _AGAINST_TRUTH = {
     "ari": adjusted_rand_index,
     "nmi": normalized_mutual_information,

@@ -10,8 +10,6 @@ from conclust.blocks.store import LabelStore
 from conclust.ensemble import Ensemble
 from conclust.weighting.similarity import as_sums
 
-__all__ = ["MAX_SHARE", "degenerate_partitions", "largest_shares"]
-
 MAX_SHARE = 0.7
 # If more than this share of the partitions is degenerate, most objects really belong together.
 _MOST = 0.75

@@ -20,8 +20,6 @@ from conclust.similarity import information_bottleneck
 from conclust.weighting.similarity import as_members
 from conclust.weighting.weights import certainty_weights
 
-__all__ = ["Recoding", "coarsen", "matched"]
-
 
 def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     """Merge the clusters of each partition until there are at most `n_clusters`.

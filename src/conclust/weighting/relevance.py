@@ -9,8 +9,6 @@ from conclust._arrays.containers import number_array
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = ["index_table", "relevance_weights"]
-
 # Number of bins in which the values of an index are counted for its entropy.
 _BINS = 10
 

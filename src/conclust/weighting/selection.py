@@ -19,15 +19,6 @@ from conclust.measures.agreement import Measure, partition_similarities
 from conclust.weighting.degeneracy import MAX_SHARE, degenerate_partitions
 from conclust.weighting.similarity import as_members, quality_of, similarities
 
-__all__ = [
-    "adaptive_selection",
-    "cluster_and_select",
-    "convex_hull_selection",
-    "joint_criterion",
-    "moderate_diversity",
-    "resampled_selection",
-]
-
 # Number of resamples whose consensus is compared with a partition.
 Judges: TypeAlias = Literal["apart", "all"]
 

@@ -12,8 +12,6 @@ from conclust.exceptions import UnsupportedEnsembleError
 from conclust.measures.agreement import Measure, partition_similarities
 from conclust.measures.comparison import Average
 
-__all__ = ["as_members", "as_sums", "quality_of", "similarities"]
-
 
 def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
     """Return the ensemble, made from label columns if necessary.

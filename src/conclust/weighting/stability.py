@@ -18,8 +18,6 @@ from conclust.measures.contingency import signed_codes
 from conclust.weighting.similarity import as_members
 from conclust.weighting.weights import points_of
 
-__all__ = ["perturbed_stability"]
-
 StabilityMeasure: TypeAlias = Literal["together", "jaccard"]
 
 _OWNER = "perturbed_stability"

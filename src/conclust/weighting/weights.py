@@ -22,14 +22,6 @@ from conclust.measures.contingency import signed_codes
 from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 
-__all__ = [
-    "agreement_weights",
-    "certainty_weights",
-    "crowd_weights",
-    "points_of",
-    "validity_weights",
-]
-
 _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 
 

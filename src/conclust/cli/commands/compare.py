@@ -18,8 +18,6 @@ from conclust.cli.asked import reading
 from conclust.cli.reading.inputs import Labelling, read_labelling
 from conclust.exceptions import InputError
 
-__all__ = ["run"]
-
 _MEASURES = (
     ("H", "consistency_index", "share of objects in matched clusters, best matching"),
     ("Rand", "rand_index", "share of pairs on which both agree"),

@@ -38,8 +38,6 @@ from conclust.metrics import adjusted_rand_index, consistency_index
 from conclust.results.writing import OutputFolder
 from conclust.weighting import certainty_weights
 
-__all__ = ["run"]
-
 _SETS = (
     "iris",
     "wine",

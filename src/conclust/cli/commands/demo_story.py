@@ -20,8 +20,6 @@ from conclust.metrics import consistency_index
 from conclust.pipeline import ConsensusClustering
 from conclust.results.writing import OutputFolder
 
-__all__ = ["REPORT", "SET", "story"]
-
 SET = "wine"
 """The data set shown, if it is among those requested."""
 

@@ -19,8 +19,6 @@ from conclust.ensemble import MISSING, NOISE, Ensemble
 from conclust.exceptions import InputError, OutputExistsError
 from conclust.results.writing import LabelTable, write_numbers
 
-__all__ = ["hashed", "run"]
-
 # Minimum number of bytes of a salt, and of hexadecimal digits kept of a hash (128 bits).
 _SALT = 16
 _DIGITS = 32

@@ -16,8 +16,6 @@ from typing import Any
 from conclust.cli.choice import DEFAULT_METHOD, find
 from conclust.consensus.registry import plain_name
 
-__all__ = ["TABLE", "run"]
-
 TABLE = Path(__file__).with_name("methods.json")
 
 _CLUSTERS = {

@@ -16,8 +16,6 @@ from conclust.cli.record import Clock
 from conclust.confidence import ClusterGaps, cluster_categories, cluster_features, cluster_gaps
 from conclust.results.features import MOST_GAPS, Features, write_features
 
-__all__ = ["features_written", "gaps_between", "points_read", "read_line"]
-
 
 def points_read(arguments: argparse.Namespace, talk: Talk, clock: Clock) -> tuple[Points, Filled]:
     """Read the points of a command, and fill their empty cells as ``--impute`` says."""

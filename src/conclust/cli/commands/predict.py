@@ -40,8 +40,6 @@ from conclust.results.placing import Placing
 from conclust.results.record import Record, Settings, Source, write_record
 from conclust.results.writing import LabelTable, write_labels, write_memberships
 
-__all__ = ["run"]
-
 _FILES = ("labels.csv", "memberships.csv", "result.json")
 
 

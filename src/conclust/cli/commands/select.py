@@ -33,8 +33,6 @@ from conclust.results.writing import (
 )
 from conclust.selection import Selection, choose
 
-__all__ = ["SELECTION_FILES", "run"]
-
 SELECTION_FILES = (
     "labels.csv",
     "partitions.csv",

@@ -18,8 +18,6 @@ from conclust.results.writing import LabelTable, OutputFolder, write_numbers
 from conclust.trials import Comparison, compare
 from conclust.trials.entries import ALL
 
-__all__ = ["run"]
-
 _FILES = ("labels.csv", "methods.csv")
 
 

@@ -23,15 +23,6 @@ from conclust._files.storage import PathLike, open_regular
 from conclust.cli.reading.sources import UNPACKING_ERRORS, Source
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = [
-    "DELIMITERS",
-    "CsvRows",
-    "is_missing",
-    "read_label_columns",
-    "read_number_columns",
-    "read_text_columns",
-]
-
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 
 _MAX_LINE = 1 << 24  # characters

@@ -12,8 +12,6 @@ from conclust.cli.console import count
 from conclust.exceptions import InputError
 from conclust.results.record import IMPUTED
 
-__all__ = ["Filled", "fill"]
-
 _LISTED = 8  # maximum number of columns named
 
 

@@ -19,8 +19,6 @@ from conclust._files.storage import open_regular, reading_limit
 from conclust.cli.console import STREAM
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["UNPACKING_ERRORS", "Source", "opened"]
-
 
 class _BadBzip2Error(Exception):
     """The data are not BZIP2; the standard library raises a bare OSError."""

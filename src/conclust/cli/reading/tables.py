@@ -23,8 +23,6 @@ from conclust.cli.reading.csvfile import (
 from conclust.cli.reading.sources import Source
 from conclust.exceptions import InputError
 
-__all__ = ["Reading", "Table", "listed", "read_array", "refuse_columns", "table_of"]
-
 
 @dataclass(frozen=True)
 class Reading:

@@ -10,8 +10,6 @@ from typing import TypeAlias
 from conclust.cli.choice import DEFAULT_METHOD
 from conclust.cli.shell.grammar import Command, Option, commands_of, options_of
 
-__all__ = ["SHELLS", "script"]
-
 SHELLS = ("bash", "zsh", "fish")
 
 

@@ -8,8 +8,6 @@ from importlib.metadata import version
 from conclust._kernels import bitslice_forms
 from conclust._threads import thread_count
 
-__all__ = ["lines"]
-
 
 def lines() -> list[str]:
     """Return the version, and everything that may affect speed and results, one line each."""

@@ -12,8 +12,6 @@ from conclust._kernels import dips_of_sorted
 from conclust.confidence.borders.dip_table import QUANTILES, SHARES
 from conclust.exceptions import InputError
 
-__all__ = ["dip", "dip_p_value", "dips_of_rows"]
-
 _ROUNDED = 1e-5  # precision of the numbers in the table
 
 

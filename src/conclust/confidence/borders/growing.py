@@ -30,8 +30,6 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
 from conclust.generation import EnsembleGenerator
 
-__all__ = ["consensus_tree"]
-
 _OWNER = "consensus_tree"
 _PART = 1 / 3
 # Maximum number of points counted per clustered point.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["headline", "held_of"]
-
 
 def held_of(n_held: int, n_borders: int, alpha: float) -> str:
     """Return "3 of 4 borders hold (p < .05, Holm)"."""

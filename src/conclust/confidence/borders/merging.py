@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from conclust._threads import one_library_thread, side_by_side
 from conclust.confidence.borders.parts import Part, PartTests
 
-__all__ = ["SUREST", "Merge", "combined", "gabriel_neighbours", "holm", "merges", "tester"]
-
 # Merging continues down to this level, the smallest that can be requested.
 SUREST = 0.001
 

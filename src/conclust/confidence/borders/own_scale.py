@@ -14,8 +14,6 @@ from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 
-__all__ = ["in_own_scale"]
-
 
 def in_own_scale(
     model: Any, X: ArrayLike, n_samples: int, *, rows: str = "labels"

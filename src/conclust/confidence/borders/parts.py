@@ -19,8 +19,6 @@ from conclust.exceptions import InputError
 from conclust.generation.runs import run_kmeans
 from conclust.measures.matching import assign
 
-__all__ = ["Clustering", "Part", "PartTests", "by_estimator", "by_kmeans", "matched"]
-
 # Labels of the points of a part, negative for points in no cluster.
 Clustering = Callable[[NDArray[np.float64], np.random.SeedSequence], NDArray[np.int64]]
 

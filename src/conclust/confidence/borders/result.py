@@ -14,8 +14,6 @@ from conclust.confidence.borders.merging import SUREST, Merge
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import MissingExtraError
 
-__all__ = ["BorderTests"]
-
 _OWNER = "BorderTests"
 _MOST_LINES = 40
 

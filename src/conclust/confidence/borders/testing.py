@@ -30,8 +30,6 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 
-__all__ = ["border_tests"]
-
 _OWNER = "border_tests"
 _PART = 1 / 3
 # Maximum number of points counted per clustered point.

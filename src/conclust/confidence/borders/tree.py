@@ -13,8 +13,6 @@ from conclust.confidence.borders.merging import SUREST, holm
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
 
-__all__ = ["ConsensusTree", "Split"]
-
 _OWNER = "ConsensusTree"
 
 

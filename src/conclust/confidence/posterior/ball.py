@@ -14,8 +14,6 @@ from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.losses import Loss, PartitionRows, hard_draws, loss_values
 
-__all__ = ["BallBound", "CredibleBall", "credible_ball"]
-
 # Distances that differ by less are equal, as sums of logarithms have rounding errors.
 _EQUAL = 1e-9
 

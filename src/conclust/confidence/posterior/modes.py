@@ -17,8 +17,6 @@ from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble
 from conclust.measures.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
 
-__all__ = ["Modes", "modes", "several_modes"]
-
 # Maximum number of partitions compared pairwise; if there are more, evenly spaced ones are used.
 _COMPARED = 400
 # Minimum number of partitions of a group that is split: two thirds of them must show two modes.

@@ -14,8 +14,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.measures.losses import hard_draws
 
-__all__ = ["CorePartition", "core_partition"]
-
 # Position of an object in a draw: a cluster of the core (0, 1, ...), a new one, or unknown.
 _NEW, _NOTHING = -1, -2
 _ROUNDING = 1e-9

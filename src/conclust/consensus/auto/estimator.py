@@ -44,8 +44,6 @@ from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import dense_tree, starting_clusters
 
-__all__ = ["AutoConsensus"]
-
 _ROWS_AT_ONCE = 1 << 14
 _ALIKE, _CERTAIN = "all alike", "certain"
 # Difference in straddling, relative to chance, that counts as clear.

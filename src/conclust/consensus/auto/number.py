@@ -18,15 +18,6 @@ from conclust._kernels import cluster_sums
 from conclust.ensemble import Ensemble
 from conclust.trees.dendrogram import common_number, cut, lifetimes
 
-__all__ = [
-    "Straddling",
-    "Support",
-    "alternatives_of",
-    "best_number",
-    "fine_partitions",
-    "reason_of",
-]
-
 
 def fine_partitions(ensemble: Ensemble) -> NDArray[np.int64]:
     """Return the partitions with at least the median number of clusters, of those that count."""

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from conclust.consensus.auto.number import Support
 from conclust.trees.dendrogram import cut, lifetimes
 
-__all__ = ["ChosenNumber", "CutOfTree", "GrownTrees", "NumberChooser"]
-
 
 @dataclass(frozen=True, eq=False)
 class CutOfTree:

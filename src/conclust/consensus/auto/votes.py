@@ -13,15 +13,6 @@ from conclust.similarity import cluster_certainty
 from conclust.spectra.indicator import IndicatorProducts
 from conclust.weighting import certainty_weights
 
-__all__ = [
-    "certain_clusters",
-    "clusters_with_most_votes",
-    "evidence_for",
-    "part_of",
-    "shares_of_votes",
-    "votes_for",
-]
-
 # Partitions are weighted by this power of their certainty. Settled by experiments/default/weights.py.
 _STEEPNESS = 2
 

@@ -23,9 +23,6 @@ from conclust.spectra.indicator import IndicatorProducts
 from conclust.spectra.transfer_cut import embedding_by_products, graph_embedding
 from conclust.trees.agglomeration import starting_clusters
 
-__all__ = ["CSPA"]
-
-
 # A graph with fewer edges than this share of all pairs is cut in sparse form, with the same result.
 _SPARSE = 0.5
 # Number of partners per row in the graph of nearest pairs, and its maximum with ties.

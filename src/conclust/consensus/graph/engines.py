@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from conclust._validation import missing_extra
 
-__all__ = ["metis_parts", "mtkahypar_parts"]
-
 # Scale of integer weights made from floats: METIS and Mt-KaHyPar take only integers.
 _LEVELS = 10_000
 

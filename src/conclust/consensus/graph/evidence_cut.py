@@ -20,8 +20,6 @@ from conclust.spectra.bipartite import Edges, edges_of, unit_rows
 from conclust.spectra.transfer_cut import components_of, leading_eigenvectors
 from conclust.trees.agglomeration import starting_clusters
 
-__all__ = ["evidence_cut"]
-
 
 def evidence_cut(
     ensemble: Ensemble,

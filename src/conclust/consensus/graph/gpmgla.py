@@ -22,9 +22,6 @@ from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 from conclust.weighting.weights import crowd_weights
 
-__all__ = ["GPMGLA"]
-
-
 # Maximum total number of clusters for which matrices of all pairs are made.
 _MOST_CLUSTERS = 20_000
 

@@ -17,8 +17,6 @@ from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 
-__all__ = ["HBGF"]
-
 
 class HBGF(ConsensusClusterer):
     """Hybrid bipartite graph formulation: objects and clusters are cut together.

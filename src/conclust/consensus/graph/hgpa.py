@@ -17,8 +17,6 @@ from conclust.ensemble.equal_rows import EqualRows
 from conclust.spectra.bipartite import edges_of
 from conclust.trees.agglomeration import starting_clusters
 
-__all__ = ["HGPA", "level_sets"]
-
 Partitioner: TypeAlias = Literal["internal", "mtkahypar"]
 
 # Number of different levels of membership.

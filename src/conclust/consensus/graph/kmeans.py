@@ -18,8 +18,6 @@ from conclust._progress import rounds
 from conclust._random import generator
 from conclust.consensus.restarts import ON_A_PART, best_of_restarts
 
-__all__ = ["Points", "Rows", "kmeans", "kmeans_labels", "nearest_center"]
-
 _BLOCK = 1 << 14
 
 

@@ -18,8 +18,6 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import edges_of
 
-__all__ = ["LWGP"]
-
 
 class LWGP(ConsensusClusterer):
     """Locally weighted graph partitioning: objects are tied more strongly to certain clusters.

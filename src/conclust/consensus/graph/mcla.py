@@ -20,8 +20,6 @@ from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
 from conclust.spectra.indicator import IndicatorProducts
 
-__all__ = ["MCLA", "associations_in_block", "associations_of"]
-
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
 

@@ -17,8 +17,6 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import edges_of
 
-__all__ = ["MDEC"]
-
 Consensus: TypeAlias = Literal["hierarchical", "spectral", "bipartite"]
 
 

@@ -25,20 +25,6 @@ from conclust.spectra.transfer_cut import (
     unit_rows,
 )
 
-__all__ = [
-    "Graph",
-    "GraphPartition",
-    "Hypergraph",
-    "Partitioner",
-    "connectivity",
-    "cut_graph",
-    "cut_weight",
-    "part_capacity",
-    "partition_graph",
-    "partition_hypergraph",
-    "read_graph",
-]
-
 Partitioner: TypeAlias = Literal["internal", "spectral", "metis"]
 
 _MAX_PASSES = 50

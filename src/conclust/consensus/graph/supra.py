@@ -15,8 +15,6 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import as_ensemble
 from conclust.measures.agreement import anmi
 
-__all__ = ["Supraconsensus", "best_by_anmi"]
-
 
 @dataclass(frozen=True, eq=False)
 class Supraconsensus:

@@ -29,16 +29,6 @@ from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
 from conclust.spectra.transfer_cut import ClusterSide
 from conclust.spectra.transfer_cut import transfer_cut as solve
 
-__all__ = [
-    "cut_of",
-    "joined",
-    "of_objects",
-    "part_components",
-    "part_objects",
-    "transfer_cut",
-    "warn_of_joined",
-]
-
 Parts: TypeAlias = NDArray[np.int64]
 
 

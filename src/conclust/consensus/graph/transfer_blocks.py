@@ -27,8 +27,6 @@ from conclust.exceptions import DenseLimitError
 from conclust.spectra.bipartite import LabelEdges, unit_rows
 from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 
-__all__ = ["transfer_cut_blocks"]
-
 # Maximum number of clusters of all partitions for which their matrix is made.
 _HELD = 4_096
 _BLOCK = 1 << 14

@@ -11,8 +11,6 @@ from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 
-__all__ = ["USENC"]
-
 
 class USENC(ConsensusClusterer):
     """Ultra-scalable ensemble clustering: the transfer cut of the graph of objects and clusters.

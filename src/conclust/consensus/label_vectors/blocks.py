@@ -18,8 +18,6 @@ from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.label_rows import Centroids, nearest
 
-__all__ = ["Lloyd", "iterate", "nearest_in_block"]
-
 
 @dataclass(frozen=True)
 class Lloyd:

@@ -30,8 +30,6 @@ from conclust.consensus.restarts import ON_A_PART, best_of_restarts, warn_unfini
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 
-__all__ = ["LabelVectorKMeans"]
-
 
 class LabelVectorKMeans(ConsensusClusterer):
     """Base of the estimators that minimise a loss of ``_kernels/search/label_vectors.h``."""

@@ -11,8 +11,6 @@ from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
 
-__all__ = ["InformationTheoreticKMeans"]
-
 
 class InformationTheoreticKMeans(LabelVectorKMeans):
     r"""Information-theoretic k-means on label distributions.

@@ -15,8 +15,6 @@ from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble, Missing
 
-__all__ = ["KCC", "Utility"]
-
 Utility: TypeAlias = Literal["U_c", "U_H", "U_cos", "U_Lp"]
 # Above this exponent, powers of counts overflow.
 _MOST = 16.0

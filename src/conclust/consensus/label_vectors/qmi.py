@@ -12,8 +12,6 @@ from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 
-__all__ = ["QMI"]
-
 
 class QMI(LabelVectorKMeans):
     r"""Consensus with maximum quadratic mutual information: k-means on label vectors.

@@ -14,8 +14,6 @@ from conclust.consensus.label_vectors.blocks import Lloyd
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble, Missing
 
-__all__ = ["SEC"]
-
 
 class SEC(LabelVectorKMeans):
     """Spectral ensemble clustering: the normalised cut of the co-association, without its matrix.

@@ -21,8 +21,6 @@ from conclust.exceptions import DenseLimitError, EvidenceWarning
 from conclust.trees.agglomeration import merges_of
 from conclust.trees.dendrogram import cut, from_merges
 
-__all__ = ["CEs2", "inconsistency"]
-
 # Depth of the links below a link with which it is compared, including itself.
 _DEPTH = 4
 # Number of steps to which fractional shares are rounded: two bytes per entry. Up to _FEW_STEPS take one.

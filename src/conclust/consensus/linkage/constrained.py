@@ -19,8 +19,6 @@ from conclust.exceptions import InputError
 from conclust.trees.agglomeration import Linkage, expand
 from conclust.trees.dendrogram import common_number, number_by_lifetime
 
-__all__ = ["ConstrainedTree", "constrained_tree", "grown"]
-
 _DIGITS = (
     12  # grid of dissimilarities: values equal on paper are ties, whatever the order of summation
 )

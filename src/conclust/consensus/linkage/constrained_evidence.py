@@ -21,8 +21,6 @@ from conclust.trees.agglomeration import (
 )
 from conclust.trees.clusterwise import pairs_of
 
-__all__ = ["DenseLimit", "constrained_certain_tree", "constrained_evidence_tree"]
-
 
 class DenseLimit(NamedTuple):
     """The number of rows above which an estimator refuses a matrix of all pairs, and the estimator's name."""

@@ -36,8 +36,6 @@ from conclust.trees.clusterwise import (
 )
 from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes
 
-__all__ = ["EAC"]
-
 Metric: TypeAlias = Literal["evidence", "profile"]
 
 _UNOBSERVED = "Of {} pairs of objects no partition observed both: without evidence they count as dissimilarity 1."

@@ -30,8 +30,6 @@ from conclust.trees.clusterwise import (
 )
 from conclust.trees.dendrogram import cut, lifetimes
 
-__all__ = ["LWEA", "certain_tree"]
-
 
 class LWEA(ConsensusClusterer):
     r"""Locally weighted evidence accumulation: certain clusters count more.

@@ -31,8 +31,6 @@ from conclust.trees.clusterwise import ObjectPairs, cluster_tree
 from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 from conclust.weighting import agreement_weights, validity_weights
 
-__all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]
-
 ClusterWeights: TypeAlias = Literal["stable", "jaccard"]
 
 _SILENT = (

@@ -19,8 +19,6 @@ from conclust.evidence import coassociation_blocks, frequencies
 from conclust.exceptions import DenseLimitError
 from conclust.trees.agglomeration import Linkage, linkage_of, starting_clusters
 
-__all__ = ["profile_tree"]
-
 _BLOCK_ENTRIES = 1 << 22
 
 

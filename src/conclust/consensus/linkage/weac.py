@@ -12,8 +12,6 @@ from conclust.ensemble.reading import within_range
 from conclust.trees.agglomeration import Linkage
 from conclust.weighting.weights import crowd_weights
 
-__all__ = ["WEAC"]
-
 
 class WEAC(ConsensusClusterer):
     r"""Weighted evidence accumulation: partitions are weighted by their agreement with the others.

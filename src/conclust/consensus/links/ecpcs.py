@@ -26,8 +26,6 @@ from conclust.trees.clusterwise import (
     warn_of_unobserved,
 )
 
-__all__ = ["ECPCS"]
-
 Consensus: TypeAlias = Literal["meta", "hierarchical"]
 
 # Added to the diagonal of the graph of clusters, and twice to the degrees, as the authors do.

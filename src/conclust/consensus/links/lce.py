@@ -31,8 +31,6 @@ from conclust.trees.clusterwise import (
     warn_of_unobserved,
 )
 
-__all__ = ["LCE"]
-
 Similarity: TypeAlias = Literal["cts", "wtq", "srs", "asrs"]
 Consensus: TypeAlias = Literal["spectral", "hierarchical"]
 

@@ -24,8 +24,6 @@ from conclust.consensus.restarts import Iterated
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.membership import bridgeness
 
-__all__ = ["FuzzyCommunities"]
-
 # Number of successive steps with nearly no gain after which the iteration ends.
 _PATIENCE = 3
 # Maximum number of objects for which the evidence of all pairs is squared.

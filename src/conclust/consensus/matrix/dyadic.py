@@ -25,8 +25,6 @@ from conclust.divergences import kl
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence.dense import coassociation_blocks
 
-__all__ = ["DyadicAspect"]
-
 # Number of rows of the matrix of pairs between checks for interrupts.
 _ROWS = 512
 # Number of rows placed at once, and their gap per unit of evidence.

@@ -22,8 +22,6 @@ from conclust.ensemble import DistinctRows, Ensemble
 from conclust.spectra.gram import gram_blocks
 from conclust.spectra.indicator import IndicatorProducts
 
-__all__ = ["Criterion", "Factors", "Solution", "solve"]
-
 # Number of updates of the factors between updates of the weights.
 _UPDATES = 20
 # With the first exponent of the update the criterion always decreases; exponents up to the second are tried.

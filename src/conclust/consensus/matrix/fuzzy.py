@@ -21,8 +21,6 @@ from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.gram import is_held
 
-__all__ = ["FuzzyRows"]
-
 Kind: TypeAlias = Literal["cmeans", "cmedoids", "weighted_medoids"]
 
 # Number of rows of the evidence in one pass.

@@ -28,8 +28,6 @@ from conclust.consensus.restarts import (
 )
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
-__all__ = ["LeftStochastic"]
-
 # Maximum total number of clusters for which B'B is decomposed completely.
 _DENSE = 3000
 # Singular values below this share of the first are rounding errors.

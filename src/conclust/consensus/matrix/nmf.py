@@ -17,8 +17,6 @@ from conclust.consensus.median.search import least_squares_labels
 from conclust.consensus.restarts import Iterated, best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
-__all__ = ["WeightedNMF"]
-
 # Amount by which a starting partition is blurred, because zeros would stay zeros.
 _BLUR = 0.2
 # Minimum entry of a row at the start, as a share of the mean entry.

@@ -27,8 +27,6 @@ from conclust.consensus.median.search import (
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
-__all__ = ["AddRemAdd"]
-
 Criterion: TypeAlias = Literal["ensemble", "combined"]
 ScaleShift: TypeAlias = Literal["mean", "modularity", "none"]
 

@@ -16,8 +16,6 @@ from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 from conclust.measures.losses import Loss, check_loss
 
-__all__ = ["BayesEstimate"]
-
 
 class BayesEstimate(ConsensusClusterer):
     r"""Bayes estimate of a partition: minimum expected loss over draws, for instance from MCMC.

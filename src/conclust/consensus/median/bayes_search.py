@@ -32,8 +32,6 @@ from conclust.measures.losses import (
 from conclust.trees.agglomeration import dense_tree
 from conclust.trees.dendrogram import cut
 
-__all__ = ["BestDraw", "Found", "Wanted", "best_draw", "least_expected_loss", "tree_cuts"]
-
 _T = TypeVar("_T")
 
 # Number of labels (units x draws) up to which every start runs on all units.

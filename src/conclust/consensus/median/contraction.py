@@ -13,8 +13,6 @@ from conclust.consensus.median.search import Evidence
 from conclust.ensemble import DistinctRows
 from conclust.ensemble.labels import canonical_labels
 
-__all__ = ["alone", "contracted"]
-
 
 def alone(units: DistinctRows, constraints: Constraints) -> DistinctRows:
     """Return the units with each constrained object in a unit of its own."""

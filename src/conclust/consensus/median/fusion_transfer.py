@@ -20,8 +20,6 @@ from conclust.consensus.median.search import (
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
-__all__ = ["MedianPartition"]
-
 
 class MedianPartition(ConsensusClusterer):
     r"""Median partition under the Mirkin distance, by fusions and transfers.

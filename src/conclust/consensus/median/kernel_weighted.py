@@ -34,8 +34,6 @@ from conclust.exceptions import DenseLimitError, InputError
 from conclust.weighting.relevance import index_table, relevance_weights
 from conclust.weighting.similarity import similarities
 
-__all__ = ["KernelWeightedPartition"]
-
 # The temperature falls by this factor from level to level.
 _COOLING = 0.95
 # Annealing ends after _FROZEN levels without a move, or after _LEVELS levels.

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 
-__all__ = ["Kernel", "Tables", "log_joined", "log_norms", "log_resemblances"]
-
 Kernel: TypeAlias = Literal["pairs", "subsets"]
 
 

@@ -21,23 +21,6 @@ from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
-__all__ = [
-    "Criterion",
-    "Evidence",
-    "Found",
-    "Wanted",
-    "best_partition",
-    "degrees",
-    "evidence_of",
-    "extended",
-    "interchangeable",
-    "least_squares_labels",
-    "member_starts",
-    "sample",
-    "semi_average",
-    "sweep",
-]
-
 Criterion: TypeAlias = Literal["additive", "averaged", "explained"]
 # Their numbers in ``_kernels/search/median.h`` are their positions here.
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)

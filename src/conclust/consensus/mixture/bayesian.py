@@ -27,8 +27,6 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 
-__all__ = ["BayesianEnsemble"]
-
 MixedSolver: TypeAlias = Literal["variational", "gibbs"]
 
 # A start keeps alpha fixed for this number of iterations: with a small alpha objects hardly leave their

@@ -22,8 +22,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_clusters, over_partitions
 from conclust.measures.matching import assign
 
-__all__ = ["LEAST_ALPHA", "MOST_ALPHA", "Chain", "MixedPrior", "Posterior"]
-
 # Range of alpha.
 LEAST_ALPHA = 1e-3
 MOST_ALPHA = 1e4

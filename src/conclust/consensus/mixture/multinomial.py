@@ -30,8 +30,6 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.indicator import IndicatorProducts
 
-__all__ = ["MixtureModel"]
-
 # Product of the indicator and a table (T, K).
 Times: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 

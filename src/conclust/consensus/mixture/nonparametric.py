@@ -21,8 +21,6 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import coassociation
 
-__all__ = ["NonparametricBayesianEnsemble", "posterior_coclustering"]
-
 # Number of draws per block: the contingency tables of two blocks of draws are in memory at once.
 _DRAWS = 30
 

@@ -22,8 +22,6 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import evidence
 from conclust.spectra.indicator import IndicatorProducts
 
-__all__ = ["BaumEagon"]
-
 # Change of memberships below which the iteration ends.
 _STILL = 1e-5
 # Number of objects times clusters times presence groups in a block.

@@ -32,8 +32,6 @@ from conclust.consensus.probabilistic.solvers.blocked import (
     sums_of_block,
 )
 
-__all__ = ["BlockPairs", "Reached"]
-
 
 @dataclass(frozen=True)
 class Measured:

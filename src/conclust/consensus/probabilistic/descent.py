@@ -25,8 +25,6 @@ from conclust.divergences import Divergence
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import unsigned
 
-__all__ = ["descend", "objective", "place_against"]
-
 # Number of entries of evidence visited between checks for Ctrl-C: some tenths of a second.
 _AT_ONCE = 1 << 25
 # From this number of objects on, a sweep is cut into slots (Jacobi batches): the objects of a slot move at

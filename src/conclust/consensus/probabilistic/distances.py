@@ -29,17 +29,6 @@ from conclust.ensemble.labels import missing_code, noise_code
 from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence, pair_counts
 
-__all__ = [
-    "AllPairs",
-    "Held",
-    "PairPattern",
-    "PairSet",
-    "distances_of",
-    "of_self_pairs",
-    "scale_of",
-    "together",
-]
-
 # Number of cells (objects or pairs times partitions) formed at once.
 _CELLS = 1 << 21
 

@@ -25,8 +25,6 @@ from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import DenseLimitError
 from conclust.weighting.granularity import Recoding, matched
 
-__all__ = ["MAX_DENSE", "Granularity", "PairObjectiveClusterer", "bound_of", "run_of"]
-
 # Options for the granularity of the partitions in the objective.
 Granularity: TypeAlias = Literal["given", "matched"]
 

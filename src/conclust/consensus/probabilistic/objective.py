@@ -16,8 +16,6 @@ from conclust.evidence import coassociation_blocks
 from conclust.evidence.dense import unsigned
 from conclust.spectra.gram import scaled_gram_norm
 
-__all__ = ["squared", "squared_of_clusters", "together"]
-
 # Small blocks stay in the cache between counting and squaring.
 _BLOCK_CELLS = 1 << 22
 

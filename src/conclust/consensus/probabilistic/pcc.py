@@ -38,9 +38,6 @@ from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import InputError
 
-__all__ = ["PCC"]
-
-
 # Values of parameters allowed with labels in blocks.
 _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
     "pairs": (None,),

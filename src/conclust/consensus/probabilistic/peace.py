@@ -44,8 +44,6 @@ from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import narrow_evidence
 
-__all__ = ["PEACE"]
-
 PeaceSolver: TypeAlias = Literal["auto", "pairwise", "landmark", "greedy"]
 
 # Runs on some of the objects end when a sweep lowers the divergence by less than this share of it.

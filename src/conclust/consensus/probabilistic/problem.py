@@ -26,18 +26,6 @@ from conclust.divergences import Divergence, is_squared
 from conclust.ensemble import Ensemble
 from conclust.evidence import DenseEvidence, SparseEvidence
 
-__all__ = [
-    "PairEvidence",
-    "Placement",
-    "Problem",
-    "Report",
-    "Run",
-    "Solution",
-    "Solver",
-    "Stopping",
-    "silent",
-]
-
 PairEvidence: TypeAlias = SparseEvidence | DenseEvidence
 """Evidence of some pairs, or of all."""
 

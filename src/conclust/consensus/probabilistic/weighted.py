@@ -36,8 +36,6 @@ from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning
 from conclust.weighting import certainty_weights
 
-__all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]
-
 Regularization: TypeAlias = Literal["simplex", "l2"]
 Distance: TypeAlias = Literal["paper", "corrected"]
 

@@ -12,8 +12,6 @@ from scipy.sparse.csgraph import connected_components
 from conclust.ensemble import DistinctRows
 from conclust.evidence import coassociation_blocks, frequencies
 
-__all__ = ["ConfidentGraph", "confident_graph"]
-
 # Tolerance for shares that are equal on paper but differ in their last bits, such as 8 of 10 and 0.8.
 _ROUNDING = 1e-12
 # Number of pairs counted at once, in several arrays of eight bytes each.

@@ -21,8 +21,6 @@ from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import DenseLimitError
 from conclust.spectra.transfer_cut import graph_embedding, unit_rows
 
-__all__ = ["DREC", "representation_affinity"]
-
 _STEPS = 5
 # Directions of the labels with a smaller share of the largest eigenvalue are rounding errors.
 _RANK = 1e-12

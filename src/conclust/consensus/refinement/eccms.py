@@ -21,8 +21,6 @@ from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, linkage_of
 from conclust.trees.clusterwise import ClusterTree, RowLinkage, pairs_of
 
-__all__ = ["ECCMS"]
-
 # C is exact to 1e-8: similarities that are equal on paper are ties after rounding to this grid.
 _GRID = 2.0**20
 

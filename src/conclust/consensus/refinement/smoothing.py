@@ -40,8 +40,6 @@ from conclust._sklearn import ConvergenceWarning
 from conclust._warnings import warn
 from conclust.consensus.refinement.confident import ConfidentGraph
 
-__all__ = ["smoothed"]
-
 # A residual of this share of the penalty is an error of at most the same size in C; residuals below
 # the rounding error of the largest diagonal entry cannot be reached.
 _TOLERANCE = 1e-8

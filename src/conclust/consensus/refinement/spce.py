@@ -22,8 +22,6 @@ from conclust.spectra.transfer_cut import graph_embedding
 from conclust.trees.agglomeration import linkage_of
 from conclust.trees.dendrogram import cut
 
-__all__ = ["SPCE", "learned_graph"]
-
 # Pairs count in full from a co-association at least as far from 1/2 as this, stage by stage.
 _STAGES = (0.9, 0.8, 0.7, 0.6, 0.5)
 _STEPS, _LAST_STEPS = 5, 20

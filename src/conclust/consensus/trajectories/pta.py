@@ -24,8 +24,6 @@ from conclust.trees.agglomeration import (
 )
 from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 
-__all__ = ["PTA"]
-
 TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
 
 

@@ -27,8 +27,6 @@ from conclust.spectra.transfer_cut import (
     unit_rows,
 )
 
-__all__ = ["PTGP"]
-
 # Number of extra vectors in the walks.
 _MORE = 4
 

@@ -30,8 +30,6 @@ from conclust.evidence import nearest_pairs
 from conclust.exceptions import EvidenceWarning
 from conclust.trees.agglomeration import starting_clusters
 
-__all__ = ["Walks", "saying_something", "too_few", "walks_of"]
-
 # Maximum number of neighbours including ties, as a multiple of the requested number, if there are many rows.
 _TIES = 2
 # With fewer distinct rows the neighbours are all others or just one, and trajectories carry no information.

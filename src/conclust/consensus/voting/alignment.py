@@ -29,8 +29,6 @@ from conclust.ensemble.derived import Derived
 from conclust.measures.matching import assign
 from conclust.spectra.gram import is_held
 
-__all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_distance"]
-
 # Maximum total number of clusters for which G is a dense matrix (134 MB).
 _DENSE = 4096
 # A gain below this share of the total is rounding.

@@ -18,8 +18,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import indicator_of, missing_code, noise_code
 
-__all__ = ["VotingClusterer", "spread", "tally"]
-
 
 def tally(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted sum of the votes on each object (n, K)."""

@@ -13,17 +13,6 @@ from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import indicator_of, noise_code
 from conclust.measures.matching import assign
 
-__all__ = [
-    "FIXED",
-    "Count",
-    "Scheme",
-    "cluster_range",
-    "merge_columns",
-    "reference_clusters",
-    "votes_for",
-    "votes_of_reference",
-]
-
 Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote", "lwcv"]
 
 FIXED = ("urcv", "rcv")

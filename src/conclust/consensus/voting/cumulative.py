@@ -30,8 +30,6 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.derived import Derived
 from conclust.similarity import cluster_certainty, information_bottleneck
 
-__all__ = ["CumulativeVoting"]
-
 
 class CumulativeVoting(VotingClusterer):
     """Cumulative voting: clusters vote for all clusters of a reference, in proportion to shared objects.

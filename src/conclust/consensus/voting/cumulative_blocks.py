@@ -28,8 +28,6 @@ from conclust.consensus.voting.count import (
 )
 from conclust.similarity.bottleneck import Merging, common_of_one, common_of_pairs
 
-__all__ = ["How", "vote_in_blocks"]
-
 _DOUBLE = 8  # bytes
 
 

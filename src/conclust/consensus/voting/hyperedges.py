@@ -17,8 +17,6 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.similarity.jaccard import jaccard_of_others
 
-__all__ = ["CEHM", "medoids"]
-
 # Maximum number of rounds in which all objects are labelled again: two states may alternate forever.
 _MOST_ROUNDS = 50
 # Relative difference below which numbers are equal up to rounding.

@@ -27,8 +27,6 @@ from conclust.consensus.voting.alignment import (
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 
-__all__ = ["Voting"]
-
 Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 
 # Maximum number of objects for which the hard consensus is computed from every start, not just the best.

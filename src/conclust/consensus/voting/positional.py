@@ -15,8 +15,6 @@ from conclust.consensus.voting.alignment import align, match_to
 from conclust.consensus.voting.ballots import VotingClusterer, tally
 from conclust.ensemble import Ensemble, Missing
 
-__all__ = ["PositionalVoting"]
-
 Count: TypeAlias = Literal["borda", "condorcet"]
 Reference: TypeAlias = Literal["least_squares", "first"]
 

@@ -22,8 +22,6 @@ from conclust.neighbours.density import cut_ties
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import CommunityGraph, Quality
 
-__all__ = ["DENSITY", "GRAPH", "DensityRecipe", "GraphRecipe", "NeighbourRecipe"]
-
 _RESOLUTIONS = (0.3, 5.0)
 _CORES = (2, 4, 8, 16)
 _LEAST = 2.0

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from conclust.generation.runs import run_kmeans
 
-__all__ = ["bridges", "centers_of_rows", "start_seed"]
-
 _ENDS = 1000  # number of points of a component from which ties are searched
 _CELLS = 1 << 22  # number of distances computed at once
 

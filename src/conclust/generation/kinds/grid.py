@@ -21,8 +21,6 @@ from conclust.generation.members import (
 )
 from conclust.generation.sizes import OWNER, Plan, Sizes, clip, label_type
 
-__all__ = ["ALL_PAIRS", "Run", "plan_mixed", "plan_runs"]
-
 # Algorithms of "mixed" that use all pairs of objects: one tree, or one embedding, serves all numbers.
 ALL_PAIRS: dict[str, Recipe] = {
     **{name: TreeRecipe(name) for name in TREES},

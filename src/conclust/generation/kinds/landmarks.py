@@ -30,8 +30,6 @@ from conclust.spectra.transfer_cut import (
     unit_rows,
 )
 
-__all__ = ["SPECTRAL", "LandmarkSpectralRecipe", "search_of"]
-
 # Number of objects on which centres of an embedding are computed.
 _ENOUGH = 5_000
 _FEW_LANDMARKS = 20

@@ -13,8 +13,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from conclust.generation.members import Found
 
-__all__ = ["TREES", "SpectralRecipe", "TreeRecipe", "cut"]
-
 Linkage: TypeAlias = Literal["single", "average", "ward", "centroid"]
 TREES: tuple[Linkage, ...] = ("single", "average", "ward", "centroid")
 _DIRECT = 1000  # maximum number of objects for which the full accuracy of LAPACK is cheap

@@ -18,8 +18,6 @@ from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind
 from conclust.spectra.transfer_cut import graph_embedding
 
-__all__ = ["MULTIMETRIC", "MultimetricRecipe", "neighbour_graph"]
-
 _DRAWS = 3  # maximum number of draws of a member whose graph has no embedding
 _CELLS = 1 << 22  # number of differences of coordinates computed at once
 # The weight of the shortest tie between components, relative to the smallest weight in the graph,

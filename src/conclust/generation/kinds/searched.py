@@ -21,8 +21,6 @@ from conclust.neighbours.graph import Weights, graph_of
 from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.neighbours.search import Metric, Neighbours, PointIndex, comparable, neighbours_of
 
-__all__ = ["GivenGraph", "Searched", "Searches", "sizes_of_neighbourhoods"]
-
 # Maximum number of objects on which members are fitted: all others are labelled by the vote of their neighbours.
 _MOST_FITTED = 10_000
 _MOST_NEIGHBOURS = 40

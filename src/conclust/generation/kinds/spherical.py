@@ -11,8 +11,6 @@ from conclust.generation.labelling.models import Directions, refuse_without_dire
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 
-__all__ = ["SPHERICAL", "SphericalKMeansRecipe"]
-
 
 @dataclass(frozen=True)
 class SphericalKMeansRecipe(KMeansRecipe):

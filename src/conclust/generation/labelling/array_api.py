@@ -19,8 +19,6 @@ from typing import Any
 
 from conclust.exceptions import InputError, ParameterError
 
-__all__ = ["label_block", "lloyd_step"]
-
 Array = Any  # of any library
 
 

@@ -26,8 +26,6 @@ from conclust.generation.members import Member
 from conclust.generation.points import checked_points, read_points
 from conclust.generation.scaling import Scaler
 
-__all__ = ["Labelling", "over_chunks", "scaled", "scaled_blocks", "scaled_points"]
-
 _OWNER = "EnsembleGenerator"
 
 

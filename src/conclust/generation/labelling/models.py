@@ -17,17 +17,6 @@ from conclust.exceptions import InputError
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.labelling.voting import NeighbourVote
 
-__all__ = [
-    "MODELS",
-    "Centers",
-    "Directions",
-    "LandmarkCut",
-    "Model",
-    "Search",
-    "refuse_without_direction",
-    "tie_weights",
-]
-
 # Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 20

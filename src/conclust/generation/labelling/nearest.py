@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from conclust._kernels import label_block
 
-__all__ = ["CenterSets", "nearest_center"]
-
 # Multiplications of one call of the kernel: an interrupt takes effect between two calls.
 _CALL = 2e10
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from conclust.exceptions import InputError
 from conclust.generation.points import checked_points
 
-__all__ = ["Rows", "as_whole", "comes_in_chunks", "is_in_blocks"]
-
 _BLOCK_BYTES = 32 << 20  # size in bytes of a block in double precision
 _MOST_ROWS = 1 << 16
 _SPOTS = 16  # number of positions at which some rows are read

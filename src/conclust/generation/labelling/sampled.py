@@ -15,8 +15,6 @@ from conclust.generation.labelling.rows import Rows
 from conclust.generation.members import Member, Task, drawn_objects, fitted_objects
 from conclust.generation.scaling import Scaler
 
-__all__ = ["Shares", "in_order_of_appearance", "label_all"]
-
 _AHEAD = 4  # number of samples read at a time per worker
 _HEAD = 1024  # number of rows in which nearly all clusters appear
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from conclust._kernels import neighbour_vote
 from conclust.neighbours.search import PointIndex, unit_rows
 
-__all__ = ["VOTERS", "NeighbourVote", "vote", "voters_of"]
-
 VOTERS = 15
 # Maximum number of fitted points that are all compared with each point.
 _FEW = 5000

@@ -30,16 +30,6 @@ from conclust.plotting.canvas.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "apart_from_pyplot",
-    "axes",
-    "colour_bar",
-    "draw_strips",
-    "explain_no_evidence",
-    "paper_axes",
-    "show_image",
-]
-
 _SILENT = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
 _WIDTH, _GAP = 0.16, 0.06  # width of a strip in inches, and the gap before it
 

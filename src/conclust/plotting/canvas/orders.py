@@ -14,8 +14,6 @@ from conclust.exceptions import InputError
 from conclust.membership import vat_order
 from conclust.trees.agglomeration import linkage_of
 
-__all__ = ["ALONG", "check_order", "dendrogram_order", "placed_by"]
-
 # Labels of the axis.
 ALONG = {
     "dendrogram": "objects, by their dendrogram",

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from conclust.ensemble.labels import over_partitions
 
-__all__ = ["averaged"]
-
 
 def averaged(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
     """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""

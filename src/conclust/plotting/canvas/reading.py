@@ -18,8 +18,6 @@ from conclust.evidence import DenseEvidence, coassociation, frequencies
 from conclust.exceptions import InputError
 from conclust.membership import check_membership
 
-__all__ = ["Pairs", "cluster_words", "read_membership", "read_pairs"]
-
 # Number of columns of a matrix of blocks by clusters made dense at a time.
 _CLUSTERS_AT_ONCE = 1 << 13
 _LONGEST = 18  # maximum number of characters of the name of a cluster

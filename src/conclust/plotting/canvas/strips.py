@@ -15,8 +15,6 @@ from conclust.exceptions import InputError
 from conclust.measures.matching import assign
 from conclust.plotting.canvas.reading import cluster_words
 
-__all__ = ["Strip", "read_strips"]
-
 
 @dataclass(frozen=True)
 class Strip:

@@ -15,25 +15,6 @@ from numpy.typing import NDArray
 from conclust._validation import missing_extra
 from conclust.exceptions import InputError
 
-__all__ = [
-    "CM",
-    "COLOURS",
-    "COLUMN",
-    "DASHES",
-    "GREY",
-    "INK",
-    "MARKERS",
-    "NO_CLUSTER",
-    "NO_EVIDENCE",
-    "PAGE",
-    "PALE",
-    "cluster_colours",
-    "drawn_in_style",
-    "ink_on",
-    "look",
-    "made_here",
-]
-
 CM = 1.0 / 2.54
 COLUMN, PAGE = 8.5 * CM, 17.5 * CM  # inches: one column of a paper, and two
 

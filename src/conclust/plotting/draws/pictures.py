@@ -30,14 +30,6 @@ from conclust.plotting.heatmaps import coassociation_heatmap
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "LossCurve",
-    "ball_columns",
-    "expected_loss_curve",
-    "expected_loss_of",
-    "similarity_blocks",
-]
-
 _ACCENT, _CHOSEN = COLOURS[4], "#b3421a"
 _NUMBERS = 20  # maximum number of points of a curve by default
 _UNITS = {"vi": " (bits)", "id": " (bits)"}

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from conclust.plotting import Bars, ClusterGraph, Curve
 
-__all__ = ["READ", "of_bars", "of_curve", "of_graph"]
-
 _BAND = (
     "The grey band holds nine tenths of the references, which have no clusters; the ring is the number "
     "chosen, bars are standard errors."

@@ -19,25 +19,6 @@ from conclust.measures.agreement import partition_similarities
 from conclust.measures.comparison import adjusted_rand_index, consistency_index
 from conclust.selection.judged.pairs import PairCounts
 
-__all__ = [
-    "Matrices",
-    "SharpCounts",
-    "cluster_consensus",
-    "cluster_sums",
-    "concordance",
-    "error_of_mean",
-    "groups_of",
-    "jackknife",
-    "lifetime",
-    "matrix_criteria",
-    "mean_ari",
-    "mean_of",
-    "pair_criteria",
-    "sharp_counts",
-    "sharp_score",
-    "upper",
-]
-
 # Number of groups of resamples, left out in turn for standard errors.
 _GROUPS = 10
 

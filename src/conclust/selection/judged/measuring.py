@@ -38,8 +38,6 @@ from conclust.selection.judged.pairs import (
     table_of,
 )
 
-__all__ = ["Consensus", "Design", "Measured", "consensus_of", "measure"]
-
 _ROWS_AT_ONCE = 1 << 16
 # Maximum numbers of objects for standard errors over pairs, and for silhouettes of points.
 _SQUARE = 250

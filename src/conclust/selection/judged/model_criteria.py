@@ -14,8 +14,6 @@ from conclust.ensemble import Ensemble
 from conclust.spectra.bipartite import edges_of
 from conclust.spectra.transfer_cut import transfer_cut
 
-__all__ = ["costly_criteria"]
-
 _LEAST = 0.01  # minimum share of the objects in a cluster that counts as kept by PCC
 
 

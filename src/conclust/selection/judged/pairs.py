@@ -17,8 +17,6 @@ from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation_blocks, pair_counts
 from conclust.evidence.dense import unsigned
 
-__all__ = ["PairCounts", "check_window", "count_all", "count_some", "sample_of_pairs", "table_of"]
-
 
 def check_window(value: Any, owner: str, name: str = "window") -> tuple[Fraction, Fraction]:
     """Return the two ends of a window of PAC as fractions, so that integers are compared."""

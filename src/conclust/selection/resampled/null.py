@@ -15,21 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "NULLS",
-    "Null",
-    "Verdict",
-    "fixed_test",
-    "flat",
-    "gaussian",
-    "rotation",
-    "sequential_p_value",
-    "sequential_test",
-    "skewed",
-    "studentised",
-    "unimodal",
-]
-
 Null = Literal["rotation", "gaussian", "unimodal", "flat", "skewed"]
 
 # Number of references that fix the mean and the deviation of a sequential test, and are then discarded.

@@ -16,8 +16,6 @@ from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
 
-__all__ = ["components_for", "read", "scores_of"]
-
 # Directions with less than this share of the largest variation are rounding errors.
 _RANK = 1e-10
 # Objects for each feature below which distances are reduced to a few components first.

@@ -9,8 +9,6 @@ from conclust._random import spawn_generators, spawn_seeds, spawn_sequences
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.runs import run_kmeans
 
-__all__ = ["prediction_strength"]
-
 _SPLITS = 6
 
 

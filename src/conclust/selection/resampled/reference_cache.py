@@ -17,8 +17,6 @@ from conclust.exceptions import FileFormatError
 from conclust.generation.cache import open_cache, points_digest, render_clusterer
 from conclust.selection.settings import Settings
 
-__all__ = ["ReferenceCache", "open_reference_cache"]
-
 _FORMAT = "conclust reference 2"
 
 

@@ -21,8 +21,6 @@ from conclust.generation import EnsembleGenerator
 from conclust.generation.members import sole_parameter
 from conclust.generation.runs import MOST_CLUSTERS, draw_objects, run_kmeans
 
-__all__ = ["ClustererResamples", "KMeansResamples", "Resamples", "check_clusterer", "drawn_size"]
-
 
 class Resamples(Protocol):
     """Draws and seeds for data sets of one number of objects."""

@@ -19,15 +19,6 @@ from conclust.selection.resampled.null import flat, rotation, skewed
 from conclust.selection.resampled.points import scores_of
 from conclust.trees.dendrogram import cut
 
-__all__ = [
-    "FEWEST",
-    "SMALLEST",
-    "Separation",
-    "largest_silhouette",
-    "separated_clusters",
-    "vary",
-]
-
 SMALLEST = 5
 """Minimum number of objects of a cluster: outliers of a heavy-tailed cloud have the largest silhouettes."""
 

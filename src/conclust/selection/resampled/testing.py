@@ -23,8 +23,6 @@ from conclust.selection.resampled.resampling import Resamples
 from conclust.selection.resampled.separation import largest_silhouette
 from conclust.selection.settings import Settings
 
-__all__ = ["OneClusterTest", "by_silhouette", "log_pac", "n_statistics"]
-
 # So few objects along one axis are cut in the middle as stably where there is no gap: below the larger number of
 # objects the largest silhouette is a statistic, too, and below the smaller number the only one that is ranked.
 _FEW, _VERY_FEW = 100, 50

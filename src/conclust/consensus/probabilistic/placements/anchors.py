@@ -14,8 +14,6 @@ from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of, missing_code
 
-__all__ = ["Anchors"]
-
 # Number of new objects per block when their counts with the anchors are formed.
 _AT_ONCE = 500
 

@@ -13,8 +13,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import noise_code
 
-__all__ = ["FactoredModel", "padded", "uniform", "whole_grams"]
-
 
 @dataclass(frozen=True)
 class FactoredModel:

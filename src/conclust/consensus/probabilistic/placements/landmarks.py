@@ -24,8 +24,6 @@ from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import canonical_labels, noise_code
 
-__all__ = ["N_PROTOTYPES", "LandmarkModel", "pooled"]
-
 # Number of prototypes that represent the memberships of the landmarks.
 N_PROTOTYPES = 128
 _LLOYD_STEPS = 8

@@ -12,8 +12,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["escape", "ways_out"]
-
 _POWER_STEPS = 8
 # Number of splits tried with each merge.
 _SPLITS = 3

@@ -19,8 +19,6 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.search.tries import better_of_tries
 from conclust.evidence.dense import narrow_evidence
 
-__all__ = ["best_descent"]
-
 # With more objects than this a part is solved first: a quarter of the objects, and at least this number.
 PART = 1000
 _GROWTH = 4

@@ -23,8 +23,6 @@ from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
 from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble
 
-__all__ = ["Start", "best_start"]
-
 # A descent ends when a sweep lowers the objective by less than this share of it.
 TOL = 1e-4
 SWEEPS = 100

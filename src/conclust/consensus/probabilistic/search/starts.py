@@ -19,17 +19,6 @@ from conclust.evidence import sample_pairs
 from conclust.evidence.dense import narrow_evidence
 from conclust.exceptions import EvidenceWarning
 
-__all__ = [
-    "StartName",
-    "given_start",
-    "inside",
-    "random_membership",
-    "random_starts",
-    "spectral_evidence",
-    "spectral_start",
-    "starts_of",
-]
-
 StartName: TypeAlias = Literal["auto", "random", "spectral"]
 
 _ROW_SUM_TOLERANCE = 1e-6

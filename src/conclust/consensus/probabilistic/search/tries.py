@@ -20,8 +20,6 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
 from conclust.consensus.probabilistic.search.starts import inside, random_starts
 
-__all__ = ["better_of_tries", "holding"]
-
 # Budget of the tries for five starts, in approximate multiplications and additions
 # (`Solution.spent`). Random starts use at most half of it. It takes some tenths of a second.
 BUDGET = 1_000_000_000

@@ -39,8 +39,6 @@ from conclust.consensus.probabilistic.solvers.factored import VISIBLE, further, 
 from conclust.divergences import l2
 from conclust.ensemble import Ensemble, as_ensemble
 
-__all__ = ["Descent", "State", "read_memberships", "rule_of", "solve_blocks", "sums_of_block"]
-
 # Number of rounds of a sweep: with five, moving blocks together has no visible cost.
 _ROUNDS = 5
 # Number of objects from which the start is computed.

@@ -25,8 +25,6 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.search.multistart import best_start
 from conclust.ensemble import Ensemble
 
-__all__ = ["VISIBLE", "WIDE", "Factored", "further", "near_solution", "solved_sample"]
-
 # Starts are compared, and the paper's objective is estimated, on this number of objects per
 # cluster, within bounds: more objects cost time and rarely change the choice.
 SUBSET = 500

@@ -27,8 +27,6 @@ from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.divergences import Divergence
 from conclust.evidence.dense import unsigned
 
-__all__ = ["Greedy", "steps"]
-
 # The kernel returns after this number of visits of a pair, about 0.2 s, for Ctrl-C and progress.
 _VISITS = 10_000_000
 # The same for a divergence that is a user's function.

@@ -21,8 +21,6 @@ from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.evidence.dense import narrow_evidence
 
-__all__ = ["N_LANDMARKS", "Landmark"]
-
 # Number of landmarks: a sweep over them costs its square, and the accuracy of all placements grows with it.
 N_LANDMARKS = 2000
 # Number of objects above which drawing does not permute all of them.

@@ -17,8 +17,6 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.solvers.landmark import Landmark
 from conclust.divergences import Divergence
 
-__all__ = ["place_blocks"]
-
 
 @dataclass(frozen=True)
 class _Solved:

@@ -32,8 +32,6 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 
-__all__ = ["linked"]
-
 # Steps between two clusters in one visit of a group, and passes over the groups for other open clusters.
 _STEPS = 200
 _PASSES = 10

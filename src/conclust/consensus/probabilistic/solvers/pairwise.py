@@ -17,8 +17,6 @@ from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.search.tries import holding
 from conclust.consensus.probabilistic.solvers.factored import WIDE, near_solution
 
-__all__ = ["Pairwise"]
-
 
 @dataclass(frozen=True)
 class Pairwise:
