@@ -25,6 +25,7 @@ FLOORS = {
     # 1 the thing
     "exceptions": (1, 0),
     "_validation": (1, 1),
+    "_types": (1, 0),
     "_parameters": (1, 2),
     "_files": (1, 2),
     "_kernels": (1, 2),

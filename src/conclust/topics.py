@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import fcluster
 
 from conclust._parameters import Parameters, Range, check_parameters
@@ -16,6 +16,7 @@ from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, clone
 from conclust._threads import side_by_side, thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.confidence import item_consensus
 from conclust.consensus.linkage import EAC
@@ -108,11 +109,11 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    labels_: NDArray[np.int64]
-    probabilities_: NDArray[np.float64]
+    labels_: Ints
+    probabilities_: Floats
     n_clusters_: int
     ensemble_: Ensemble
-    linkage_matrix_: NDArray[np.float64]
+    linkage_matrix_: Floats
     n_features_in_: int
     parameters: ClassVar[Parameters] = {"threshold": Range(above=0, at_most=1)}
     _neighbours: Any
@@ -182,7 +183,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             say(f"{self.n_clusters_} topics, {noise} objects are noise")
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> Ints:
         """Assign new embeddings to topics by the majority of their nearest neighbours; ties go to the nearest.
 
         Parameters
@@ -202,10 +203,10 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         # The nearest neighbour of a fitted embedding is itself.
         votes = self.labels_[nearest]
         counts = (votes[:, :, np.newaxis] == votes[:, np.newaxis, :]).sum(axis=2)
-        best: NDArray[np.int64] = votes[np.arange(len(votes)), counts.argmax(axis=1)]
+        best: Ints = votes[np.arange(len(votes)), counts.argmax(axis=1)]
         return best
 
-    def _member(self, points: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def _member(self, points: Floats, rng: np.random.Generator) -> Ints:
         """Return the labels of a member, with its noise marked as noise."""
         d = points.shape[1]
         if self.reducer is None:
@@ -230,7 +231,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             labels = np.asarray(clusterer.fit_predict(reduced), dtype=np.int64)
         return np.where(labels < 0, NOISE, labels)
 
-    def _topics(self) -> NDArray[np.int64]:
+    def _topics(self) -> Ints:
         """Return the groups of the tree that are large enough, the largest first."""
         height = 1.0 - self.threshold + 1e-9
         groups = canonical_labels(fcluster(self.linkage_matrix_, height, "distance"))
@@ -239,7 +240,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         large = order[sizes[order] >= max(2, self.min_topic_size)]
         number = np.full(len(sizes), -1, dtype=np.int64)
         number[large] = np.arange(len(large))
-        topics: NDArray[np.int64] = number[groups]
+        topics: Ints = number[groups]
         return topics
 
     def _check_parameters(self) -> None:
@@ -263,7 +264,7 @@ def _seeded(estimator: Any, rng: np.random.Generator) -> Any:
     return copy.set_params(**seeds)
 
 
-def _nearest(points: NDArray[np.float64]) -> Any:
+def _nearest(points: Floats) -> Any:
     """Return the index that finds the nearest points."""
     from sklearn.neighbors import NearestNeighbors
 

@@ -299,10 +299,7 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
 
 
 def read_npz(
-    path: PathLike,
-    *,
-    expected: Mapping[str, Expected] | None = None,
-    max_bytes: int | None = None,
+    path: PathLike, *, expected: Mapping[str, Expected] | None = None, max_bytes: int | None = None
 ) -> tuple[dict[str, AnyArray], dict[str, Any]]:
     """Read an NPZ file of plain arrays, and the description that `write_npz` put in it.
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from conclust._kernels import border_places, count_valleys, nearest_centres
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 
 # Minimum share of the mean variance in the pooled covariance: keeps directions without spread harmless.
 _SHRINKAGE = 0.1
@@ -36,11 +36,11 @@ class BorderGeometry:
         The centre that is nearest to each point.
     """
 
-    scores: NDArray[np.float64]
-    gram: NDArray[np.float64]
-    nearest: NDArray[np.int64]
+    scores: Floats
+    gram: Floats
+    nearest: Ints
 
-    def places(self, pairs: NDArray[np.int64], *, threads: int = 1) -> NDArray[np.float64]:
+    def places(self, pairs: Ints, *, threads: int = 1) -> Floats:
         """Return the positions of all points along borders; NaN outside the region of a border.
 
         Parameters
@@ -59,9 +59,7 @@ class BorderGeometry:
         border_places(self.scores, self.gram, self.nearest, pairs, places, threads)
         return places
 
-    def count(
-        self, first: NDArray[np.bool_], pairs: NDArray[np.int64], *, threads: int = 1
-    ) -> NDArray[np.int64]:
+    def count(self, first: Bools, pairs: Ints, *, threads: int = 1) -> Ints:
         """Count points of the second part at the peaks and in the valley located by the first part.
 
         Windows are .3 wide, their centres on a grid of .1 from -.3 to 1.3. The valley is the window with
@@ -90,9 +88,9 @@ class BorderGeometry:
 
 
 def border_geometry(
-    X: NDArray[np.float64],
-    first: NDArray[np.bool_],
-    pieces: NDArray[np.int64],
+    X: Floats,
+    first: Bools,
+    pieces: Ints,
     n_pieces: int,
     *,
     estimated: bool = False,
@@ -148,9 +146,7 @@ def border_geometry(
     return BorderGeometry(scores, gram, nearest)
 
 
-def _whitened(
-    covariance: NDArray[np.float64], centres: NDArray[np.float64], share: float
-) -> NDArray[np.float64]:
+def _whitened(covariance: Floats, centres: Floats, share: float) -> Floats:
     """Return C^-1 M' (d, K) for the shrunken covariance C: x' C^-1 m is an inner product after whitening."""
     d = len(covariance)
     spread = float(np.trace(covariance)) / d
@@ -161,12 +157,7 @@ def _whitened(
     return np.asarray(scipy.linalg.solve(shrunken, centres.T, assume_a="pos"))
 
 
-def leading_components(
-    X: NDArray[np.float64],
-    n_components: int = 50,
-    *,
-    first: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float64]:
+def leading_components(X: Floats, n_components: int = 50, *, first: Bools | None = None) -> Floats:
     """Centre points, and above `n_components` features project them on the leading principal axes.
 
     Parameters
@@ -221,7 +212,7 @@ def leading_components(
         return np.ascontiguousarray(centred @ axes)
 
 
-def _leading(matrix: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def _leading(matrix: Floats, k: int) -> Floats:
     """Return the k leading eigenvectors of a symmetric matrix, the first one first."""
     n = len(matrix)
     vectors = scipy.linalg.eigh(matrix, subset_by_index=(n - k, n - 1))[1]

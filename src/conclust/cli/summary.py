@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Ints
 from conclust.cli.console import STREAM
 from conclust.confidence import ChanceConfidence
 from conclust.metrics import adjusted_rand_index, consistency_index
@@ -17,7 +17,7 @@ from conclust.metrics import adjusted_rand_index, consistency_index
 _PERFECT = 1e-9
 
 
-def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
+def score(classes: Sequence[Any], labels: Ints) -> dict[str, float] | None:
     """Return H and ARI against known classes; an empty class is unknown.
 
     None if no object has both a known class and a label.
@@ -58,12 +58,12 @@ def last_lines(scores: dict[str, float] | None, out: Path) -> list[str]:
     return lines if out == STREAM else [*lines, f"Results are in {out}."]
 
 
-def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
+def sizes_of(labels: Ints, n_clusters: int) -> Ints:
     """Return the number of objects in each cluster."""
     return np.bincount(labels[labels >= 0], minlength=n_clusters)
 
 
-def sizes_line(sizes: NDArray[np.int64], names: Sequence[str] | None = None) -> str:
+def sizes_line(sizes: Ints, names: Sequence[str] | None = None) -> str:
     """Return a line with the sizes of the first ten clusters, and their names if they have some."""
     texts = [f"{size:,}" for size in sizes[:10]]
     if names is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import seed_sequence
+from conclust._types import Bools, Ints
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
@@ -32,7 +33,7 @@ class FitsBlocks(Protocol):
     membership_: Any
     _names: Any
     _code_type: Any
-    _counted: NDArray[np.bool_] | None
+    _counted: Bools | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by their names."""
@@ -46,7 +47,7 @@ class FitsBlocks(Protocol):
 
     def _fit_in_memory(self, X: Any) -> None: ...
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None: ...
+    def _keep_clusters(self, clusters: Ints) -> None: ...
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         """Compute the consensus of labels in blocks; return the rule that labels a block."""

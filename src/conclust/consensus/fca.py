@@ -8,11 +8,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import ConceptGrowth
 from conclust._parameters import Parameters
 from conclust._progress import rounds, say, stage, tracked
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
@@ -127,11 +127,11 @@ class FCAConsensus(ConsensusClusterer):
            [ True, False,  True]])
     """
 
-    intents_: NDArray[np.bool_]
-    covered_: NDArray[np.bool_]
+    intents_: Bools
+    covered_: Bools
     threshold_: float
-    thresholds_: NDArray[np.float64]
-    scores_: NDArray[np.float64]
+    thresholds_: Floats
+    scores_: Floats
     n_iter_: int
 
     method = Method(
@@ -180,10 +180,10 @@ class FCAConsensus(ConsensusClusterer):
                 value,
             )
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         self.covered_ = spread(self.covered_, observed, False)
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         voters = _voters(ensemble)
         rows = voters.distinct_rows(noise="apart")
         if self.order == "size":
@@ -242,13 +242,13 @@ class FCAConsensus(ConsensusClusterer):
 class _Found:
     """A consensus: labels by first appearance, and the intent of each of its clusters."""
 
-    labels: NDArray[np.int64]
-    covered: NDArray[np.bool_]
-    intents: NDArray[np.bool_]
+    labels: Ints
+    covered: Bools
+    intents: Bools
     n_passes: int
 
 
-def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
+def _fit_of_pairs(labels: Ints, ensemble: Ensemble) -> float:
     """Return the covariance of c_ij / N_ij with "the same cluster" by the latter's deviation.
 
     Pairs of objects are weighted by N_ij, and four sums over the clusters of single partitions suffice. The value is 0 if
@@ -273,7 +273,7 @@ def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
     return (inside / observed_inside - together / observed) * math.sqrt(share / (1 - share))
 
 
-def _pairs(sizes: NDArray[np.int64]) -> float:
+def _pairs(sizes: Ints) -> float:
     """Return the number of pairs in sets of these sizes."""
     return float(np.sum(sizes * (sizes - 1.0))) / 2
 
@@ -304,7 +304,7 @@ def _lenient(threshold: float, ensemble: Ensemble) -> float:
     return threshold if ensemble.weights is None else threshold - 1e-9 * _total(ensemble)
 
 
-def _votes_on(rows: Ensemble) -> NDArray[np.float64]:
+def _votes_on(rows: Ensemble) -> Floats:
     """Return the weight of the partitions that observed each row."""
     present = rows.codes != missing_code(rows.codes.dtype)
     return np.asarray(present @ rows.partition_weights, dtype=np.float64)

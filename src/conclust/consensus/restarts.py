@@ -20,12 +20,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import side_by_side
+from conclust._types import Floats, Ints
 from conclust._warnings import warn
 
 ON_A_PART = 5_000
@@ -51,7 +51,7 @@ class Population(Protocol):
     def cells(self) -> int:
         """Number of values that one pass over the rows reads."""
 
-    def some(self: P, objects: NDArray[np.int64]) -> tuple[P, NDArray[np.int64]]:
+    def some(self: P, objects: Ints) -> tuple[P, Ints]:
         """Return the rows of some objects, and which of all rows they are."""
 
 
@@ -61,7 +61,7 @@ class Restarted(Protocol[Shown, T]):
     def begin(self, rows: Shown, start: int, seed: int) -> T:
         """Run one start on some rows until it converges."""
 
-    def finish(self, result: T, rows: Shown, chosen: NDArray[np.int64]) -> T:
+    def finish(self, result: T, rows: Shown, chosen: Ints) -> T:
         """Continue with all rows from the result on some rows."""
 
     def loss(self, result: T) -> float:
@@ -120,13 +120,13 @@ class Iterated:
 
     max_iter: int
     objective_: float
-    trace_: NDArray[np.float64]
+    trace_: Floats
     n_iter_: int
     converged_: bool
 
     def _keep_course(
         self,
-        trace: Sequence[float] | NDArray[np.float64],
+        trace: Sequence[float] | Floats,
         converged: bool,
         what: str = "iterations",
         n_iter: int | None = None,

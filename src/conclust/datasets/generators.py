@@ -68,10 +68,7 @@ def rings(
 
 
 def half_rings(
-    sizes: Sequence[int] = (100, 300),
-    *,
-    noise: float = 0.25,
-    random_state: RandomStateLike = None,
+    sizes: Sequence[int] = (100, 300), *, noise: float = 0.25, random_state: RandomStateLike = None
 ) -> Dataset:
     """Make two interlocking half rings.
 

@@ -9,12 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import LabelView
+from conclust._types import Floats, Ints
 
 
 def label_view(
     codes: NDArray[Any],
-    offsets: NDArray[np.int64] | None = None,
-    weights: NDArray[np.float64] | None = None,
+    offsets: Ints | None = None,
+    weights: Floats | None = None,
     soft: sp.csr_array | None = None,
     *,
     complete: bool = False,

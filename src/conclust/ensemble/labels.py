@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from conclust._arrays.containers import refuse_communities, refuse_container
 from conclust._kernels import Relabeller, continues_canonical, count_reserved
+from conclust._types import Ints
 from conclust._validation import shown
 from conclust.ensemble.label_view import label_view
 from conclust.exceptions import InputError
@@ -45,9 +46,9 @@ class CodedLabels:
     """A label matrix as codes, with the user's names of the clusters kept apart."""
 
     codes: NDArray[Any]
-    cluster_counts: NDArray[np.int64]
-    n_missing: NDArray[np.int64]
-    n_noise: NDArray[np.int64]
+    cluster_counts: Ints
+    n_missing: Ints
+    n_noise: Ints
     names: Names
 
 
@@ -61,7 +62,7 @@ def noise_code(dtype: Any) -> int:
     return int(np.iinfo(dtype).max) - 1
 
 
-def indicator_of(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_array:
+def indicator_of(codes: NDArray[Any], offsets: Ints) -> sp.csr_array:
     """Return the indicator (n, T) of the clusters that objects are in, from their codes (n, N)."""
     labelled = codes < noise_code(codes.dtype)
     columns = (codes + offsets[:-1])[labelled]
@@ -71,19 +72,13 @@ def indicator_of(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_arra
     )
 
 
-def over_clusters(
-    values: NDArray[Any], offsets: NDArray[np.int64], *, axis: int = 0
-) -> NDArray[Any]:
+def over_clusters(values: NDArray[Any], offsets: Ints, *, axis: int = 0) -> NDArray[Any]:
     """Repeat each partition's value for its clusters: an axis of N partitions becomes one of T clusters."""
     return np.repeat(values, np.diff(offsets), axis=axis)
 
 
 def over_partitions(
-    values: NDArray[Any],
-    offsets: NDArray[np.int64],
-    reduce: np.ufunc = np.add,
-    *,
-    axis: int = 0,
+    values: NDArray[Any], offsets: Ints, reduce: np.ufunc = np.add, *, axis: int = 0
 ) -> NDArray[Any]:
     """Reduce values of clusters, along an axis of T clusters, to one value per partition.
 
@@ -118,7 +113,7 @@ def recoded(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
     return wide
 
 
-def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
+def canonical_labels(labels: NDArray[Any]) -> Ints:
     """Renumber one label vector 0, 1, ... by first appearance; negative labels stay.
 
     Examples
@@ -152,7 +147,7 @@ def _is_canonical(labels: NDArray[Any]) -> bool:
     return bool(highest[0] <= 0 and (highest[1:] - highest[:-1]).max(initial=0) <= 1)
 
 
-def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]:
+def first_appearance(labels: NDArray[Any], n_clusters: int) -> Ints:
     """Return the first object of each cluster 0 .. n_clusters - 1; the number of objects if none."""
     n = len(labels)
     first = np.full(n_clusters - min(int(labels.min()), 0), n, dtype=np.int64)
@@ -197,7 +192,7 @@ def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2)
     return CodedLabels(codes, counts, n_missing, n_noise, names)
 
 
-def reserved_counts(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def reserved_counts(codes: NDArray[Any]) -> tuple[Ints, Ints]:
     """Count the missing labels and the noise of each partition."""
     n_missing = np.zeros(codes.shape[1], dtype=np.int64)
     n_noise = np.zeros(codes.shape[1], dtype=np.int64)
@@ -262,9 +257,7 @@ def _as_number(position: int, name: Any) -> int:
     return -3 - position
 
 
-def _translate(
-    matrix: NDArray[np.int64], values: list[list[Any]], names: Names
-) -> NDArray[np.int64]:
+def _translate(matrix: Ints, values: list[list[Any]], names: Names) -> Ints:
     translated = np.empty_like(matrix)
     for u, cluster_names in enumerate(names):
         code_of = {name: k for k, name in enumerate(cluster_names)}
@@ -390,7 +383,7 @@ def _frame_column(frame: Any, u: int) -> NDArray[Any] | _Coded:
 
 def _number_objects(
     columns: Sequence[NDArray[Any] | _Coded], n: int, missing: Missing
-) -> tuple[NDArray[np.int64], list[list[Any]]]:
+) -> tuple[Ints, list[list[Any]]]:
     matrix = np.empty((n, len(columns)), dtype=np.int64)
     names: list[list[Any]] = []
     for u, column in enumerate(columns):
@@ -500,9 +493,7 @@ def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
         )
 
 
-def _use_as_is(
-    matrix: NDArray[Any], missing: Missing
-) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+def _use_as_is(matrix: NDArray[Any], missing: Missing) -> tuple[NDArray[np.uint8] | None, Ints]:
     """Return the matrix as codes without a copy, and the clusters of each column; None if that is impossible."""
     clusters_met = np.zeros(matrix.shape[1], dtype=np.uint8)
     is_signed = matrix.dtype == np.int8 and missing == "unobserved"  # -1 and -2 are then the codes
@@ -537,7 +528,7 @@ def _integer_blocks(matrix: NDArray[Any], missing: Missing) -> Iterator[tuple[in
         yield start, np.ascontiguousarray(block)
 
 
-def _whole_numbers(block: NDArray[Any], start: int) -> NDArray[np.int64]:
+def _whole_numbers(block: NDArray[Any], start: int) -> Ints:
     missing = np.isnan(block)
     filled = np.where(missing, float(MISSING), block)
     with np.errstate(invalid="ignore", over="ignore"):  # 2^63 is infinite in half precision

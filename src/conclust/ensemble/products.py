@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import LabelView, contingency_gram
 from conclust._threads import thread_count
+from conclust._types import Ints
 from conclust.exceptions import DenseLimitError
 
 # Maximum total number of clusters for which B'B is first counted into a dense matrix.
@@ -21,7 +22,7 @@ _WORTH_THREADS = 1_000_000
 _ROWS = 256
 
 
-def gram_entries(codes: NDArray[Any], offsets: NDArray[np.int64], soft: sp.csr_array | None) -> int:
+def gram_entries(codes: NDArray[Any], offsets: Ints, soft: sp.csr_array | None) -> int:
     """Return the maximum number of non-zero entries of B'B."""
     n, m = codes.shape
     total = int(offsets[-1])

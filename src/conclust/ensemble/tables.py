@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import identifiers
+from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
 from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import InputError
@@ -241,9 +242,7 @@ def _places(
     return places
 
 
-def _check_once(
-    cells: NDArray[np.int64], values: NDArray[Any], names: tuple[list[Any], list[Any]]
-) -> None:
+def _check_once(cells: Ints, values: NDArray[Any], names: tuple[list[Any], list[Any]]) -> None:
     """Refuse two different clusters for an object in a partition."""
     order = np.argsort(cells, kind="stable")
     again = np.flatnonzero(np.diff(cells[order]) == 0)
@@ -257,9 +256,7 @@ def _check_once(
 
 
 def _matrix(
-    cells: list[tuple[NDArray[np.int64], Any, NDArray[Any]]],
-    shape: tuple[int, int],
-    missing: Missing,
+    cells: list[tuple[Ints, Any, NDArray[Any]]], shape: tuple[int, int], missing: Missing
 ) -> NDArray[Any]:
     """Return the labels of all cells, as numbers if all are, or else as objects; absent cells are missing."""
     if all(values.dtype.kind == "i" for _, _, values in cells):

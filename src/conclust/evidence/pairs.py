@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust import _kernels
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence.dense import frequencies, unsigned, weighted_indicator
@@ -94,7 +95,7 @@ class SparseEvidence:
         If the arrays are not of this form.
     """
 
-    indptr: NDArray[np.int64]
+    indptr: Ints
     indices: NDArray[np.int32]
     counts: NDArray[Any]
     copresence: NDArray[Any]
@@ -106,7 +107,7 @@ class SparseEvidence:
     @classmethod
     def _of(
         cls,
-        indptr: NDArray[np.int64],
+        indptr: Ints,
         indices: NDArray[np.int32],
         counts: NDArray[Any],
         copresence: NDArray[Any],
@@ -121,7 +122,7 @@ class SparseEvidence:
             object.__setattr__(evidence, name, part)
         return evidence
 
-    def of_objects(self, objects: NDArray[np.bool_]) -> SparseEvidence:
+    def of_objects(self, objects: Bools) -> SparseEvidence:
         """Return the evidence of some objects, renumbered, without pairs of other objects."""
         number = np.cumsum(objects) - 1
         return SparseEvidence._of(
@@ -147,12 +148,12 @@ class SparseEvidence:
         return False
 
     @property
-    def pattern(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def pattern(self) -> tuple[Ints, NDArray[np.int32]]:
         """Start of the row of each object, and its partners."""
         return self.indptr, self.indices
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Number of entries in the row of each object."""
         return np.diff(self.indptr)
 
@@ -251,11 +252,7 @@ def sample_pairs(
 
 
 def evidence_of_pattern(
-    ensemble: Ensemble,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    *,
-    n_jobs: int | None,
+    ensemble: Ensemble, indptr: Ints, indices: NDArray[np.int32], *, n_jobs: int | None
 ) -> SparseEvidence:
     """Count the evidence of a symmetric pattern of pairs; those with N_ij = 0 are left out."""
     c, N = _sums(ensemble, len(indices))
@@ -293,7 +290,7 @@ def _objects(index: ArrayLike, name: str, n: int) -> NDArray[Any]:
     return np.ascontiguousarray(objects, dtype=np.int64)
 
 
-def _soft_counts(ensemble: Ensemble, i: NDArray[Any], j: NDArray[Any]) -> NDArray[np.float64]:
+def _soft_counts(ensemble: Ensemble, i: NDArray[Any], j: NDArray[Any]) -> Floats:
     scaled = weighted_indicator(ensemble)
     c = np.empty(len(i))
     for begin in range(0, len(i), _SOFT_PAIRS):

@@ -13,12 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
-from conclust._sklearn import (
-    ConvergenceWarning,
-    check_is_fitted,
-    record_features,
-    validate_data,
-)
+from conclust._sklearn import ConvergenceWarning, check_is_fitted, record_features, validate_data
+from conclust._types import Floats
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError
 from conclust.generation.cache import (
@@ -33,11 +29,7 @@ from conclust.generation.kinds.neighbour_options import read_graph
 from conclust.generation.kinds.registry import is_named, settings_for
 from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
 from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
-from conclust.generation.labelling.sampled import (
-    Shares,
-    in_order_of_appearance,
-    label_all,
-)
+from conclust.generation.labelling.sampled import Shares, in_order_of_appearance, label_all
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.plan import Plan, check_method, check_numbers, fitted_on, make_plan
 from conclust.generation.points import read_points
@@ -543,11 +535,7 @@ class EnsembleGenerator(StoredGenerator):
             warn_of_fewer(plan.tasks, self.members_)
 
     def _make_from_samples(
-        self,
-        rows: Rows,
-        fit_on: int,
-        wanted: list[NDArray[Any]] | None,
-        settings: Any,
+        self, rows: Rows, fit_on: int, wanted: list[NDArray[Any]] | None, settings: Any
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
         self._keep_scaling(block for _, block in rows.blocks())
@@ -567,7 +555,7 @@ class EnsembleGenerator(StoredGenerator):
         self._dtype = type_for(members.values(), rows.n) if plan.measured else plan.label_type
         self._seen, self._seen_digest = {}, None
 
-        def label(some_members: Sequence[Member], block: NDArray[np.float64]) -> NDArray[Any]:
+        def label(some_members: Sequence[Member], block: Floats) -> NDArray[Any]:
             labelling = Labelling.of(some_members, rows.d, np.int32)
             return labelling.label(scaled(block, self.scaler_), self.n_jobs)
 
@@ -580,7 +568,7 @@ class EnsembleGenerator(StoredGenerator):
         if self.n_clusters is not None and is_named(self.method):
             warn_of_fewer(plan.tasks, self.members_)
 
-    def _keep_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
+    def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
         if not watched():  # named by the shell
             say(self.scale_reason_)
@@ -588,7 +576,7 @@ class EnsembleGenerator(StoredGenerator):
     def _run(
         self,
         plan: Plan,
-        points: NDArray[np.float64] | Shares,
+        points: Floats | Shares,
         keep: Callable[[Task, Sequence[Labelled]], None],
         cache: MemberCache | None,
     ) -> None:
@@ -613,7 +601,7 @@ class EnsembleGenerator(StoredGenerator):
         some = self.members_ if members is None else [self.members_[u] for u in members]
         return Labelling.of(some, self.n_features_in_, self._dtype, self.scaler_)
 
-    def _refuse_others(self, raw: NDArray[np.float64] | None) -> None:
+    def _refuse_others(self, raw: Floats | None) -> None:
         """Refuse points that some members cannot label: any except those of ``fit``."""
         if not self._seen or (raw is not None and points_digest(raw) == self._seen_digest):
             return

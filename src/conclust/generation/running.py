@@ -9,12 +9,11 @@ from functools import cache as once
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._progress import say
 from conclust._sklearn import ConvergenceWarning
+from conclust._types import Floats
 from conclust._warnings import warn
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.crew import Crew, Prefer
@@ -33,12 +32,12 @@ from conclust.generation.members import (
 
 Keep = Callable[[Task, Sequence[Labelled]], None]
 # Numbers of some tasks, each with the points that it is fitted to; few enough to fit into memory together.
-Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, NDArray[np.float64]]]]]
+Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, Floats]]]]
 
 
 def run_tasks(
     tasks: Sequence[Task],
-    points: NDArray[np.float64] | Portions,
+    points: Floats | Portions,
     keep: Keep,
     *,
     cache: MemberCache | None,
@@ -105,10 +104,7 @@ def _with_threads(task: Task, threads: int) -> Task:
 
 
 def _calls(
-    tasks: Sequence[Task],
-    points: NDArray[np.float64] | Portions,
-    cache: MemberCache | None,
-    wait: bool,
+    tasks: Sequence[Task], points: Floats | Portions, cache: MemberCache | None, wait: bool
 ) -> Iterator[tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]]:
     """Return the call and its arguments: all at once on the complete data, or in portions."""
     if not callable(points):
@@ -120,13 +116,13 @@ def _calls(
 
 
 def _run_task(
-    points: NDArray[np.float64] | None,
+    points: Floats | None,
     cache: MemberCache | None,
     wait: bool,
     stopped: Callable[[], bool],
     i: int,
     task: Task,
-    sample: NDArray[np.float64] | None = None,
+    sample: Floats | None = None,
 ) -> tuple[int, list[Labelled] | None, CacheReport]:
     """Return the task's members, or None if another process is computing one of them.
 
@@ -168,9 +164,7 @@ def _run_task(
     return i, computed, report
 
 
-def _compute(
-    task: Task, points: NDArray[np.float64] | None, sample: NDArray[np.float64] | None
-) -> list[Labelled]:
+def _compute(task: Task, points: Floats | None, sample: Floats | None) -> list[Labelled]:
     rows = None
     if sample is not None:
         drawn, n = of_features(sample, task.n_features, task.seed), len(sample)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, clone
+from conclust._types import Floats
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
@@ -89,7 +90,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
 
     ensemble_: Ensemble
     views_: list[tuple[str, ...]]
-    weights_: NDArray[np.float64]
+    weights_: Floats
     generators_: dict[tuple[str, ...], EnsembleGenerator]
 
     parameters: ClassVar[Parameters] = {"union_share": Range(at_most=1)}
@@ -189,7 +190,7 @@ def _evenly(count: int, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], in
     return {key: each + (i < more) for i, key in enumerate(keys)}
 
 
-def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, NDArray[np.float64]]:
+def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
     """Return the views by name."""
     if columns is not None:
         if isinstance(X, Mapping) or not hasattr(X, "shape"):
@@ -228,7 +229,7 @@ def _are_names(of: Any) -> bool:
     return not isinstance(of, slice) and any(isinstance(each, str) for each in of)
 
 
-def _union(views: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _union(views: list[Floats]) -> Floats:
     """Return the columns of several views, centred, each view with the total variance 1."""
     parts = []
     for view in views:
@@ -238,12 +239,12 @@ def _union(views: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.hstack(parts)
 
 
-def _certainty(labels: NDArray[Any]) -> NDArray[np.float64]:
+def _certainty(labels: NDArray[Any]) -> Floats:
     """Return the mean certainty of the clusters of each member among all, by their sizes; 1 for one member."""
     members = Ensemble(labels)
     if members.n_partitions == 1:
         return np.ones(1)
     sizes = members.cluster_sizes
     certain = over_partitions(cluster_certainty(members) * sizes, members.offsets)
-    certainty: NDArray[np.float64] = certain / over_partitions(sizes.astype(float), members.offsets)
+    certainty: Floats = certain / over_partitions(sizes.astype(float), members.offsets)
     return certainty

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._parameters import Parameters, Range, check_parameters
@@ -15,6 +14,7 @@ from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds, spawn_sequences
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted
 from conclust._threads import side_by_side, thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels
@@ -140,7 +140,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         "min_weight": Range(at_most=1),
         "resolution": Range(above=0),
     }
-    labels_: NDArray[np.int64]
+    labels_: Ints
     n_clusters_: int
     nodes_: Any
     ensemble_: Ensemble
@@ -315,9 +315,9 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
 
 
-def _shares(network: Network, evidence: SparseEvidence) -> NDArray[np.float64]:
+def _shares(network: Network, evidence: SparseEvidence) -> Floats:
     """Return the share of each tie of the network; 0 where no run observed both of its ends."""
-    share_of_tie: NDArray[np.float64] = evidence.counts / evidence.copresence.astype(np.float64)
+    share_of_tie: Floats = evidence.counts / evidence.copresence.astype(np.float64)
     if len(share_of_tie) == len(network.ends):
         return share_of_tie
     shares = np.zeros(len(network.ends))

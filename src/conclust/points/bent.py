@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from conclust._types import Bools, Ints
 from conclust.borders import valley_ratios
 from conclust.points.paths import Part, PathsOfPoints, contact_ratio, evenly_spread
 
@@ -41,11 +41,9 @@ class BentBorders:
     """
 
     paths: PathsOfPoints
-    pieces: NDArray[np.int64]
+    pieces: Ints
 
-    def without_valley(
-        self, labels: NDArray[np.int64], pairs: NDArray[np.int64], most: float
-    ) -> NDArray[np.bool_]:
+    def without_valley(self, labels: Ints, pairs: Ints, most: float) -> Bools:
         """Mark the borders that are bent and have no valley along the graph.
 
         Parameters
@@ -95,7 +93,7 @@ class BentBorders:
 class _Pair:
     """Two clusters that touch, `first` and the remaining points of a part."""
 
-    def __init__(self, part: Part, first: NDArray[np.bool_]) -> None:
+    def __init__(self, part: Part, first: Bools) -> None:
         self._part = part
         self._sides = (first, ~first)
         to_other = np.zeros(len(first))
@@ -118,7 +116,7 @@ class _Pair:
         if width == 0:
             return 1.0
 
-        def count(side: NDArray[np.bool_], start: float, end: float) -> float:
+        def count(side: Bools, start: float, end: float) -> float:
             return float(masses[side & (to_other >= start) & (to_other < end)].sum())
 
         valley = sum(count(side, 0.0, width) for side in self._sides)
@@ -140,7 +138,7 @@ class _Pair:
         return bool(np.isfinite(across) and across >= _BENT * within)
 
 
-def joined(labels: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def joined(labels: Ints, pairs: Ints) -> Ints:
     """Return the clusters after the two of each pair are joined, numbered from 0."""
     n_clusters = int(labels.max()) + 1
     ties = sp.coo_array((np.ones(len(pairs)), pairs.T), shape=(n_clusters, n_clusters))

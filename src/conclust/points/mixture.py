@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.generation.members import KMeansRecipe
 
 # Shapes of covariance: a common sphere, a common ellipsoid, or one ellipsoid per component.
@@ -56,18 +56,16 @@ class Mixture:
     """
 
     shape: Shape
-    weights: NDArray[np.float64]
-    means: NDArray[np.float64]
-    covariances: NDArray[np.float64]
+    weights: Floats
+    means: Floats
+    covariances: Floats
     log_likelihood: float
     bic: float
 
     def __len__(self) -> int:
         return len(self.weights)
 
-    def discriminants(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def discriminants(self) -> tuple[Floats, Floats, Floats]:
         """Return the centres, whitenings and offsets that place points.
 
         The most probable component has the smallest ``|x @ whitening - centre|^2 + offset``. The whitenings have the shape (n_components, n_features, n_features), or (n_features, n_features) if all
@@ -81,7 +79,7 @@ class Mixture:
             return self.means @ whitenings[0], whitenings[0], offsets
         return np.einsum("kd,kde->ke", self.means, whitenings), whitenings, offsets
 
-    def labels(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+    def labels(self, points: Floats) -> Ints:
         """Return the most probable component of each point, of shape (n_samples,)."""
         shift = points.mean(axis=0)
         with one_library_thread():
@@ -99,11 +97,7 @@ def n_parameters(shape: Shape, n_components: int, n_features: int) -> int:
 
 
 def fit_mixture(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    n_components: int,
-    shape: Shape,
-    tolerance: float = 1e-5,
+    points: Floats, labels: Ints, n_components: int, shape: Shape, tolerance: float = 1e-5
 ) -> Mixture | None:
     """Fit a mixture by expectation-maximisation, from a partition.
 
@@ -155,9 +149,7 @@ def fit_mixture(
     return Mixture(shape, weights, means + shift, covariances, log_likelihood, float(bic))
 
 
-def best_mixture(
-    points: NDArray[np.float64], starts: Iterable[NDArray[np.int64]], n_components: int
-) -> Mixture | None:
+def best_mixture(points: Floats, starts: Iterable[Ints], n_components: int) -> Mixture | None:
     """Return the mixture with the lowest BIC over the shapes and the starts; None if none can be fitted."""
     with one_library_thread():
         fitted = [
@@ -168,7 +160,7 @@ def best_mixture(
     return min((each for each in fitted if each is not None), key=lambda m: m.bic, default=None)
 
 
-def misfit(points: NDArray[np.float64], mixture: Mixture) -> float:
+def misfit(points: Floats, mixture: Mixture) -> float:
     """Return how badly a mixture fits: the largest Kolmogorov-Smirnov statistic over projections, times sqrt(n).
 
     The directions are the axes of the points, their principal axes, those that separate neighbouring components,
@@ -201,7 +193,7 @@ def misfit(points: NDArray[np.float64], mixture: Mixture) -> float:
     return float(largest * np.sqrt(n))
 
 
-def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> NDArray[np.int64]:
+def kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:
     """Return the clusters of the best of five runs of k-means."""
     rng = np.random.default_rng(seed)
     best, least = np.zeros(len(points), dtype=np.int64), np.inf
@@ -219,12 +211,8 @@ def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> ND
 
 
 def _covariances(
-    centred: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    means: NDArray[np.float64],
-    second: NDArray[np.float64],
-    shape: Shape,
-) -> NDArray[np.float64]:
+    centred: Floats, shares: Floats, means: Floats, second: Floats, shape: Shape
+) -> Floats:
     n, d = centred.shape
     counts = shares.sum(axis=0)
     pooled = second - (means * (counts / n)[:, np.newaxis]).T @ means
@@ -246,18 +234,13 @@ def _covariances(
     return np.asarray(covariances + ridge * identity)
 
 
-def _whitening(covariance: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def _whitening(covariance: Floats) -> tuple[Floats, float]:
     """Return W with W W' the inverse of the covariance, and the logarithm of its determinant."""
     root = np.linalg.cholesky(covariance)
     return np.linalg.inv(root).T, 2.0 * float(np.log(np.diag(root)).sum())
 
 
-def _log_densities(
-    points: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    means: NDArray[np.float64],
-    covariances: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _log_densities(points: Floats, weights: Floats, means: Floats, covariances: Floats) -> Floats:
     """Return the logarithm of each weighted density at each point, of shape (n_samples, n_components)."""
     d = points.shape[1]
     logs = np.empty((len(points), len(means)))
@@ -277,7 +260,7 @@ def _log_densities(
     return logs
 
 
-def _directions(points: NDArray[np.float64], mixture: Mixture) -> list[NDArray[np.float64]]:
+def _directions(points: Floats, mixture: Mixture) -> list[Floats]:
     d = points.shape[1]
     directions = list(np.eye(d)[:_MAX_AXES])
     if d == 1:
@@ -299,12 +282,7 @@ def _directions(points: NDArray[np.float64], mixture: Mixture) -> list[NDArray[n
     return directions
 
 
-def number_of_components(
-    points: NDArray[np.float64],
-    fewest: int,
-    most: int,
-    seed: int,
-) -> int | None:
+def number_of_components(points: Floats, fewest: int, most: int, seed: int) -> int | None:
     """Return the number of components of one shape whose mixture explains the points, or None.
 
     Mixtures of `fewest` components and more are fitted, from k-means. The number is that

@@ -8,9 +8,9 @@ from math import isqrt, log
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.borders import leading_components
 from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees
 from conclust.generation.labelling.labelling import scaled_points
@@ -69,11 +69,11 @@ class BorderDecision:
     depths: tuple[float, ...] = ()
     by_points: bool = True
     alternatives: tuple[int, ...] = ()
-    labels: NDArray[np.int64] | None = None
+    labels: Ints | None = None
 
 
 def number_by_borders(
-    X: NDArray[np.float64],
+    X: Floats,
     trees: GrownTrees,
     seed: int,
     *,
@@ -127,7 +127,7 @@ def number_by_borders(
         return _by_separation(X, trees, seed, min_clusters, most)
     points, graph = _points_and_graph(X, seed, n_jobs)
 
-    def borders_of(labels: NDArray[np.int64]) -> Borders:
+    def borders_of(labels: Ints) -> Borders:
         return find_borders(points, labels, graph, seed, n_jobs)
 
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
@@ -147,13 +147,8 @@ def number_by_borders(
 
 
 def cut_by_islands(
-    X: NDArray[np.float64],
-    trees: GrownTrees,
-    n_clusters: int,
-    seed: int,
-    *,
-    n_jobs: int | None = None,
-) -> NDArray[np.int64] | None:
+    X: Floats, trees: GrownTrees, n_clusters: int, seed: int, *, n_jobs: int | None = None
+) -> Ints | None:
     """Cut the tree into a given number of clusters without joining islands while others are split.
 
     Parameters
@@ -190,9 +185,7 @@ def _number_of_pieces(n: int) -> int:
     return max(3, min(isqrt(n), n // _OBJECTS_A_PIECE, _MAX_PIECES))
 
 
-def _points_and_graph(
-    X: NDArray[np.float64], seed: int, n_jobs: int | None
-) -> tuple[NDArray[np.float64], NeighbourGraph]:
+def _points_and_graph(X: Floats, seed: int, n_jobs: int | None) -> tuple[Floats, NeighbourGraph]:
     """Return the points in which borders are counted, and the graph of their nearest neighbours."""
     points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
     return points, neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
@@ -235,9 +228,7 @@ def _by_pieces(
     return decision if labels is cuts[number] else replace(decision, labels=labels)
 
 
-def _joined_where_bent(
-    pieces: Borders, bent: BentBorders, labels: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _joined_where_bent(pieces: Borders, bent: BentBorders, labels: Ints) -> Ints:
     """Join the clusters of a partition between which there is a valley only along the straight axis."""
     while True:
         pairs, ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))
@@ -249,7 +240,7 @@ def _joined_where_bent(
 
 
 def _by_whole_clusters(
-    borders_of: Callable[[NDArray[np.int64]], Borders],
+    borders_of: Callable[[Ints], Borders],
     bent: BentBorders,
     trees: GrownTrees,
     least: int,
@@ -258,7 +249,7 @@ def _by_whole_clusters(
     """Accept the number with the longest lifetime whose clusters are all separated by valleys."""
     longest = sorted(range(2, trees.n_numbers + 1), key=lambda K: (-trees.lifetime(K), K))
     candidates = dict.fromkeys([trees.n_clusters_shown, *longest[:_LIFETIMES_TRIED]])
-    accepted: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+    accepted: dict[int, tuple[Ints, Floats]] = {}
     some_valley = False
     for K in candidates:
         if max(2, least) <= K <= min(most, trees.n_objects // 5):
@@ -295,7 +286,7 @@ def _by_whole_clusters(
 
 
 def _by_separation(
-    X: NDArray[np.float64], trees: GrownTrees, seed: int, least: int, most: int
+    X: Floats, trees: GrownTrees, seed: int, least: int, most: int
 ) -> BorderDecision:
     """Choose the number of clusters that are farther apart than the parts of a single cloud."""
     # Loaded here, because few sets are that small.
@@ -337,9 +328,7 @@ def _by_separation(
     return BorderDecision(number, reason)
 
 
-def _by_components(
-    number: int, decision: BorderDecision, ratios: NDArray[np.float64]
-) -> BorderDecision:
+def _by_components(number: int, decision: BorderDecision, ratios: Floats) -> BorderDecision:
     """Return the decision for the number of components of a mixture that explains the points."""
     fewer = decision.n_clusters
     reason = (
@@ -362,7 +351,7 @@ def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDe
 
 def _explained(
     number: int,
-    ratios: NDArray[np.float64],
+    ratios: Floats,
     others: list[int],
     next_best: list[int],
     *,
@@ -398,7 +387,7 @@ def _clusters(number: int) -> str:
     return f"{number} cluster{'s' * (number != 1)}"
 
 
-def spread_rounded_columns(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def spread_rounded_columns(X: Floats, rng: np.random.Generator) -> Floats:
     """Add uniform noise of the width of the grid to columns with few distinct values.
 
     A column of whole numbers from 1 to 10 has gaps between its values that are not valleys between clusters.

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust import plotting
+from conclust._types import Floats, Ints
 from conclust.confidence import ConsensusTree, ObjectConfidence
 from conclust.exceptions import MissingExtraError
 from conclust.plotting.canvas.figures import apart_from_pyplot
@@ -152,7 +152,7 @@ class Gallery:
     def of_objects(self, reported: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the confidence of objects."""
         held = np.flatnonzero(reported.labels >= 0)
-        membership: NDArray[np.float64] = sure.membership[held]
+        membership: Floats = sure.membership[held]
         names = _names(reported, sure.membership.shape[1])
         return _block(
             [
@@ -188,7 +188,7 @@ class Gallery:
             [self._one("supported_tree", lambda: plotting.consensus_tree(tree), wide=True)]
         )
 
-    def of_ways(self, reported: Reported, assignments: NDArray[np.int64]) -> dict[str, Any]:
+    def of_ways(self, reported: Reported, assignments: Ints) -> dict[str, Any]:
         """Return a picture of each way in which the clusterings disagree."""
         judged = reported.judged
         assert judged is not None

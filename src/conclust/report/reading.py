@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import refuse_container
 from conclust._files.versions import versions
 from conclust._sklearn import check_is_fitted
+from conclust._types import Floats
 from conclust._validation import shown
 from conclust.confidence import (
     BorderTests,
@@ -257,7 +258,7 @@ def _numbered(tests: BorderTests) -> dict[str, NDArray[Any]]:
     return replace(tests, names=tuple(range(tests.n_clusters))).table
 
 
-def _scaled(points: NDArray[np.float64], reported: Reported, result: Any) -> NDArray[np.float64]:
+def _scaled(points: Floats, reported: Reported, result: Any) -> Floats:
     """Return the points as they were clustered: in the scale of the generator or of the selection."""
     scaler = getattr(getattr(result, "generator_", None), "scaler_", None)
     if scaler is not None:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._files.storage import atomic_write
 from conclust._threads import one_library_thread
+from conclust._types import Ints
 from conclust._validation import check_bool, check_int
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble
@@ -242,9 +243,7 @@ def is_annotated(result: Any) -> bool:
     return all(hasattr(result, part) for part in ("obs", "obsm", "uns"))
 
 
-def read_annotated(
-    adata: Any, key: str | None
-) -> tuple[NDArray[np.int64], Ensemble, Sequence[str]]:
+def read_annotated(adata: Any, key: str | None) -> tuple[Ints, Ensemble, Sequence[str]]:
     """Return labels, ensemble and names of the cells of a consensus that ``sc.tl.consensus`` has written.
 
     Raises

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conclust._files.spreadsheets import guard_text, unguarded
 from conclust._files.storage import json_numbers
+from conclust._types import Ints
 from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
 from conclust.results.writing import write_numbers
 
@@ -45,9 +46,7 @@ class Features:
     categories: ClusterCategories | None = None
 
 
-def write_features(
-    path: Path, features: Features, filled: NDArray[np.int64], *, raw: bool = False
-) -> None:
+def write_features(path: Path, features: Features, filled: Ints, *, raw: bool = False) -> None:
     """Write the difference between each cluster and the other objects, for each feature or category.
 
     Parameters
@@ -75,7 +74,7 @@ def _rows(
     names: Sequence[str],
     categories: Sequence[str],
     found: ClusterFeatures,
-    filled: NDArray[np.int64],
+    filled: Ints,
     *,
     raw: bool,
 ) -> dict[str, NDArray[Any]]:

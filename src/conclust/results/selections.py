@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._files.storage import json_numbers
+from conclust._types import Floats, Ints
 from conclust.selection import Selection
 from conclust.selection.record import SelectionRecord, facts_of
 
@@ -30,11 +30,11 @@ class StoredSelection(SelectionRecord):
         Number of borders that were tested, and of those that hold.
     """
 
-    distribution: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    distribution: dict[int, tuple[Floats, Floats]]
     n_borders: int = 0
     n_held: int = 0
 
-    def cdf(self, n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def cdf(self, n_clusters: int) -> tuple[Floats, Floats]:
         """Return the distribution function of one number of clusters."""
         return self.distribution[n_clusters]
 
@@ -52,9 +52,7 @@ def selection_record(found: Selection) -> dict[str, Any]:
     }
 
 
-def read_selection(
-    entries: dict[str, Any], labels: Mapping[int, NDArray[np.int64]]
-) -> StoredSelection | None:
+def read_selection(entries: dict[str, Any], labels: Mapping[int, Ints]) -> StoredSelection | None:
     """Undo `selection_record`; None if its parts do not fit each other.
 
     Parameters
@@ -85,14 +83,12 @@ def read_selection(
     )
 
 
-def _floats(values: Any) -> NDArray[np.float64]:
+def _floats(values: Any) -> Floats:
     """Return numbers of JSON as an array; null is NaN."""
     return np.array(values, dtype=np.float64)
 
 
-def _steps(
-    values: NDArray[np.float64], heights: NDArray[np.float64]
-) -> dict[str, list[float | None]]:
+def _steps(values: Floats, heights: Floats) -> dict[str, list[float | None]]:
     """Return a distribution function; if it has very many steps, some of them including the last."""
     n = len(values)
     steps = np.arange(n) if n <= _STEPS else np.linspace(0, n - 1, _STEPS).round().astype(int)

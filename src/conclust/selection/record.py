@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from conclust._files.storage import json_numbers
+from conclust._types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +27,10 @@ class SelectionRecord:
     reason: str
     alternatives: tuple[int, ...]
     doubts: tuple[str, ...]
-    k: NDArray[np.int64]
-    table: dict[str, NDArray[np.float64]] = field(repr=False)
-    null: NDArray[np.float64] = field(repr=False)
-    labels: dict[int, NDArray[np.int64]] = field(repr=False)
+    k: Ints
+    table: dict[str, Floats] = field(repr=False)
+    null: Floats = field(repr=False)
+    labels: dict[int, Ints] = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
     p_value_clouds: float = float("nan")
 

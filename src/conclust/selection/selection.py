@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust._validation import check_bool, refuse
 from conclust.confidence import BorderTests
 from conclust.ensemble import Ensemble
@@ -64,13 +64,13 @@ class Selection(SelectionRecord):
     """
 
     ensembles: dict[int, Ensemble] = field(repr=False)
-    trees: dict[int, NDArray[np.float64]] = field(repr=False)
-    leaves: dict[int, NDArray[np.int64]] = field(repr=False)
+    trees: dict[int, Floats] = field(repr=False)
+    leaves: dict[int, Ints] = field(repr=False)
     pairs: dict[int, PairCounts] = field(repr=False)
     borders: BorderTests | None = field(repr=False, default=None)
 
     @property
-    def labels_(self) -> NDArray[np.int64]:
+    def labels_(self) -> Ints:
         """The consensus for the chosen number; all 0 for one cluster."""
         if self.n_clusters in self.labels:
             return self.labels[self.n_clusters]
@@ -89,9 +89,7 @@ class Selection(SelectionRecord):
             return 0
         return int((self.borders.adjusted <= self.settings["alpha"]).sum()) // 2
 
-    def consensus_matrix(
-        self, n_clusters: int, *, max_dense: int | None = 20_000
-    ) -> NDArray[np.float64]:
+    def consensus_matrix(self, n_clusters: int, *, max_dense: int | None = 20_000) -> Floats:
         """Return the share of resamples that put two objects together, among those that drew both.
 
         Parameters
@@ -123,7 +121,7 @@ class Selection(SelectionRecord):
             )
         return coassociation(ensemble, normalize=True, max_dense=None)
 
-    def cdf(self, n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def cdf(self, n_clusters: int) -> tuple[Floats, Floats]:
         """Return the distribution function of the consensus matrix over pairs of objects.
 
         Parameters
@@ -145,9 +143,7 @@ class Selection(SelectionRecord):
         """
         return self.pairs[self._tried(n_clusters)].cdf()
 
-    def pac(
-        self, window: tuple[float, float] = (0.1, 0.9), *, strict: bool = False
-    ) -> NDArray[np.float64]:
+    def pac(self, window: tuple[float, float] = (0.1, 0.9), *, strict: bool = False) -> Floats:
         """Return the share of ambiguous pairs for each number tried, for any window.
 
         Parameters

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.storage import Expected, PathLike, json_numbers, read_npz, write_npz
+from conclust._types import Floats, Ints
 from conclust.confidence import BorderTests
 from conclust.confidence.borders import Merge
 from conclust.ensemble import Ensemble, packed, unpacked
@@ -162,7 +163,7 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
     )
 
 
-def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
+def _is_tree(tree: NDArray[Any], leaves: Ints, n: int) -> bool:
     """Return whether the leaves are distinct objects, and the tree has that number of leaves."""
     from scipy.cluster.hierarchy import is_valid_linkage
 
@@ -171,7 +172,7 @@ def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
     return bool(once and valid and np.isfinite(tree).all())
 
 
-def _are_pairs(table: NDArray[np.int64], side: int) -> bool:
+def _are_pairs(table: Ints, side: int) -> bool:
     """Return whether the entries [N, c] are valid numbers of pairs, with c at most N, at least one of them known."""
     square = table.reshape(side, side)
     return bool(table.min() >= 0 and not np.triu(square, 1).any() and square[1:].any())
@@ -197,7 +198,7 @@ def _packed_borders(tests: BorderTests | None) -> dict[str, Any] | None:
     }
 
 
-def _unpacked_borders(content: Any, labels: dict[int, NDArray[np.int64]]) -> BorderTests | None:
+def _unpacked_borders(content: Any, labels: dict[int, Ints]) -> BorderTests | None:
     """Restore tests of borders between the clusters of one of the numbers tried.
 
     Parameters
@@ -243,7 +244,7 @@ def _unpacked_borders(content: Any, labels: dict[int, NDArray[np.int64]]) -> Bor
     )
 
 
-def _array(values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _array(values: Any, shape: tuple[int, ...]) -> Floats:
     numbers = np.array(values, dtype=np.float64)
     if numbers.shape != shape:
         raise ValueError(f"an array of shape {numbers.shape}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Bools, Floats
 from conclust._validation import check_real
 from conclust.blocks.store import LabelStore
 from conclust.ensemble import Ensemble
@@ -15,7 +16,7 @@ MAX_SHARE = 0.7
 _MOST = 0.75
 
 
-def largest_shares(ensemble: Ensemble) -> NDArray[np.float64]:
+def largest_shares(ensemble: Ensemble) -> Floats:
     """Return the share of each partition's observed objects in its largest cluster."""
     largest = np.zeros(ensemble.n_partitions)
     np.maximum.at(largest, ensemble.column_partitions, ensemble.cluster_sizes)
@@ -24,7 +25,7 @@ def largest_shares(ensemble: Ensemble) -> NDArray[np.float64]:
 
 def degenerate_partitions(
     ensemble: Ensemble | LabelStore | ArrayLike, max_share: float = MAX_SHARE
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Return which partitions have nearly all objects in one cluster.
 
     Single and centroid linkage, for instance, cut off a few outliers and leave the rest together.
@@ -59,7 +60,7 @@ def degenerate_partitions(
     """
     check_real(max_share, "max_share", "degenerate_partitions", high=1.0)
     members = as_sums(ensemble)
-    degenerate: NDArray[np.bool_] = largest_shares(members) > max_share
+    degenerate: Bools = largest_shares(members) > max_share
     weights = members.partition_weights / members.partition_weights.max()
     if weights[degenerate].sum() > _MOST * weights.sum():
         return np.zeros_like(degenerate)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats
 from conclust._validation import check_option
 from conclust.blocks.store import LabelStore, is_blocked, stored
 from conclust.ensemble import Ensemble, as_ensemble
@@ -43,7 +44,7 @@ def similarities(
     floor: float | None = 0.0,
     *,
     average: Average = "geometric",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Compare all members; 0 for members without common objects."""
     check_option(measure, "measure", owner, Measure)
     S = partition_similarities(as_sums(ensemble), measure=measure, average=average)
@@ -51,7 +52,7 @@ def similarities(
     return S if floor is None else np.maximum(S, floor)
 
 
-def quality_of(S: NDArray[np.float64]) -> NDArray[np.float64]:
+def quality_of(S: Floats) -> Floats:
     """Return the mean similarity of each partition with the others; 1 for a single partition."""
     if len(S) == 1:
         return np.ones(1)

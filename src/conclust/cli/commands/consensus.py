@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._progress import watching
+from conclust._types import Ints
 from conclust.cli.asked import jobs, reading, scale, scaling
 from conclust.cli.choice import Choice, choose
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
@@ -432,7 +433,7 @@ def _write_points(
     return gaps_between(scaled(filled.X, generator.scaler_), model.labels_)
 
 
-def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Namespace) -> None:
+def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None:
     """Write labels.csv on standard output, or to the file that ``--out`` names; labels as ``--labels-from`` says."""
     path = arguments.out
     labels = np.where(labels < 0, labels, labels + arguments.labels_from)
@@ -458,7 +459,7 @@ def _summary(
     arguments: argparse.Namespace,
     choice: Choice,
     model: Any,
-    labels: NDArray[np.int64],
+    labels: Ints,
     ensemble: Ensemble,
     sure: ChanceConfidence | None,
     scores: dict[str, float] | None,

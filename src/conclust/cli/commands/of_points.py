@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.cli.asked import reading
 from conclust.cli.console import STREAM, Talk, count
 from conclust.cli.reading.fill import Filled, fill
@@ -39,7 +39,7 @@ def read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
 
 
 def features_written(
-    path: Path, points: Points, filled: Filled, labels: NDArray[np.int64], *, raw: bool
+    path: Path, points: Points, filled: Filled, labels: Ints, *, raw: bool
 ) -> None:
     """Write the difference between each cluster and the other objects, for each feature or category.
 
@@ -68,7 +68,7 @@ def features_written(
     write_features(path, features, cells, raw=raw)
 
 
-def gaps_between(points: NDArray[np.float64], labels: NDArray[np.int64]) -> ClusterGaps | None:
+def gaps_between(points: Floats, labels: Ints) -> ClusterGaps | None:
     """Return which clusters of scaled points have gaps between them; None if there are too many clusters."""
     if not 1 < int(labels.max()) + 1 <= MOST_GAPS:
         return None

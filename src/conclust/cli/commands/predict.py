@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
+from conclust._types import Floats, Ints
 from conclust.cli.asked import jobs, reading
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, count, plain
@@ -50,7 +51,7 @@ class _Result:
     folder: Path
     record: Record
     ensemble: Ensemble
-    labels: NDArray[np.int64]
+    labels: Ints
 
     @property
     def of_labels(self) -> bool:
@@ -66,17 +67,17 @@ class _New:
     ids: list[str] | None
     id_name: str
     classes: list[str] | None
-    by_centers: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
-    votes: NDArray[np.float64] | None = None
+    by_centers: tuple[Ints, Floats] | None = None
+    votes: Floats | None = None
 
 
 @dataclass(frozen=True)
 class _Placed:
     """Clusters of the new objects."""
 
-    labels: NDArray[np.int64]
-    membership: NDArray[np.float64] | None
-    confidence: NDArray[np.float64]
+    labels: Ints
+    membership: Floats | None
+    confidence: Floats
     way: str
 
 
@@ -229,8 +230,8 @@ def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
 
 
 def _memberships(
-    result: _Result, refinement: Refinement, nearest: NDArray[np.int64], labels: NDArray[Any]
-) -> NDArray[np.float64]:
+    result: _Result, refinement: Refinement, nearest: Ints, labels: NDArray[Any]
+) -> Floats:
     """Return the memberships in the refined clusters; uniform for points without a label."""
     n_clusters = len(refinement.centers)
     membership = np.full((len(labels), n_clusters), 1.0 / n_clusters)
@@ -354,7 +355,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     return _Placed(labels, membership, sure, f"by {method.estimator}")
 
 
-def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _company(result: _Result, new: NDArray[Any], labels: Ints) -> Floats:
     """Return the confidence of labels without probabilities, as in `conclust.confidence`.
 
     An object without known labels gets, as everywhere, equal shares of all clusters.

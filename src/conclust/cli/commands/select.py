@@ -7,8 +7,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.consensus import folder_of, send, source_of
@@ -25,12 +25,7 @@ from conclust.generation.labelling.labelling import scaled
 from conclust.generation.scaling import scaler_of
 from conclust.results.borders import Borders, borders_of
 from conclust.results.record import Record, Settings, write_record
-from conclust.results.writing import (
-    LabelTable,
-    write_labels,
-    write_numbers,
-    write_partitions,
-)
+from conclust.results.writing import LabelTable, write_labels, write_numbers, write_partitions
 from conclust.selection import Selection, choose
 
 SELECTION_FILES = (
@@ -104,7 +99,7 @@ def _borders(
     )
 
 
-def _scaled(X: NDArray[np.float64], selection: Selection) -> NDArray[np.float64]:
+def _scaled(X: Floats, selection: Selection) -> Floats:
     """Return the points in the scale of the selection."""
     scaler = scaler_of(selection.settings["scale"])
     return scaled(X, None if scaler is None else scaler.fit(X))
@@ -138,7 +133,7 @@ def _record(
     points: Points,
     filled: Filled,
     selection: Selection,
-    chosen: NDArray[np.int64],
+    chosen: Ints,
     **more: Any,
 ) -> Record:
     """Return the record of the run.
@@ -180,7 +175,7 @@ def _summary(
     arguments: argparse.Namespace,
     selection: Selection,
     borders: Borders | None,
-    chosen: NDArray[np.int64],
+    chosen: Ints,
     scores: dict[str, float] | None,
 ) -> str:
     lines_on_borders = border_lines(borders) if selection.n_clusters > 1 else []

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.formats import WHOLE
+from conclust._types import Floats
 from conclust.cli.reading.csvfile import (
     CsvRows,
     is_missing,
@@ -107,7 +108,7 @@ class Table(ABC):
     @abstractmethod
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
-    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+    ) -> tuple[Floats, list[list[str]]]:
         """Read columns as finite numbers (NaN where `gaps` may be), and others as text."""
 
     @abstractmethod
@@ -172,7 +173,7 @@ class _CsvTable(Table):
 
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
-    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+    ) -> tuple[Floats, list[list[str]]]:
         return read_number_columns(self._again(), columns, texts, gaps=gaps)
 
     def labels(
@@ -212,7 +213,7 @@ class _FrameTable(Table):
 
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
-    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+    ) -> tuple[Floats, list[list[str]]]:
         X = np.empty((len(self._table), len(columns)))
         for u, j in enumerate(columns):
             column = self._array(j)
@@ -291,7 +292,7 @@ class _ArrayTable(Table):
 
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
-    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+    ) -> tuple[Floats, list[list[str]]]:
         X = self._chosen(columns).astype(np.float64, copy=False)
         _check_finite(self.name, X, self.names, columns, gaps)
         return X, self.texts(texts)
@@ -354,11 +355,7 @@ def _plain_type(kind: Any) -> Any:
 
 
 def _check_finite(
-    name: str,
-    X: NDArray[np.float64],
-    names: Sequence[str],
-    columns: Sequence[int],
-    gaps: bool,
+    name: str, X: Floats, names: Sequence[str], columns: Sequence[int], gaps: bool
 ) -> None:
     bad = np.isinf(X) if gaps else ~np.isfinite(X)
     if bad.any():

@@ -15,12 +15,7 @@ def at_level(alpha: float) -> str:
 
 
 def headline(
-    n_clusters: int,
-    n_held: int,
-    n_borders: int,
-    alpha: float,
-    *,
-    more_than_gaussian: bool = False,
+    n_clusters: int, n_held: int, n_borders: int, alpha: float, *, more_than_gaussian: bool = False
 ) -> str:
     """Return a line on what the borders between clusters show about their number.
 

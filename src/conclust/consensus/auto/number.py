@@ -15,11 +15,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import cluster_sums
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.trees.dendrogram import common_number, cut, lifetimes
 
 
-def fine_partitions(ensemble: Ensemble) -> NDArray[np.int64]:
+def fine_partitions(ensemble: Ensemble) -> Ints:
     """Return the partitions with at least the median number of clusters, of those that count."""
     counting = ensemble.partition_weights > 0
     counts = ensemble.cluster_counts
@@ -51,7 +52,7 @@ class Straddling:
     through the middle of a crowd are elsewhere in each of them.
     """
 
-    def __init__(self, ensemble: Ensemble, partitions: NDArray[np.int64]) -> None:
+    def __init__(self, ensemble: Ensemble, partitions: Ints) -> None:
         partition_of = ensemble.column_partitions
         examined = np.zeros(ensemble.n_partitions, dtype=np.bool_)
         examined[partitions] = True
@@ -61,7 +62,7 @@ class Straddling:
         self._weights = ensemble.partition_weights[self._partition_of]
         self._present = ensemble.present.astype(np.float64) if ensemble.has_missing else None
 
-    def of(self, labels: NDArray[np.int64]) -> float:
+    def of(self, labels: Ints) -> float:
         """Return the straddling of a partition.
 
         Parameters
@@ -98,7 +99,7 @@ class Straddling:
         chance = float(expected.sum(axis=0) @ weight)
         return max(0.0, float(straddled.sum(axis=0) @ weight)) / chance if chance > 0 else 0.0
 
-    def _shared(self, labels: NDArray[np.int64], K: int) -> NDArray[np.float64]:
+    def _shared(self, labels: Ints, K: int) -> Floats:
         """Return how many objects, or how much membership, each cluster shares with each column (K, n_columns)."""
         ensemble = self._ensemble
         if ensemble.is_soft:
@@ -109,7 +110,7 @@ class Straddling:
         cluster_sums(ensemble.label_view, None, labels, sums)
         return np.ascontiguousarray(sums[self._columns].T)
 
-    def _observed(self, labels: NDArray[np.int64], K: int) -> NDArray[Any]:
+    def _observed(self, labels: Ints, K: int) -> NDArray[Any]:
         """Return how many objects of each cluster the partition of each column has observed."""
         if self._present is None:
             sizes = np.bincount(labels, minlength=K)
@@ -117,7 +118,7 @@ class Straddling:
         return np.asarray(_members(labels, K) @ self._present)[:, self._partition_of]
 
 
-def _members(labels: NDArray[np.int64], K: int) -> sp.csr_array:
+def _members(labels: Ints, K: int) -> sp.csr_array:
     """Return which objects each cluster has, (K, n)."""
     n = len(labels)
     return sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
@@ -164,10 +165,7 @@ class Support:
 
 
 def best_number(
-    ensemble: Ensemble,
-    trees: list[NDArray[np.float64]],
-    straddling: Straddling,
-    most: int | None = None,
+    ensemble: Ensemble, trees: list[Floats], straddling: Straddling, most: int | None = None
 ) -> tuple[int, list[Support]]:
     """Choose the number of clusters.
 
@@ -226,7 +224,7 @@ def _there_are_clusters(supports: list[Support]) -> bool:
     return any(_plain(one.lifetime, one.straddling) > _NOTHING for one in supports)
 
 
-def _evenness(labels: NDArray[np.int64]) -> float:
+def _evenness(labels: Ints) -> float:
     """Return (exp(entropy of the sizes) - 1) / (K - 1)."""
     shares = np.bincount(labels) / len(labels)
     shares = shares[shares > 0]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from conclust._parameters import Parameters
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Graph, Partitioner, cut_graph, read_graph
@@ -168,7 +169,7 @@ class CSPA(ConsensusClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         W: Any
         given = read_pairs(
             self.pairs,
@@ -219,7 +220,7 @@ class CSPA(ConsensusClusterer):
 
     def _counts(
         self, same: DistinctRows, dtype: type[np.unsignedinteger[Any]]
-    ) -> tuple[NDArray[Any], Callable[[np.random.Generator], NDArray[np.float64]]]:
+    ) -> tuple[NDArray[Any], Callable[[np.random.Generator], Floats]]:
         """Return N times the weights of the graph of the distinct rows, and the function that embeds it."""
         n, sizes = len(same), same.masses
         counts = coassociation(same.ensemble, dtype=dtype, max_dense=None, n_jobs=self.n_jobs)
@@ -232,11 +233,11 @@ class CSPA(ConsensusClusterer):
         k = min(self.n_clusters, n)
         indicator = IndicatorProducts.of(same.ensemble)
 
-        def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        def product(v: Floats) -> Floats:
             sums = indicator.sums((sizes * v)[:, np.newaxis])
             return np.asarray(sizes * indicator.times(sums)[:, 0] - together * v)
 
-        def embed(rng: np.random.Generator) -> NDArray[np.float64]:
+        def embed(rng: np.random.Generator) -> Floats:
             rows = embedding_by_products(product, n, k, rng)
             return graph_embedding(counts.astype(np.float64), k, rng) if rows is None else rows
 

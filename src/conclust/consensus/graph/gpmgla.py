@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
 from conclust.ensemble import Ensemble, Missing
@@ -105,9 +105,9 @@ class GPMGLA(ConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    weights_: NDArray[np.float64]
+    weights_: Floats
     objective_: float
-    singular_values_: NDArray[np.float64]
+    singular_values_: Floats
 
     method = Method(
         title="Graph partitioning with multi-granularity link analysis",
@@ -148,7 +148,7 @@ class GPMGLA(ConsensusClusterer):
                 f"each), above {_MOST_CLUSTERS} clusters. Use HBGF or Voting, which need no such matrix, or fewer partitions."
             )
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "GPMGLA")
         self.weights_ = crowd_weights(ensemble, self.beta)
         weighed = ensemble.reweighted(within_range(self.weights_ / self.weights_.max()))
@@ -165,7 +165,7 @@ class GPMGLA(ConsensusClusterer):
         return labels
 
 
-def _ties(ensemble: Ensemble) -> NDArray[np.float64]:
+def _ties(ensemble: Ensemble) -> Floats:
     """Return the ties between clusters (T, T); those of partitions without weight have none."""
     stage("ties between clusters")
     ties = common_neighbours(ensemble)
@@ -175,7 +175,7 @@ def _ties(ensemble: Ensemble) -> NDArray[np.float64]:
     return ties
 
 
-def _cut(edges: Edges, ties: NDArray[np.float64], k: int) -> ClusterSide:
+def _cut(edges: Edges, ties: Floats, k: int) -> ClusterSide:
     """Return the clusters' side of the graph whose rows are the objects, then the clusters."""
     stage("embedding of the graph")
     inner = edges.inner(_inverse(edges.times(np.ones(edges.shape[1]))))
@@ -186,5 +186,5 @@ def _cut(edges: Edges, ties: NDArray[np.float64], k: int) -> ClusterSide:
     )
 
 
-def _inverse(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inverse(degrees: Floats) -> Floats:
     return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)

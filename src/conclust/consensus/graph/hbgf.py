@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -112,7 +112,7 @@ class HBGF(ConsensusClusterer):
     """
 
     objective_: float
-    singular_values_: NDArray[np.float64]
+    singular_values_: Floats
 
     method = Method(
         title="Hybrid bipartite graph formulation",
@@ -147,7 +147,7 @@ class HBGF(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         edges = edges_of(ensemble)
         if not edges.sums().any():  # noise only: no two objects share a cluster
             labels = np.zeros(ensemble.n_samples, dtype=np.int64)
@@ -181,7 +181,7 @@ class HBGF(ConsensusClusterer):
         )
         return answer
 
-    def _balanced(self, edges: sp.csr_array) -> NDArray[np.int64]:
+    def _balanced(self, edges: sp.csr_array) -> Ints:
         n, T = edges.shape
         # Clusters go to the part where they are cut least; only objects count towards the balance.
         weights = np.concatenate([np.ones(n), np.zeros(T)])

@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
 from conclust.ensemble import Ensemble, Missing
@@ -147,7 +147,7 @@ class HGPA(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         edges = _hyperedges(ensemble)
         same = edges.same
         parts = partition_hypergraph(
@@ -172,7 +172,7 @@ class _Hyperedges:
     """Incidence of objects and hyperedges (n, m), weights of hyperedges, and groups of identical objects."""
 
     members: sp.csr_array
-    weights: NDArray[np.float64]
+    weights: Floats
     same: EqualRows
 
 
@@ -192,9 +192,7 @@ def _hyperedges(ensemble: Ensemble) -> _Hyperedges:
     return _Hyperedges(members, weights, EqualRows.of(rounded.toarray()))
 
 
-def level_sets(
-    levels: sp.csr_array,
-) -> tuple[sp.csr_array, NDArray[np.int64], NDArray[np.float64]]:
+def level_sets(levels: sp.csr_array) -> tuple[sp.csr_array, Ints, Floats]:
     """Return, for each cluster and level, the set of objects with at least this membership.
 
     `levels` (n, T) are memberships as whole numbers up to _LEVELS. Levels with the same objects make

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -96,9 +96,9 @@ class LWGP(ConsensusClusterer):
     array([1.      , 0.963955])
     """
 
-    certainty_: NDArray[np.float64]
+    certainty_: Floats
     objective_: float
-    singular_values_: NDArray[np.float64]
+    singular_values_: Floats
 
     method = Method(
         title="Locally weighted graph partitioning",
@@ -132,7 +132,7 @@ class LWGP(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "LWGP")
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         edges = edges_of(ensemble, self.certainty_)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -120,7 +121,7 @@ class MCLA(PlacingClusterer):
     """
 
     objective_: float
-    meta_clusters_: NDArray[np.int64]
+    meta_clusters_: Ints
 
     method = Method(
         title="Meta-clustering algorithm",
@@ -155,9 +156,7 @@ class MCLA(PlacingClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         meta = self._group_clusters(ensemble, self.random_state)
         return associations_of(ensemble, meta)
 
@@ -166,7 +165,7 @@ class MCLA(PlacingClusterer):
 
     def _group_clusters(
         self, ensemble: Ensemble | LabelBlocks, random_state: RandomStateLike
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Partition the clusters; return the weight of each in its meta-cluster (T, k)."""
         of_cluster = ensemble.column_weights
         T = len(of_cluster)
@@ -196,14 +195,14 @@ class MCLA(PlacingClusterer):
         self._meta, self._offsets = meta, ensemble.offsets
         return meta
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         place = np.full(self._meta.shape[1], -1)
         place[clusters] = np.arange(len(clusters))
         self._meta = self._meta[:, clusters]
         assigned = self.meta_clusters_ >= 0
         self.meta_clusters_[assigned] = place[self.meta_clusters_[assigned]]
 
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         masses = np.asarray(indicator_of(codes, self._offsets) @ self._meta)
         present = codes != missing_code(codes.dtype)
         return _associations(masses, present, self._meta, self._offsets)
@@ -214,12 +213,7 @@ def _starts(n_init: int, size: int) -> int:
     return max(1, math.ceil(n_init * min(1.0, _ALL_STARTS / size)))
 
 
-def _associations(
-    masses: NDArray[np.float64],
-    present: NDArray[np.bool_] | None,
-    meta: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _associations(masses: Floats, present: Bools | None, meta: Floats, offsets: Ints) -> Floats:
     """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1.
 
     Parameters
@@ -235,7 +229,7 @@ def _associations(
     """
     clusters = over_partitions(meta, offsets)
     if present is None:
-        could: NDArray[np.float64] = clusters.sum(axis=0)[None, :]
+        could: Floats = clusters.sum(axis=0)[None, :]
     else:
         could = present.astype(np.float64) @ clusters
     shares = np.zeros_like(masses)
@@ -246,14 +240,12 @@ def _associations(
     return uniform
 
 
-def associations_in_block(
-    part: Part, stored: None, meta: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def associations_in_block(part: Part, stored: None, meta: Floats) -> Floats:
     """Return the associations of a block's objects."""
     return associations_of(part.ensemble, meta)
 
 
-def associations_of(ensemble: Ensemble, meta: NDArray[np.float64]) -> NDArray[np.float64]:
+def associations_of(ensemble: Ensemble, meta: Floats) -> Floats:
     """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1."""
     present = ensemble.present if ensemble.has_missing else None
     masses = IndicatorProducts.of(ensemble).times(meta)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.evidence_cut import evidence_cut
 from conclust.consensus.graph.transfer import transfer_cut
@@ -116,11 +116,11 @@ class MDEC(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([1.    , 0.8361]))
     """
 
-    certainty_: NDArray[np.float64]
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    eigenvalues_: NDArray[np.float64]
-    singular_values_: NDArray[np.float64]
+    certainty_: Floats
+    linkage_matrix_: Floats
+    lifetimes_: Floats
+    eigenvalues_: Floats
+    singular_values_: Floats
 
     method = Method(
         title="Multi-diversified ensemble clustering",
@@ -158,7 +158,7 @@ class MDEC(ConsensusClusterer):
     def _number_needed(self) -> NumberNeeded:
         return "optional" if self.consensus == "hierarchical" else "exact"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "MDEC")
         self.certainty_ = cluster_certainty(ensemble, self.theta)
         if self.consensus == "hierarchical":

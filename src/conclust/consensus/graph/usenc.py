@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.ensemble import Ensemble, Missing
@@ -80,7 +80,7 @@ class USENC(ConsensusClusterer):
     """
 
     objective_: float
-    singular_values_: NDArray[np.float64]
+    singular_values_: Floats
 
     method = Method(
         title="Ultra-scalable ensemble clustering",
@@ -108,7 +108,7 @@ class USENC(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "USENC")
         edges = edges_of(ensemble)
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.store import is_blocked
@@ -65,13 +66,13 @@ class LabelVectorKMeans(ConsensusClusterer):
     def _loss(self) -> RowLoss:
         """Return the loss that is minimised."""
 
-    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
+    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> Floats | None:
         """Return weights that replace those of the partitions; None: no change."""
         return None
 
     def _describe(
-        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        self, ensemble: Ensemble, labels: Ints, loss: float
+    ) -> tuple[float, Floats, Floats]:
         """Return the objective in the form of the literature, and the costs of new objects."""
         centroids = Centroids.of(ensemble, labels)
         return self._value(ensemble, centroids, loss), *self._costs(ensemble, centroids)
@@ -83,10 +84,10 @@ class LabelVectorKMeans(ConsensusClusterer):
     @abstractmethod
     def _costs(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return the costs of a label (T, K) and of being observed (N, K), weights included."""
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         counting = self._counting_as(ensemble)
         weighed = ensemble if counting is None else ensemble.reweighted(counting)
         best = self._clustered(weighed, seed_sequence(self.random_state, type(self).__name__))
@@ -113,7 +114,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         started = canonical_labels(self._clustered(sample, seed).labels)
         constant = self._constant(weighed)
 
-        def costs(centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        def costs(centroids: Centroids) -> tuple[Floats, Floats]:
             return self._costs(weighed, centroids)
 
         first = Centroids.of(sample, started)
@@ -159,7 +160,7 @@ class LabelVectorKMeans(ConsensusClusterer):
             inside = centroids.sums_of(lambda m: m * np.log(np.where(m > 0, m, 1.0)))
         return constant - float(labels.partition_weights @ (present * inside).sum(axis=1))
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Ints:
         """Nearest clusters of new objects from their labels in the same partitions.
 
         Parameters
@@ -175,9 +176,9 @@ class LabelVectorKMeans(ConsensusClusterer):
         """
         if is_blocked(X):
             check_is_fitted(self)
-            labels: NDArray[np.int64] = placed_blocks(self, X, "_nearest", None, np.int64)
+            labels: Ints = placed_blocks(self, X, "_nearest", None, np.int64)
             return labels
         return self._nearest(self._encode(X))
 
-    def _nearest(self, codes: NDArray[Any]) -> NDArray[np.int64]:
+    def _nearest(self, codes: NDArray[Any]) -> Ints:
         return nearest(codes, self._offsets, self._label_cost, self._block_cost)

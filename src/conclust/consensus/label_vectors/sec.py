@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
+from conclust._types import Floats
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
@@ -152,7 +152,7 @@ class SEC(LabelVectorKMeans):
 
     def _costs(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         weights, columns = ensemble.partition_weights, ensemble.column_weights
         degrees, lengths = self._degrees(ensemble, centroids)
         means = centroids.sums / degrees
@@ -163,7 +163,7 @@ class SEC(LabelVectorKMeans):
 
     def _degrees(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return the degrees of all clusters' objects together, and the squared lengths of their means."""
         weights, columns = ensemble.partition_weights, ensemble.column_weights
         noise = np.where(centroids.shares > 0, centroids.noise, 0.0)
@@ -185,9 +185,7 @@ class SEC(LabelVectorKMeans):
         return constant - float(inside @ lengths)
 
 
-def _own_shares(
-    part: Part, of_clusters: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[float]:
+def _own_shares(part: Part, of_clusters: Floats, weights: Floats) -> tuple[float]:
     """Return the sum of S_ii / d_i over the objects of a block."""
     ensemble = part.ensemble
     degrees = ensemble.indicator @ of_clusters

@@ -6,10 +6,10 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
@@ -27,13 +27,7 @@ from conclust.trees.agglomeration import (
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.trees.clusterwise import (
-    FEW_ROWS,
-    ObjectPairs,
-    by_rows,
-    cluster_tree,
-    pairs_of,
-)
+from conclust.trees.clusterwise import FEW_ROWS, ObjectPairs, by_rows, cluster_tree, pairs_of
 from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes
 
 Metric: TypeAlias = Literal["evidence", "profile"]
@@ -158,9 +152,9 @@ class EAC(ConsensusClusterer):
     array([0.    , 0.3333, 0.8333])
     """
 
-    linkage_matrix_: NDArray[np.float64]
+    linkage_matrix_: Floats
     _given_pairs: SparseEvidence | None
-    lifetimes_: NDArray[np.float64]
+    lifetimes_: Floats
 
     method = Method(
         title="Evidence accumulation clustering",
@@ -206,7 +200,7 @@ class EAC(ConsensusClusterer):
     def _takes_constraints(self) -> bool:
         return self.pairs is None and self.metric == "evidence" and self.linkage != "ward"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         if self._constraints is not None:
             constrained_tree = constrained_evidence_tree(
                 ensemble,
@@ -229,9 +223,7 @@ class EAC(ConsensusClusterer):
         self.lifetimes_ = lifetimes(tree)
         return cut_by_lifetime(tree, self.n_clusters, ensemble, "EAC")
 
-    def _tree(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], str]:
+    def _tree(self, ensemble: Ensemble, observed: Bools) -> tuple[Floats, str]:
         """Return the linkage matrix, and a sentence about pairs without evidence ("" if there are none)."""
         if ensemble.n_samples == 1:
             return np.empty((0, 4)), ""

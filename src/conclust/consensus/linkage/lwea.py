@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import EvidenceWarning
 from conclust.similarity import cluster_certainty
-from conclust.trees.agglomeration import (
-    Linkage,
-    cluster_dissimilarities,
-    linkage_of,
-)
+from conclust.trees.agglomeration import Linkage, cluster_dissimilarities, linkage_of
 from conclust.trees.clusterwise import (
     ClusterTree,
     by_rows,
@@ -134,9 +129,9 @@ class LWEA(ConsensusClusterer):
     array([1.    , 0.4346, 1.    , 0.4346, 0.2164, 1.    ])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    certainty_: NDArray[np.float64]
+    linkage_matrix_: Floats
+    lifetimes_: Floats
+    certainty_: Floats
 
     method = Method(
         title="Locally weighted evidence accumulation",
@@ -172,7 +167,7 @@ class LWEA(ConsensusClusterer):
     def _takes_constraints(self) -> bool:
         return self.linkage != "ward"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         if self._constraints is not None:
             constrained_tree = constrained_certain_tree(
@@ -205,7 +200,7 @@ class LWEA(ConsensusClusterer):
 
 def certain_tree(
     ensemble: Ensemble,
-    certainty: NDArray[np.float64],
+    certainty: Floats,
     *,
     normalized: bool,
     linkage: Linkage = "average",

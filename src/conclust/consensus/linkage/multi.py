@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.eac import EAC
@@ -39,7 +40,7 @@ _SILENT = (
 )
 
 
-def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
+def cluster_stability(ensemble: Ensemble) -> Floats:
     """Measure how well each cluster is recovered in the other partitions.
 
     Parameters
@@ -178,9 +179,9 @@ class MultiEAC(ConsensusClusterer):
     array([1., 1., 1., 1., 1., 0.])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    cluster_weights_: NDArray[np.float64]
+    linkage_matrix_: Floats
+    lifetimes_: Floats
+    cluster_weights_: Floats
 
     method = Method(
         title="Multi-criteria evidence accumulation",
@@ -213,10 +214,10 @@ class MultiEAC(ConsensusClusterer):
         self.missing = missing
         self.verbose = verbose
 
-    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+    def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         warn_of_misfit(ensemble, None, "MultiEAC")
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.cluster_weights_ = self._weights(ensemble)
         cluster_weights = _weights_given(ensemble, self.cluster_weights_)
         start = starting_clusters(ensemble)
@@ -236,8 +237,8 @@ class MultiEAC(ConsensusClusterer):
         return cut_by_lifetime(tree, self.n_clusters, ensemble, "MultiEAC")
 
     def _by_rows(
-        self, ensemble: Ensemble, cluster_weights: NDArray[np.float64], start: DistinctRows
-    ) -> tuple[NDArray[np.float64], str]:
+        self, ensemble: Ensemble, cluster_weights: Floats, start: DistinctRows
+    ) -> tuple[Floats, str]:
         """Return the single-linkage tree without a matrix of all pairs, and the pairs to warn about.
 
         p = b_i' W b_j / z_i' z_j with the weights of clusters W and z the roots of those of partitions. A
@@ -263,7 +264,7 @@ class MultiEAC(ConsensusClusterer):
             return tree, ""
         return tree, "Perhaps of some pairs" if silent is None else f"Of {silent} pairs of objects"
 
-    def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _weights(self, ensemble: Ensemble) -> Floats:
         if isinstance(self.cluster_weights, str):
             stability = cluster_stability(ensemble)
             if self.cluster_weights == "jaccard":
@@ -285,7 +286,7 @@ class MultiEAC(ConsensusClusterer):
         return weights
 
 
-def _weights_given(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weights_given(ensemble: Ensemble, cluster_weights: Floats) -> Floats:
     """Return the weight of the cluster that each partition has each object in (n, N); 1 for noise."""
     m = ensemble.n_partitions
     T = int(ensemble.offsets[-1])
@@ -366,9 +367,9 @@ class WeightedEAC(ConsensusClusterer):
     array([0, 1, 0, 1])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    weights_: NDArray[np.float64]
+    linkage_matrix_: Floats
+    lifetimes_: Floats
+    weights_: Floats
     _data: NDArray[Any] | None
 
     method = Method(
@@ -405,7 +406,7 @@ class WeightedEAC(ConsensusClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         if self.data is None:
             weights = agreement_weights(ensemble)
         else:

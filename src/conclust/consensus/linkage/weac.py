@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.ensemble import Ensemble, Missing
@@ -91,9 +91,9 @@ class WEAC(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([1.    , 1.    , 0.2254]))
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    weights_: NDArray[np.float64]
+    linkage_matrix_: Floats
+    lifetimes_: Floats
+    weights_: Floats
 
     method = Method(
         title="Evidence accumulation weighted by crowd agreement",
@@ -125,7 +125,7 @@ class WEAC(ConsensusClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.weights_ = crowd_weights(ensemble, self.beta)
         # Computed as LWEA with certain clusters, which is faster than EAC if weights are not integers.
         tree = certain_tree(

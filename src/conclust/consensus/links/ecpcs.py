@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
@@ -19,12 +19,7 @@ from conclust.consensus.graph.mcla import associations_in_block, associations_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import trajectory_similarity
 from conclust.spectra.transfer_cut import graph_embedding
-from conclust.trees.clusterwise import (
-    RowLinkage,
-    cluster_tree,
-    pairs_of,
-    warn_of_unobserved,
-)
+from conclust.trees.clusterwise import RowLinkage, cluster_tree, pairs_of, warn_of_unobserved
 
 Consensus: TypeAlias = Literal["meta", "hierarchical"]
 
@@ -126,9 +121,9 @@ class ECPCS(ConsensusClusterer):
     array([0.    , 0.0585, 0.2005])
     """
 
-    meta_clusters_: NDArray[np.int64]
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
+    meta_clusters_: Ints
+    linkage_matrix_: Floats
+    lifetimes_: Floats
 
     method = Method(
         title="Ensemble clustering by propagating cluster-wise similarities",
@@ -170,7 +165,7 @@ class ECPCS(ConsensusClusterer):
     def _number_needed(self) -> NumberNeeded:
         return "optional" if self.consensus == "hierarchical" else "exact"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "ECPCS")
         R = trajectory_similarity(ensemble, n_steps=self.n_steps, lazy=self.lazy)
         if self.consensus == "hierarchical":
@@ -193,8 +188,8 @@ class ECPCS(ConsensusClusterer):
         return Answer(_nearest, (self._group_clusters(labels, R, seed),))
 
     def _group_clusters(
-        self, ensemble: Ensemble | LabelBlocks, R: NDArray[np.float64], seed: np.random.SeedSequence
-    ) -> NDArray[np.float64]:
+        self, ensemble: Ensemble | LabelBlocks, R: Floats, seed: np.random.SeedSequence
+    ) -> Floats:
         """Partition the clusters; return the weight of each in its meta-cluster, (T, n_parts)."""
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
@@ -212,7 +207,7 @@ class ECPCS(ConsensusClusterer):
         return meta
 
 
-def _nearest(part: Part, stored: None, meta: NDArray[np.float64]) -> NDArray[np.int64]:
+def _nearest(part: Part, stored: None, meta: Floats) -> Ints:
     """Return the meta-cluster of each object of a block."""
     if meta.shape[1] == 0:
         return np.zeros(part.ensemble.n_samples, dtype=np.int64)
@@ -220,12 +215,8 @@ def _nearest(part: Part, stored: None, meta: NDArray[np.float64]) -> NDArray[np.
 
 
 def _normalized_cut(
-    R: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    k: int,
-    seed: np.random.SeedSequence,
-    n_init: int,
-) -> NDArray[np.int64]:
+    R: Floats, weights: Floats, k: int, seed: np.random.SeedSequence, n_init: int
+) -> Ints:
     """Partition clusters by their similarities; one of weight 2 counts as two of weight 1."""
     mass = weights / weights.mean()
     embedding, starts = spawn_sequences(seed, 2)

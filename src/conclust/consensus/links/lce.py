@@ -6,22 +6,17 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import EnsembleWarning
-from conclust.similarity import (
-    approximate_simrank,
-    connected_triples,
-    simrank,
-    triple_quality,
-)
+from conclust.similarity import approximate_simrank, connected_triples, simrank, triple_quality
 from conclust.spectra.bipartite import Edges, MatrixEdges, edges_of
 from conclust.trees.clusterwise import (
     ObjectPairs,
@@ -165,9 +160,9 @@ class LCE(ConsensusClusterer):
     array([0.    , 0.5306, 0.7431])
     """
 
-    singular_values_: NDArray[np.float64]
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
+    singular_values_: Floats
+    linkage_matrix_: Floats
+    lifetimes_: Floats
 
     method = Method(
         title="Link-based cluster ensemble",
@@ -221,7 +216,7 @@ class LCE(ConsensusClusterer):
     def _number_needed(self) -> NumberNeeded:
         return "exact" if self.consensus == "spectral" else "optional"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "LCE")
         self._warn_of_absence(ensemble)
         if self.consensus == "spectral":
@@ -253,7 +248,7 @@ class LCE(ConsensusClusterer):
                 EnsembleWarning,
             )
 
-    def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> NDArray[np.int64]:
+    def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> Ints:
         W = _WITHIN[self.similarity](ensemble, decay=self.decay)
         edges = edges_of(ensemble)
         if not edges.sums().any():  # noise only: no two objects share a cluster

@@ -6,19 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._arrays.simplex import project_simplex
 from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.label_rows import (
-    normalized_norm,
-    normalized_rows,
-    start_labels,
-    trusted,
-)
+from conclust.consensus.label_rows import normalized_norm, normalized_rows, start_labels, trusted
 from conclust.consensus.probabilistic.objective import squared, together
 from conclust.consensus.restarts import Iterated
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -130,7 +125,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     (array([0, 0, 1, 1]), np.int64(2))
     """
 
-    bridgeness_: NDArray[np.float64]
+    bridgeness_: Floats
 
     method = Method(
         title="Fuzzy communities",
@@ -162,9 +157,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         owner, k = "FuzzyCommunities", self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, owner)
         rows = ensemble.distinct_rows()
@@ -174,11 +167,11 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
             U = self._descend(_Evidence.of(ensemble, rows, k), trusted(first, k))
         return U[rows.inverse]
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         super()._finish(observed)
         self.bridgeness_ = bridgeness(self.membership_)
 
-    def _descend(self, evidence: _Evidence, U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _descend(self, evidence: _Evidence, U: Floats) -> Floats:
         dot = evidence.dot
         S, P = evidence.times(U), evidence.grams(U, U)
         trace, idle = [evidence.value(U, S, P)], 0
@@ -219,11 +212,11 @@ class _Evidence:
     """
 
     A: sp.csr_array
-    counts: NDArray[np.float64]
-    lift: NDArray[np.float64]
-    presence: NDArray[np.float64]
+    counts: Floats
+    lift: Floats
+    presence: Floats
     total: float
-    roots: NDArray[np.float64] | None
+    roots: Floats | None
 
     @classmethod
     def of(cls, ensemble: Ensemble, rows: DistinctRows, n_clusters: int) -> _Evidence:
@@ -247,15 +240,15 @@ class _Evidence:
         roots = np.sqrt(presence @ presence.T) if few else None
         return cls(A, counts, lift, presence, total + float(counts @ observed), roots)
 
-    def dot(self, U: NDArray[np.float64], V: NDArray[np.float64]) -> float:
+    def dot(self, U: Floats, V: Floats) -> float:
         """Return the sum over objects and clusters of u_ik v_ik."""
         return float(self.counts @ np.einsum("ik,ik->i", U, V))
 
-    def times(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, V: Floats) -> Floats:
         """Return the products of w_ij s_ij with the columns of V."""
         return np.asarray(self.A @ (self.A.T @ (self.counts[:, np.newaxis] * V)) + self.lift * V)
 
-    def grams(self, U: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
+    def grams(self, U: Floats, V: Floats) -> Floats:
         """Return U'V over the objects of each group, (groups, K, K), or by `roots` UV', (1, n, n).
 
         Sums of their products are the same: sum_ij w_ij (u_i'u_j) (v_i'v_j) of U'U and V'V.
@@ -266,7 +259,7 @@ class _Evidence:
         mass = self.counts[:, np.newaxis] * self.presence
         return np.stack([(column[:, np.newaxis] * U).T @ V for column in mass.T])
 
-    def spread(self, U: NDArray[np.float64], P: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(self, U: Floats, P: Floats) -> Floats:
         """Return sum_j w_ij (u_i'u_j) u_j, from the grams of U with itself."""
         if self.roots is not None:
             mass_roots = np.sqrt(self.counts)[:, np.newaxis]
@@ -276,9 +269,7 @@ class _Evidence:
             sums += column[:, np.newaxis] * (U @ gram)
         return sums
 
-    def value(
-        self, U: NDArray[np.float64], S: NDArray[np.float64], P: NDArray[np.float64]
-    ) -> float:
+    def value(self, U: Floats, S: Floats, P: Floats) -> float:
         """Return f(U)."""
         return max(0.0, self.total - 2.0 * self.dot(U, S) + float((P * P).sum()))
 

@@ -13,6 +13,7 @@ from conclust._kernels import aspect_pairs
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.acceleration import follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import start_labels, trusted
@@ -136,7 +137,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
            [0. , 1. ]])
     """
 
-    aspects_: NDArray[np.float64]
+    aspects_: Floats
 
     method = Method(
         title="Dyadic aspect model",
@@ -170,9 +171,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k = self.n_clusters
         seed = seed_sequence(self.random_state, "DyadicAspect")
         labels = start_labels(ensemble, k, self.n_init, seed, "DyadicAspect")
@@ -205,7 +204,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         alone[np.arange(len(alone)), first] = 1.0
         return np.asarray(np.divide(joint, totals, out=alone, where=totals > 0)[rows.inverse])
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         self.aspects_ = self.aspects_[clusters]
 
 
@@ -218,11 +217,11 @@ class _Dyads:
     rows sum to `partners`, the sum of p_ij over the other objects j.
     """
 
-    counts: NDArray[np.float64]
-    starts: NDArray[np.int64]
+    counts: Floats
+    starts: Ints
     columns: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    partners: NDArray[np.float64]
+    weights: Floats
+    partners: Floats
     total: float
 
     @classmethod
@@ -250,7 +249,7 @@ class _Dyads:
             float(counts @ partners),
         )
 
-    def step(self, joint: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def step(self, joint: Floats) -> tuple[float, Floats]:
         """Return -L of a membership, and the membership after a step of EM."""
         mass = self.counts @ joint
         x = padded(joint / self.total if self.total else joint)
@@ -264,7 +263,7 @@ class _Dyads:
         return -value, (x * sums / self.counts[:, np.newaxis])[:, : joint.shape[1]]
 
 
-def _shares(rows: DistinctRows) -> Iterator[tuple[range, NDArray[np.float64]]]:
+def _shares(rows: DistinctRows) -> Iterator[tuple[range, Floats]]:
     """Yield p_ab of some rows with all rows, including pairs of objects with the same labels."""
     ensemble = rows.ensemble
     B = ensemble.indicator
@@ -293,13 +292,11 @@ class _Landmarks:
     """
 
     ensemble: Ensemble
-    beta: NDArray[np.float64]
+    beta: Floats
     member: sp.csr_array
 
     @classmethod
-    def of(
-        cls, rows: DistinctRows, joint: NDArray[np.float64], n_prototypes: int = N_PROTOTYPES
-    ) -> _Landmarks:
+    def of(cls, rows: DistinctRows, joint: Floats, n_prototypes: int = N_PROTOTYPES) -> _Landmarks:
         totals = joint.sum(axis=1)
         held = np.flatnonzero(totals > 0)
         pool = pooled(joint[held] / totals[held, np.newaxis], n_prototypes)
@@ -312,9 +309,7 @@ class _Landmarks:
         beta = np.divide(mean, mass, out=np.zeros_like(mean), where=mass > 0)
         return cls(rows.ensemble, beta / beta.max(initial=1e-300), member)
 
-    def joint_of(
-        self, rows: DistinctRows, fitted: NDArray[np.int64], joint: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def joint_of(self, rows: DistinctRows, fitted: Ints, joint: Floats) -> Floats:
         """Return the memberships of all rows, times their sums of p_ij over landmarks; `fitted` have `joint`."""
         others = np.delete(np.arange(len(rows)), fitted)
         everything = np.zeros((len(rows), joint.shape[1]))
@@ -326,7 +321,7 @@ class _Landmarks:
             everything[some] = placed * counts.sum(axis=1, keepdims=True)
         return everything
 
-    def shares(self, ensemble: Ensemble, some: NDArray[np.int64]) -> NDArray[np.float64]:
+    def shares(self, ensemble: Ensemble, some: Ints) -> Floats:
         """Return the sums of p_ij of some rows i over the landmarks j of each prototype."""
         weights = ensemble.column_weights
         rows = ensemble.indicator[some]

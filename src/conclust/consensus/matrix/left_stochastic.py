@@ -8,24 +8,16 @@ from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
 from conclust._kernels import project_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.label_rows import (
-    normalized_gram,
-    normalized_norm,
-    normalized_rows,
-)
-from conclust.consensus.restarts import (
-    Iterated,
-    best_of_restarts,
-    fewer_starts,
-)
+from conclust.consensus.label_rows import normalized_gram, normalized_norm, normalized_rows
+from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 # Maximum total number of clusters for which B'B is decomposed completely.
@@ -166,9 +158,7 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "LeftStochastic")
         A = normalized_rows(ensemble)
         with one_library_thread():
@@ -178,7 +168,7 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
             to_points = leading @ plane.coordinates
 
             @lru_cache(maxsize=2)  # the same rows in every start
-            def points(rows: DistinctRows) -> NDArray[np.float64]:
+            def points(rows: DistinctRows) -> Floats:
                 return np.asarray(normalized_rows(rows.ensemble) @ to_points)
 
             search = _Search(points, self)
@@ -195,14 +185,14 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
         return P
 
 
-def _residual(A: sp.csr_array, norm: float, scale: float, P: NDArray[np.float64]) -> float:
+def _residual(A: sp.csr_array, norm: float, scale: float, P: Floats) -> float:
     """Return the squared norm of scale AA' - PP'; `norm` is the squared norm of AA'."""
     across, inner = A.T @ P, P.T @ P
     total = scale * scale * norm + float((inner * inner).sum())
     return max(0.0, total - 2.0 * scale * float((across * across).sum()))
 
 
-def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> NDArray[np.float64]:
+def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> Floats:
     """Return V with AV (AV)' the best approximation of AA' of rank k, or of its own if lower."""
     T = A.shape[1]
     k = min(k, T, A.shape[0])
@@ -237,10 +227,10 @@ class Plane:
     """
 
     scale: float
-    coordinates: NDArray[np.float64]
+    coordinates: Floats
 
     @classmethod
-    def through(cls, gram: NDArray[np.float64], sums: NDArray[np.float64]) -> Plane:
+    def through(cls, gram: Floats, sums: Floats) -> Plane:
         """Return the plane m'x = 1 closest to the rows, given M'M (of full rank) and M'1."""
         k = len(sums)
         if k == 0:  # no two objects share a cluster
@@ -256,20 +246,14 @@ class Plane:
 class Rotated:
     """A rotation within the plane, the resulting memberships, and the course of the search."""
 
-    rotation: NDArray[np.float64]
-    membership: NDArray[np.float64]
+    rotation: Floats
+    membership: Floats
     trace: list[float]
     converged: bool
     rough: bool = False
 
 
-def rotated(
-    points: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    rotation: NDArray[np.float64],
-    max_iter: int,
-    tol: float,
-) -> Rotated:
+def rotated(points: Floats, counts: Floats, rotation: Floats, max_iter: int, tol: float) -> Rotated:
     """Rotate points of a plane as close to the simplex as possible.
 
     Parameters
@@ -313,7 +297,7 @@ def rotated(
 class _Search:
     """Rotates from several starts: see `best_of_restarts`."""
 
-    points: Callable[[DistinctRows], NDArray[np.float64]]
+    points: Callable[[DistinctRows], Floats]
     limits: LeftStochastic
 
     def begin(self, rows: DistinctRows, start: int, seed: int) -> Rotated:
@@ -324,7 +308,7 @@ class _Search:
         rotation = rotated(points, rows.masses, first, limits.max_iter, max(limits.tol, _ROUGH))
         return replace(rotation, rough=limits.tol < _ROUGH)
 
-    def finish(self, result: Rotated, rows: DistinctRows, chosen: NDArray[np.int64]) -> Rotated:
+    def finish(self, result: Rotated, rows: DistinctRows, chosen: Ints) -> Rotated:
         """Continue the rotation with all points."""
         limits = self.limits
         return rotated(self.points(rows), rows.masses, result.rotation, limits.max_iter, limits.tol)
@@ -343,7 +327,7 @@ class _Search:
         return result.trace[-1]
 
 
-def _complement(unit: NDArray[np.float64]) -> NDArray[np.float64]:
+def _complement(unit: Floats) -> Floats:
     """Return k - 1 orthonormal columns that are orthogonal to a unit vector (Householder)."""
     first = np.zeros_like(unit)
     first[0] = 1.0 if unit[0] <= 0 else -1.0
@@ -352,13 +336,13 @@ def _complement(unit: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((np.eye(len(unit)) - 2.0 * np.outer(away, away))[:, 1:])
 
 
-def _procrustes(points: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.float64]:
+def _procrustes(points: Floats, targets: Floats) -> Floats:
     """Return the orthogonal R with points R nearest to the targets."""
     left, _, right = np.linalg.svd(points.T @ targets)
     return np.asarray(left @ right)
 
 
-def corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def corners(points: Floats) -> Floats:
     """Return the rotation that brings the most extreme points, one after the other, to corners."""
     k = points.shape[1] + 1
     if k == 1:
@@ -372,7 +356,7 @@ def corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return _procrustes(points[chosen], _complement(np.full(k, 1.0 / np.sqrt(k))))
 
 
-def _random(size: int, seed: int) -> NDArray[np.float64]:
+def _random(size: int, seed: int) -> Floats:
     """Return a random orthogonal matrix."""
     normal = generator(seed).normal(size=(size, size))
     return np.asarray(np.linalg.qr(normal)[0])

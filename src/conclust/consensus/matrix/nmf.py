@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.matrix.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
@@ -140,8 +140,8 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     (array([0, 0, 1, 1]), array([0.41, 0.41, 0.17]))
     """
 
-    factors_: NDArray[np.float64]
-    weights_: NDArray[np.float64]
+    factors_: Floats
+    weights_: Floats
 
     method = Method(
         title="Weighted consensus by non-negative matrix factorisation",
@@ -182,9 +182,7 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     def _takes_missing(self) -> bool:
         return self.learn_weights is not True
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "WeightedNMF")
         rows = ensemble.distinct_rows()
         with one_library_thread():
@@ -198,7 +196,7 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
             np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)
         )
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         self.factors_ = np.ascontiguousarray(self.factors_[:, clusters])
 
 
@@ -226,7 +224,7 @@ class _Search:
         H = criterion.scaled(_blurred(labels, k, draw))
         return self._descended(criterion, H, criterion.given)
 
-    def finish(self, result: _Found, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Found:
+    def finish(self, result: _Found, rows: DistinctRows, chosen: Ints) -> _Found:
         """Fit the factors of the other rows to the rows solved, and descend with all."""
         whole = None if self.ensemble.is_soft else self.ensemble
         criterion = Criterion.of(rows, self._price, whole)
@@ -241,9 +239,7 @@ class _Search:
     def _price(self) -> float:
         return self.model.regularization if self.model.learn_weights else 0.0
 
-    def _descended(
-        self, criterion: Criterion, H: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> _Found:
+    def _descended(self, criterion: Criterion, H: Floats, weights: Floats) -> _Found:
         model = self.model
         solution = solve(
             criterion,
@@ -256,16 +252,14 @@ class _Search:
         return _Found(criterion, solution)
 
 
-def _blurred(labels: NDArray[np.int64], k: int, draw: np.random.Generator) -> NDArray[np.float64]:
+def _blurred(labels: Ints, k: int, draw: np.random.Generator) -> Floats:
     """Blur a partition; clusters without objects (if there are too few distinct rows) start at random."""
     H = _BLUR * (1.0 + 0.01 * draw.random((len(labels), k)))
     H[np.arange(len(H)), labels] += 1.0
     return np.asarray(H)
 
 
-def _extended(
-    few: Criterion, solution: Solution, whole: Criterion, chosen: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _extended(few: Criterion, solution: Solution, whole: Criterion, chosen: Ints) -> Floats:
     """Fit the factors of the remaining rows to the rows that were solved, in least squares."""
     factors = few.at(solution.H)
     partition_weights = solution.weights

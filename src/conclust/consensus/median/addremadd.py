@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from conclust._kernels import add_rem_add
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
+from conclust._types import Bools, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.contraction import alone, contracted
 from conclust.consensus.median.search import (
@@ -195,7 +196,7 @@ class AddRemAdd(ConsensusClusterer):
     def _takes_constraints(self) -> bool:
         return True
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         draw = generator(self.random_state, "AddRemAdd")
         units = interchangeable(ensemble)
         constraints = self._constraints
@@ -254,7 +255,7 @@ def _modularity(evidence: Evidence) -> Evidence:
     return Evidence(rows, np.append(evidence.weights, -1.0 / total), evidence.mass)
 
 
-def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -> NDArray[np.int64]:
+def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -> Ints:
     """Extract one cluster after the other; return the labels of the units."""
     similarity = evidence.dense()
     m = len(similarity)

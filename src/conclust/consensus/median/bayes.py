@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
+from conclust._types import Bools
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
 from conclust.consensus.restarts import warn_unfinished
@@ -191,7 +191,7 @@ class BayesEstimate(ConsensusClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_loss(self.loss, self.split_cost, "BayesEstimate")
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         labels, best, drawn = least_expected_loss(
             ensemble,
             Wanted(

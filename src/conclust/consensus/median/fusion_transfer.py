@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
+from conclust._types import Bools
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.search import (
     Wanted,
@@ -144,7 +145,7 @@ class MedianPartition(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         draw = generator(self.random_state, "MedianPartition")
         units = interchangeable(ensemble)
         twice = np.full(int(ensemble.offsets[-1]), 2.0)

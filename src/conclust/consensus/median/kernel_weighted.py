@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._kernels import ResemblanceSearch
 from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.label_rows import nearest
 from conclust.consensus.median.resemblance import (
@@ -156,8 +157,8 @@ class KernelWeightedPartition(ConsensusClusterer):
     array([1, 0])
     """
 
-    weights_: NDArray[np.float64]
-    resemblances_: NDArray[np.float64]
+    weights_: Floats
+    resemblances_: Floats
     objective_: float
     log_objective_: float
     n_iter_: int
@@ -197,7 +198,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         self.weights_ = self._weights(ensemble)
         units = interchangeable(ensemble)
         labels = self._search(ensemble, units)[units.inverse]
@@ -215,7 +216,7 @@ class KernelWeightedPartition(ConsensusClusterer):
             warn_unfinished(self, "passes with objects still moving")
         return labels
 
-    def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _weights(self, ensemble: Ensemble) -> Floats:
         m = ensemble.n_partitions
         partition_weights = ensemble.partition_weights
         partition_weights = partition_weights / partition_weights.sum()
@@ -239,7 +240,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         weights = partition_weights * relevance_weights(values, weights=partition_weights)
         return np.asarray(weights / weights.sum())
 
-    def _search(self, ensemble: Ensemble, units: DistinctRows) -> NDArray[np.int64]:
+    def _search(self, ensemble: Ensemble, units: DistinctRows) -> Ints:
         """Anneal on a part of the units, refine the best result on all; return the labels of the units."""
         root = seed_sequence(self.random_state, "KernelWeightedPartition")
         draw = spawn_generators(root, 1)[0]
@@ -254,7 +255,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         if not starts:
             few = ensemble.part(units.first[chosen])
             starts = [canonical_labels(least_squares_labels(few, k or 1, 1, draw))]
-        best: tuple[float, NDArray[np.int64], int, bool] | None = None
+        best: tuple[float, Ints, int, bool] | None = None
         stage("annealing")
         for r, seed in enumerate(tracked(seeds, "starts")):
             start = _annealed(search, starts[r % len(starts)], seed)
@@ -271,7 +272,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         _, labels, self.n_iter_, self.converged_ = best
         return labels
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Ints:
         """Assign new objects to the clusters in which they raise the objective most.
 
         Every object is placed independently, and the clusters of the partitions keep their sizes.
@@ -295,15 +296,15 @@ class _Evidence:
     """The data of the search: labels and masses of units, sizes of clusters, weights over norms."""
 
     codes: NDArray[np.int32]
-    mass: NDArray[np.float64]
-    offsets: NDArray[np.int64]
-    sizes: NDArray[np.float64]
-    factors: NDArray[np.float64]
+    mass: Floats
+    offsets: Ints
+    sizes: Floats
+    factors: Floats
     kernel: Kernel
 
     @classmethod
     def of(
-        cls, ensemble: Ensemble, units: DistinctRows, kernel: Kernel, weights: NDArray[np.float64]
+        cls, ensemble: Ensemble, units: DistinctRows, kernel: Kernel, weights: Floats
     ) -> _Evidence:
         whole = Tables.of(ensemble, np.zeros(ensemble.n_samples, dtype=np.int64))
         norms = log_norms(whole, kernel)
@@ -319,7 +320,7 @@ class _Evidence:
             kernel,
         )
 
-    def search(self, chosen: NDArray[np.int64], n_clusters: int | None) -> ResemblanceSearch:
+    def search(self, chosen: Ints, n_clusters: int | None) -> ResemblanceSearch:
         """Return a search on some of the units."""
         return ResemblanceSearch(
             self.codes[chosen],
@@ -332,7 +333,7 @@ class _Evidence:
         )
 
 
-def _free_indices(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _free_indices(ensemble: Ensemble, weights: Floats) -> Floats:
     """Return two validity indices of the partitions that do not need the points, (2, N)."""
     agreement = similarities(ensemble, "nmi", "KernelWeightedPartition") @ weights
     observed = ensemble.observed_counts
@@ -343,7 +344,7 @@ def _free_indices(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[n
     return np.stack([agreement, entropy])
 
 
-def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def _annealed(search: ResemblanceSearch, start: Ints, seed: int) -> Ints:
     """Return the best partition at the end of a level of annealing, the start among them."""
     n = len(start)
     search.set(start, int(start.max()) + 1)
@@ -367,8 +368,8 @@ def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) ->
 
 
 def _settled(
-    search: ResemblanceSearch, start: NDArray[np.int64], draw: np.random.Generator, max_iter: int
-) -> tuple[float, NDArray[np.int64], int, bool]:
+    search: ResemblanceSearch, start: Ints, draw: np.random.Generator, max_iter: int
+) -> tuple[float, Ints, int, bool]:
     """Transfer from a start until no move raises the objective; return objective, labels, passes, convergence."""
     labels, n_iter, moves = start, 0, 1
     order = draw.permutation(len(start))
@@ -384,9 +385,7 @@ def _settled(
     return search.objective(), labels, n_iter, moves == 0
 
 
-def _placing_costs(
-    tables: Tables, kernel: Kernel, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _placing_costs(tables: Tables, kernel: Kernel, weights: Floats) -> tuple[Floats, Floats]:
     """Return the costs of a label (T, K) and of being observed (N, K) for a new object in each cluster."""
     by_label, as_noise = log_joined(tables, kernel)
     now = log_resemblances(tables, kernel)[:, np.newaxis]

@@ -14,15 +14,12 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import rounds, stage
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer, spread
 from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
-from conclust.consensus.restarts import (
-    Iterated,
-    best_of_restarts,
-    fewer_starts,
-)
+from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
@@ -233,9 +230,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
             least = 0.0 if self.solver == "variational" else _LEAST_SMOOTHING
             check_real(self.smoothing, "smoothing", "BayesianEnsemble", low=least, closed="neither")
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "BayesianEnsemble")
         threads = thread_count(self.n_jobs, "BayesianEnsemble")
         first = 1.0 / self.n_clusters if self.alpha is None else float(self.alpha)
@@ -266,7 +261,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         start: _Fitted,
         prior: MixedPrior,
         seed: np.random.SeedSequence,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Run a chain from the variational solution, and store its results."""
         stage("the chain")
         membership = start.model.membership(start.mass)
@@ -284,7 +279,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         self.n_iter_ = len(means.log_probabilities)
         return means.membership
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         parts = self._model
         beta = np.ascontiguousarray(parts.beta[:, clusters])
         self._model = replace(parts, alpha=parts.alpha[clusters], beta=beta)
@@ -297,12 +292,12 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
             columns[clusters] = np.arange(len(clusters))
             self.draws_ = columns[self.draws_]
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         super()._finish(observed)
         if self.solver == "gibbs":
             self.draws_ = spread(self.draws_, observed, -1)
 
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         membership = self._model.placed(np.ascontiguousarray(codes))
         membership[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / membership.shape[1]
         return membership
@@ -313,27 +308,22 @@ class _Round:
     """The sums at the best q(z): see ``_kernels/models/mixed_membership.h``."""
 
     bound: float
-    mass: NDArray[np.float64]
-    use: NDArray[np.float64]
-    logs: NDArray[np.float64]
+    mass: Floats
+    use: Floats
+    logs: Floats
 
 
 @dataclass(frozen=True)
 class _Model:
     """Weights (N,), alpha (K,) and the probability of each label in each cluster, (T, K)."""
 
-    offsets: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    alpha: NDArray[np.float64]
-    beta: NDArray[np.float64]
+    offsets: Ints
+    weights: Floats
+    alpha: Floats
+    beta: Floats
 
     def round(
-        self,
-        codes: NDArray[Any],
-        counts: NDArray[np.float64],
-        mass: NDArray[np.float64],
-        room: NDArray[np.float64],
-        threads: int,
+        self, codes: NDArray[Any], counts: Floats, mass: Floats, room: Floats, threads: int
     ) -> _Round:
         """Find the best q(z) for q(theta_i) = Dirichlet(alpha + mass_i), and the ELBO of both.
 
@@ -359,7 +349,7 @@ class _Model:
         per_partition = over_partitions(np.log(self.beta).sum(axis=1), self.offsets)
         return smoothing * float(self.weights @ per_partition)
 
-    def first_mass(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def first_mass(self, codes: NDArray[Any]) -> Floats:
         """Return the mass of objects that each belong to a single unknown cluster."""
         B = indicator_of(codes, self.offsets)
         columns = over_clusters(self.weights, self.offsets)
@@ -368,7 +358,7 @@ class _Model:
         z /= z.sum(axis=1, keepdims=True)
         return np.ascontiguousarray((B @ columns)[:, None] * z)
 
-    def likeliest(self, codes: NDArray[Any], membership: NDArray[np.float64]) -> NDArray[np.int32]:
+    def likeliest(self, codes: NDArray[Any], membership: Floats) -> NDArray[np.int32]:
         """Return the most probable cluster behind each label, given the memberships (arbitrary without a label)."""
         logs, beta = np.log(membership), np.log(self.beta)
         clusters = np.zeros(codes.shape, dtype=np.int32)
@@ -379,7 +369,7 @@ class _Model:
             )
         return clusters
 
-    def placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def placed(self, codes: NDArray[Any]) -> Floats:
         """Return memberships of objects by their labels alone."""
         mass = self.first_mass(codes)
         counts, room = np.ones(len(codes)), np.empty_like(mass)
@@ -391,7 +381,7 @@ class _Model:
                 break
         return self.membership(mass)
 
-    def membership(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    def membership(self, mass: Floats) -> Floats:
         """Return the mean of q(theta_i)."""
         gamma = self.alpha + mass
         return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
@@ -402,7 +392,7 @@ class _Fitted:
     """Final state of the iteration; the trace holds the objective at the start and after each iteration."""
 
     model: _Model
-    mass: NDArray[np.float64]
+    mass: Floats
     trace: list[float]
     converged: bool
 
@@ -411,7 +401,7 @@ class _Fitted:
 class _Search:
     """Climbs to a maximum of the bound, from several starts: see `best_of_restarts`."""
 
-    alpha: NDArray[np.float64]
+    alpha: Floats
     learn_alpha: bool
     smoothing: float
     max_iter: int
@@ -431,7 +421,7 @@ class _Search:
             rows, model, (B @ rows.ensemble.column_weights)[:, None] * z, _SETTLING, 1
         )
 
-    def finish(self, result: _Fitted, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Fitted:
+    def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
         """Continue with all rows."""
         mass = result.model.first_mass(rows.ensemble.codes)
         return self._climb(rows, result.model, mass, 0, self.threads)
@@ -441,12 +431,7 @@ class _Search:
         return -result.trace[-1]
 
     def _climb(
-        self,
-        rows: DistinctRows,
-        model: _Model,
-        mass: NDArray[np.float64],
-        settling: int,
-        threads: int,
+        self, rows: DistinctRows, model: _Model, mass: Floats, settling: int, threads: int
     ) -> _Fitted:
         """Maximise the bound; alpha is fixed for the first `settling` iterations.
 
@@ -471,22 +456,20 @@ class _Search:
         return _Fitted(model, mass, trace, False)
 
 
-def _normalised(use: NDArray[np.float64], rows: DistinctRows) -> NDArray[np.float64]:
+def _normalised(use: Floats, rows: DistinctRows) -> Floats:
     """Return label probabilities: each cluster's use of the labels, scaled to sum 1 within each partition."""
     sums = over_partitions(use, rows.ensemble.offsets)
-    shares: NDArray[np.float64] = use / over_clusters(sums, rows.ensemble.offsets)
+    shares: Floats = use / over_clusters(sums, rows.ensemble.offsets)
     return shares
 
 
-def _better_alpha(
-    alpha: NDArray[np.float64], logs: NDArray[np.float64], n: float
-) -> NDArray[np.float64]:
+def _better_alpha(alpha: Floats, logs: Floats, n: float) -> Floats:
     """One Newton step (the Hessian is a diagonal plus a constant), shortened until it helps.
 
     `logs` holds the sums over the `n` objects of E[log theta].
     """
 
-    def value(a: NDArray[np.float64]) -> float:
+    def value(a: Floats) -> float:
         return float(n * (gammaln(a.sum()) - gammaln(a).sum()) + (a * logs).sum())
 
     g = logs + n * (psi(alpha.sum()) - psi(alpha))
@@ -496,7 +479,7 @@ def _better_alpha(
     step = (g - c) / h
     before = value(alpha)
     for halvings in range(30):
-        tried: NDArray[np.float64] = np.clip(alpha - step / 2.0**halvings, LEAST_ALPHA, MOST_ALPHA)
+        tried: Floats = np.clip(alpha - step / 2.0**halvings, LEAST_ALPHA, MOST_ALPHA)
         if value(tried) > before:
             return tried
     return alpha

@@ -14,6 +14,7 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
@@ -147,10 +148,10 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         self.draws_ = spread(self.draws_, observed, -1)
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         rng = generator(self.random_state, "NonparametricBayesianEnsemble")
         n = ensemble.n_samples
         view = ensemble.label_view.reweighted(ensemble.partition_weights)
@@ -188,7 +189,7 @@ def _drawn_concentration(
     return max(float(rng.gamma(shape, 1.0 / rate)), 1e-10)
 
 
-def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
+def _least_squares(draws: NDArray[np.int32]) -> Floats:
     """Return for each draw the squared distance, over pairs, to the mean of all of them."""
     S = draws.shape[1]
     if len(draws) == 1:  # there are no pairs
@@ -210,13 +211,13 @@ def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
             cells = draw_of[tables.row] * len(columns) + draw_of[tables.col]
             sums = np.bincount(cells, tables.data**2, len(columns) ** 2)
             both[np.ix_(columns, columns)] = sums.reshape(len(columns), -1)
-    losses: NDArray[np.float64] = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
+    losses: Floats = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
     return losses / 2.0
 
 
 def posterior_coclustering(
     model: NonparametricBayesianEnsemble | BayesianEnsemble, *, max_dense: int | None = 20_000
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the posterior probability that two objects are in one cluster.
 
     Parameters

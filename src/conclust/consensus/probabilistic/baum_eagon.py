@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, spawn_generators
 from conclust._threads import one_library_thread, side_by_side
+from conclust._types import Bools, Floats
 from conclust.consensus.acceleration import Path, follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.probabilistic.estimator import bound_of, run_of
@@ -173,9 +173,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         run = run_of(self)
         threads = run.threads
         self.n_clusters_max_ = bound_of(self, ensemble)
@@ -226,17 +224,17 @@ class _Pairs(ABC):
             self.ceiling += float(np.divide(c**2, N, where=N > 0, out=np.zeros_like(c)).sum())
         self.c, self.N = c, N  # pairs of each object with itself
 
-    def visit(self, Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def visit(self, Y: Floats) -> tuple[float, Floats]:
         """Return f(Y) and H, the sums h_ik."""
         observed_sums, fitted = self.sums(Y)
         total = self.ceiling - 2.0 * float(np.vdot(observed_sums, Y)) + float(np.vdot(fitted, Y))
         # Non-negative up to rounding.
         return max(0.5 * total, 0.0), np.maximum(self.degree[:, None] + observed_sums - fitted, 0.0)
 
-    degree: NDArray[np.float64]
+    degree: Floats
 
     @abstractmethod
-    def sums(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sums(self, Y: Floats) -> tuple[Floats, Floats]:
         """Return the sums over j of c_ij y_jk and of N_ij y_i'y_j y_jk."""
 
 
@@ -253,7 +251,7 @@ class _ByClusters(_Pairs):
         self.own_N = np.zeros((len(self.N), 1)) if diagonal else self.N[:, None]
         self.degree -= self.own_N[:, 0]
 
-    def sums(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sums(self, Y: Floats) -> tuple[Floats, Floats]:
         observed_sums = self.products.times(self.products.sums(Y)) - self.own_c * Y
         fitted = -self.own_N * (Y**2).sum(axis=1, keepdims=True) * Y
         step = max(1, _CELLS // Y.size)
@@ -278,7 +276,7 @@ class _ByMatrices(_Pairs):
         np.fill_diagonal(self.copresence, self.N if diagonal else 0.0)
         self.degree = self.copresence.sum(axis=1)
 
-    def sums(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sums(self, Y: Floats) -> tuple[Floats, Floats]:
         return self.counts @ Y, (self.copresence * (Y @ Y.T)) @ Y
 
 
@@ -289,12 +287,10 @@ def _pairs_of(ensemble: Ensemble, diagonal: bool, threads: int, n_clusters: int)
     return (_ByMatrices if few else _ByClusters)(ensemble, diagonal, threads)
 
 
-def _grow(
-    pairs: _Pairs, Y: NDArray[np.float64], max_iter: int, tol: float, *, accelerate: bool
-) -> Path:
+def _grow(pairs: _Pairs, Y: Floats, max_iter: int, tol: float, *, accelerate: bool) -> Path:
     """Multiply memberships until they no longer change."""
 
-    def step(Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def step(Y: Floats) -> tuple[float, Floats]:
         f, H = pairs.visit(Y)
         return f, _grown(Y, H)
 
@@ -305,7 +301,7 @@ def _grow(
     return follow(step, Y, done, max_iter, accelerate=accelerate)
 
 
-def _grown(Y: NDArray[np.float64], H: NDArray[np.float64]) -> NDArray[np.float64]:
+def _grown(Y: Floats, H: Floats) -> Floats:
     """Return y_ik h_ik, in rows that sum to 1."""
     grown = Y * H
     total = grown.sum(axis=1, keepdims=True)

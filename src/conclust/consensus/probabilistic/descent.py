@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import PairCounts, PairwiseSolver
+from conclust._types import Floats, Ints
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
@@ -51,7 +52,7 @@ _CALL = 150_000
 
 def descend(
     evidence: PairEvidence,
-    Y0: NDArray[np.float64],
+    Y0: Floats,
     divergence: Divergence,
     stopping: Stopping,
     *,
@@ -136,9 +137,7 @@ def _finish(work: _Work, f: float, tol_kkt: float, report: Report) -> tuple[floa
     return f, residual
 
 
-def objective(
-    evidence: PairEvidence, Y: NDArray[np.float64], divergence: Divergence, threads: int = 1
-) -> float:
+def objective(evidence: PairEvidence, Y: Floats, divergence: Divergence, threads: int = 1) -> float:
     """Return f(Y)."""
     return _Work(evidence, Y, divergence, threads).objective()
 
@@ -147,17 +146,13 @@ class _Work:
     """The kernel with its membership, called in portions between which Ctrl-C takes effect."""
 
     def __init__(
-        self,
-        evidence: PairEvidence,
-        Y0: NDArray[np.float64],
-        divergence: Divergence,
-        threads: int = 1,
+        self, evidence: PairEvidence, Y0: Floats, divergence: Divergence, threads: int = 1
     ) -> None:
         self.n, self.k = Y0.shape
         kernel = divergence._kernel
         self.scale = 1.0 if kernel is None else kernel.scale
         self.lengths = evidence.lengths
-        self.starts: NDArray[np.int64] | None
+        self.starts: Ints | None
         self.partners: NDArray[np.int32] | None
         self.starts, self.partners = evidence.pattern
         c, N = _narrowest(evidence.counts, evidence.copresence)
@@ -204,7 +199,7 @@ class _Work:
             self.spent += spent + _CALL
         return largest_gap * self.scale, fell * self.scale
 
-    def leap(self, before: NDArray[np.float64], f: float, ratio: float) -> float:
+    def leap(self, before: Floats, f: float, ratio: float) -> float:
         """Extend the last sweep's step if that lowers f; return f.
 
         Sweeps converge linearly: if each step is r = sqrt(ratio) of the one before, r / (1 - r) times
@@ -223,7 +218,7 @@ class _Work:
         self.solver.take(self.Y)
         return f
 
-    def go_back(self, Y: NDArray[np.float64]) -> None:
+    def go_back(self, Y: Floats) -> None:
         """Return to an earlier Y; objects move one by one from here on."""
         self.Y[:] = Y
         self.solver.take(self.Y)
@@ -267,7 +262,7 @@ class _Work:
         return stuck[np.argsort(-self.gaps[stuck], kind="stable")]
 
     @staticmethod
-    def _parts(lengths: NDArray[np.int64]) -> Iterator[slice]:
+    def _parts(lengths: Ints) -> Iterator[slice]:
         total = np.cumsum(lengths)
         begin = 0
         while begin < len(lengths):
@@ -297,12 +292,8 @@ def _narrowest(c: NDArray[Any], N: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
 
 
 def place_against(
-    c: NDArray[np.float64],
-    N: NDArray[np.float64],
-    membership: NDArray[np.float64],
-    divergence: Divergence,
-    tol: float,
-) -> NDArray[np.float64]:
+    c: Floats, N: Floats, membership: Floats, divergence: Divergence, tol: float
+) -> Floats:
     """Return the memberships of new objects against fixed ones, each on its own.
 
     c and N are (new, fixed). An object without evidence gets a uniform row.

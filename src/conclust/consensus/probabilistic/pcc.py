@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
+from conclust._types import Bools, Floats
 from conclust._validation import check_option, refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -21,13 +22,7 @@ from conclust.consensus.probabilistic.estimator import (
     run_of,
 )
 from conclust.consensus.probabilistic.placements import placement_of
-from conclust.consensus.probabilistic.problem import (
-    PairEvidence,
-    Problem,
-    Run,
-    Solution,
-    Stopping,
-)
+from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
@@ -239,9 +234,7 @@ class PCC(PairObjectiveClusterer):
         k = bound_of(self, ensemble)
         choose(self.solver, divergence, self.pairs, ensemble.n_samples, k, "PCC")
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k = self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, k)
         run = run_of(self)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._random import RandomStateLike, spawn_seeds
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -22,19 +23,8 @@ from conclust.consensus.probabilistic.estimator import (
     run_of,
 )
 from conclust.consensus.probabilistic.placements import placement_of
-from conclust.consensus.probabilistic.problem import (
-    PairEvidence,
-    Problem,
-    Run,
-    Solution,
-    Stopping,
-)
-from conclust.consensus.probabilistic.search.starts import (
-    StartName,
-    given_start,
-    inside,
-    starts_of,
-)
+from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.starts import StartName, given_start, inside, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS
 from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS, Landmark
@@ -231,9 +221,7 @@ class PEACE(PairObjectiveClusterer):
                 "Use solver='pairwise' for given pairs.",
             )
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         run = run_of(self)
         self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, self.n_clusters_max_)
@@ -253,7 +241,7 @@ class PEACE(PairObjectiveClusterer):
         self._tell(solution)
         return solution.membership
 
-    def _by_landmarks(self, problem: Problem, run: Run) -> NDArray[np.float64]:
+    def _by_landmarks(self, problem: Problem, run: Run) -> Floats:
         """Select among runs on the pairs of the landmarks, and place the other objects."""
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
         solver = Landmark()
@@ -270,7 +258,7 @@ class PEACE(PairObjectiveClusterer):
         self._tell(solution)
         return solution.membership
 
-    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+    def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         """Give no warning: the failures of squared distances have not been observed with the likelihood."""
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
@@ -309,7 +297,7 @@ class PEACE(PairObjectiveClusterer):
 
 def _among(
     part: Problem, stopping: Stopping, run: Run, init: Any = "auto"
-) -> tuple[Solution, NDArray[np.float64]]:
+) -> tuple[Solution, Floats]:
     """Return the best solution of the landmarks, on all their pairs, and the log-likelihood of each run."""
     pair_evidence = narrow_evidence(part.ensemble, run.threads)
     best, losses = _selected(replace(part, evidence=pair_evidence), stopping, run, init=init)
@@ -317,12 +305,8 @@ def _among(
 
 
 def _selected(
-    problem: Problem,
-    stopping: Stopping,
-    run: Run,
-    solver: PeaceSolver = "auto",
-    init: Any = "auto",
-) -> tuple[Solution, NDArray[np.float64]]:
+    problem: Problem, stopping: Stopping, run: Run, solver: PeaceSolver = "auto", init: Any = "auto"
+) -> tuple[Solution, Floats]:
     """Return the best solution, and the objective of each run."""
     pair_evidence = problem.pairs
     several = isinstance(init, str) and init != "spectral"
@@ -343,11 +327,8 @@ def _selected(
 
 
 def _selected_early(
-    problem: Problem,
-    stopping: Stopping,
-    runs: list[Run],
-    starts: list[NDArray[np.float64] | None],
-) -> tuple[Solution, NDArray[np.float64]]:
+    problem: Problem, stopping: Stopping, runs: list[Run], starts: list[Floats | None]
+) -> tuple[Solution, Floats]:
     """Select among runs that each solve some objects and place the others; finish the selected one."""
     placed = []
     for start, one in zip(starts, runs, strict=True):

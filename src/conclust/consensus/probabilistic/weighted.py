@@ -13,6 +13,7 @@ from conclust._arrays.simplex import project_simplex
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._sklearn import ConvergenceWarning
+from conclust._types import Bools, Floats
 from conclust._validation import refuse
 from conclust._warnings import warn
 from conclust.blocks.finishing import Answer
@@ -58,9 +59,7 @@ _READ_ALL = 20_000
 _IN_BLOCKS = {"pairs": None, "granularity": "given", "distance": "paper"}
 
 
-def capped_weights(
-    d: NDArray[np.float64], caps: NDArray[np.float64], tie: float = 0.0
-) -> NDArray[np.float64]:
+def capped_weights(d: Floats, caps: Floats, tie: float = 0.0) -> Floats:
     """Minimise alpha'd over the simplex with alpha <= caps (sum of caps at least 1).
 
     The nearest partitions are filled up to their caps; the remainder goes to the next one. (The
@@ -82,9 +81,7 @@ def capped_weights(
     return np.asarray(alpha / alpha.sum())
 
 
-def ridge_weights(
-    d: NDArray[np.float64], strength: float, shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def ridge_weights(d: Floats, strength: float, shares: Floats) -> Floats:
     """Minimise alpha'd + strength/2 sum alpha_u^2 / (m shares_u) over the simplex.
 
     Proposition 2 of the paper where all m shares are 1/m.
@@ -336,7 +333,7 @@ class WeightedPCC(PairObjectiveClusterer):
                 self.rho,
             )
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         try:
             labels = super()._fit(ensemble, observed)
             if self._without_weight(ensemble):
@@ -355,9 +352,7 @@ class WeightedPCC(PairObjectiveClusterer):
             return False
         return bool((~ensemble.present[:, self._counted].any(axis=1)).any())
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k = self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, k)
         run = run_of(self)
@@ -377,7 +372,7 @@ class WeightedPCC(PairObjectiveClusterer):
         if pairs is not everyone and weights.any():
             Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
         Y, weights = self._learn(pairs, Y, shares, run)
-        self._measured_pairs: PairSet[NDArray[np.float64]] = pairs
+        self._measured_pairs: PairSet[Floats] = pairs
         if pairs is not everyone:
             everyone.distances(Y)  # leaves the sums of Y in the model
         self._placement = replace(everyone.model, weights=weights)
@@ -406,8 +401,8 @@ class WeightedPCC(PairObjectiveClusterer):
         return pairs.answer(Y)
 
     def _learn(
-        self, pairs: PairSet[Held], Y: Held, shares: NDArray[np.float64], run: Run
-    ) -> tuple[Held, NDArray[np.float64]]:
+        self, pairs: PairSet[Held], Y: Held, shares: Floats, run: Run
+    ) -> tuple[Held, Floats]:
         """Alternate from a membership; return the last one, and the weights used for new objects."""
         Y, alpha, d, expected = self._alternate(pairs, Y, shares, run.report)
         self.weights_ = alpha
@@ -422,16 +417,14 @@ class WeightedPCC(PairObjectiveClusterer):
             )
         return Y, alpha * pairs.scale / expected
 
-    def _pattern(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
-    ) -> PairPattern | None:
+    def _pattern(self, ensemble: Ensemble, observed: Bools, run: Run) -> PairPattern | None:
         """Return the pattern of `pairs`, if there is one."""
         if ensemble.n_samples == 1:
             return None
         pairs = self._some_pairs(ensemble, observed, run)
         return None if pairs is None else PairPattern(ensemble, pairs, run.threads)
 
-    def _shares(self, ensemble: Derived, pairs: PairSet[Any]) -> NDArray[np.float64]:
+    def _shares(self, ensemble: Derived, pairs: PairSet[Any]) -> Floats:
         """Return the initial weights, 0 for a partition that observed no pair."""
         mute = pairs.scale == 0
         w = ensemble.partition_weights
@@ -448,8 +441,8 @@ class WeightedPCC(PairObjectiveClusterer):
         return np.asarray(shares / shares.sum())
 
     def _alternate(
-        self, pairs: PairSet[Held], Y: Held, shares: NDArray[np.float64], report: Any
-    ) -> tuple[Held, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        self, pairs: PairSet[Held], Y: Held, shares: Floats, report: Any
+    ) -> tuple[Held, Floats, Floats, Floats]:
         """Return the membership, the weights, the distances, and their divisors."""
         n = len(Y) if self.distance == "paper" else 1
         counted = np.flatnonzero(shares)
@@ -490,9 +483,7 @@ class WeightedPCC(PairObjectiveClusterer):
         self.objective_ = trace[-1][1]
         return Y, alpha, d, expected
 
-    def _distances(
-        self, pairs: PairSet[Held], Y: Held
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _distances(self, pairs: PairSet[Held], Y: Held) -> tuple[Floats, Floats]:
         """Return the distances, and their divisors: 1 in the mean over partitions."""
         d = pairs.distances(Y)
         if self.distance == "paper":
@@ -504,22 +495,14 @@ class WeightedPCC(PairObjectiveClusterer):
         ratio = np.where(none, 1.0, d / expected)
         return ratio, np.where(none, 1.0, expected / expected.mean())
 
-    def _weights(
-        self, d: NDArray[np.float64], shares: NDArray[np.float64], n: int
-    ) -> NDArray[np.float64]:
+    def _weights(self, d: Floats, shares: Floats, n: int) -> Floats:
         m = len(d)
         if self.regularization == "l2":
             return ridge_weights(d, self.lam * float(n) ** 2, shares)
         rho = 1.0 / (_KEPT * m) if self.rho is None else max(self.rho, 1.0 / m)
         return capped_weights(d, m * min(rho, 1.0) * shares, _TIE * float(n) ** 2)
 
-    def _objective(
-        self,
-        alpha: NDArray[np.float64],
-        d: NDArray[np.float64],
-        shares: NDArray[np.float64],
-        n: int,
-    ) -> float:
+    def _objective(self, alpha: Floats, d: Floats, shares: Floats, n: int) -> float:
         value = float(alpha @ d)
         if self.regularization == "l2":
             value += (
@@ -527,7 +510,7 @@ class WeightedPCC(PairObjectiveClusterer):
             )
         return value
 
-    def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
+    def _counting(self, ensemble: Ensemble) -> Bools | None:
         counted = self._placement.weights
         return None if counted is None else counted > 0
 

@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._arrays.symmetric import symmetrise
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.ensemble import Ensemble, Missing
@@ -140,7 +140,7 @@ class DREC(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "DREC"), 2)
         if ensemble.weights is not None and not ensemble.weights.all():
             # Partitions without weight do not distinguish rows.
@@ -184,9 +184,7 @@ def _features(rows: Ensemble) -> sp.csr_array:
     return sp.csr_array(sp.hstack([X, noise_columns]))
 
 
-def representation_affinity(
-    X: sp.csr_array, penalty: float, masses: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def representation_affinity(X: sp.csr_array, penalty: float, masses: Floats) -> Floats:
     """Return the similarity of rows by their representations: cosines to the fourth power.
 
     Parameters
@@ -224,7 +222,7 @@ def representation_affinity(
     return np.minimum(affinity, 1.0, out=affinity)
 
 
-def _directions(X: sp.csr_array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _directions(X: sp.csr_array) -> tuple[Floats, Floats]:
     """Return the positive eigenvalues of X X' and its eigenvectors, by the smaller of X'X and X X'."""
     n, T = X.shape
     if n >= T:

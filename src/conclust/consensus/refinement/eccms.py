@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.refinement.confident import confident_graph
@@ -127,10 +127,10 @@ class ECCMS(ConsensusClusterer):
     array([0.    , 0.7103, 0.9639])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    certainty_: NDArray[np.float64]
-    components_: NDArray[np.int64]
+    linkage_matrix_: Floats
+    lifetimes_: Floats
+    certainty_: Floats
+    components_: Ints
 
     method = Method(
         title="Ensemble clustering via co-association matrix self-enhancement",
@@ -169,7 +169,7 @@ class ECCMS(ConsensusClusterer):
         self.missing = missing
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta)
         pairs = pairs_of(ensemble, sp.csr_array(sp.diags_array(self.certainty_)))
         start = pairs.start
@@ -207,5 +207,5 @@ class ECCMS(ConsensusClusterer):
         self.components_ = graph.components[start.inverse]
         return tree.cut(self.n_clusters, ensemble, "ECCMS")
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         self.components_ = spread(self.components_, observed, -1)

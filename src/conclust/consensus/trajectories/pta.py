@@ -5,23 +5,14 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.trajectories.walks import (
-    saying_something,
-    too_few,
-    walks_of,
-)
+from conclust.consensus.trajectories.walks import saying_something, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import DenseLimitError
-from conclust.trees.agglomeration import (
-    dense_tree,
-    expand,
-    merges_of,
-    starting_clusters,
-)
+from conclust.trees.agglomeration import dense_tree, expand, merges_of, starting_clusters
 from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 
 TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
@@ -121,8 +112,8 @@ class PTA(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
+    linkage_matrix_: Floats
+    lifetimes_: Floats
 
     method = Method(
         title="Probability trajectory accumulation",
@@ -160,13 +151,13 @@ class PTA(ConsensusClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = saying_something(ensemble)
         self.linkage_matrix_ = self._tree(ensemble)
         self.lifetimes_ = lifetimes(self.linkage_matrix_)
         return cut_by_lifetime(self.linkage_matrix_, self.n_clusters, ensemble, "PTA")
 
-    def _tree(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _tree(self, ensemble: Ensemble) -> Floats:
         parameters_given = self.n_neighbors is not None or self.n_steps is not None
         if too_few(ensemble, parameters_given, "PTA", f"EAC(linkage={self.linkage!r})"):
             few = ensemble.n_samples

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
-from conclust.consensus.trajectories.walks import (
-    Walks,
-    saying_something,
-    too_few,
-    walks_of,
-)
+from conclust.consensus.trajectories.walks import Walks, saying_something, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import (
@@ -122,7 +117,7 @@ class PTGP(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    singular_values_: NDArray[np.float64]
+    singular_values_: Floats
 
     method = Method(
         title="Probability trajectory graph partitioning",
@@ -160,7 +155,7 @@ class PTGP(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)
         ensemble = saying_something(ensemble)
         nobody = np.zeros(ensemble.n_samples, dtype=np.int64)
@@ -195,7 +190,7 @@ class PTGP(ConsensusClusterer):
                 labels = kmeans_labels(points, self.n_clusters, starts, n_init=self.n_init)
         return np.asarray(labels[walks.start.inverse])
 
-    def _cut(self, graph: sp.csr_array | Edges, seed: np.random.SeedSequence) -> NDArray[np.int64]:
+    def _cut(self, graph: sp.csr_array | Edges, seed: np.random.SeedSequence) -> Ints:
         labels, self.singular_values_ = cut_objects(
             graph, self.n_clusters, seed, n_init=self.n_init, owner="PTGP"
         )
@@ -228,10 +223,10 @@ def _spectrum_by_walking(
     across = sp.csr_array(means.T)
     width = -(-(k + _MORE) // 8) * 8 - 1  # with the trivial vector a multiple of 8
 
-    def forth(V: NDArray[np.float64]) -> NDArray[np.float64]:
+    def forth(V: Floats) -> Floats:
         return scale * walks.gram_times(scale * (means @ V))
 
-    def back(U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def back(U: Floats) -> Floats:
         return np.asarray(across @ (scale * walks.gram_times(scale * U)))
 
     start = transfer_cut(means, min(width, means.shape[1])).clusters

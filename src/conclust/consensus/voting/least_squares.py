@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
@@ -17,13 +17,7 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.restarts import warn_unfinished
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
-from conclust.consensus.voting.alignment import (
-    Alignment,
-    align,
-    harden,
-    one_pass,
-    squared_distance,
-)
+from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 
@@ -175,16 +169,14 @@ class Voting(VotingClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         with one_library_thread():
             best, membership = self._solve(ensemble)
         self._tell(ensemble, best)
         self.objective_ = squared_distance(ensemble, best.votes, membership)
         return membership
 
-    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+    def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         warn_of_misfit(ensemble, self.n_clusters, "Voting")
         warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
@@ -218,7 +210,7 @@ class Voting(VotingClusterer):
         (self.objective_,) = map(float, labels.total("the distance", _distance, best.votes))
         return Answer(_mean_of, (best.votes,))
 
-    def _solve(self, ensemble: Ensemble) -> tuple[Alignment, NDArray[np.float64]]:
+    def _solve(self, ensemble: Ensemble) -> tuple[Alignment, Floats]:
         seed = seed_sequence(self.random_state, "Voting")
         generators = spawn_generators(seed, self.n_init)
         if self.algorithm == "one_pass":
@@ -244,9 +236,7 @@ class Voting(VotingClusterer):
             starts = [votes for one in best for votes in (one.votes, one.start)]
         return harden(ensemble, starts, max_iter=self.max_iter)
 
-    def _read_votes(
-        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
         membership = self._mean_votes(indicator, np.asarray(observed @ self._partition_weights))
         if self.hard:
             winners = membership.argmax(axis=1)
@@ -255,22 +245,22 @@ class Voting(VotingClusterer):
         return membership
 
 
-def _mean(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean(ensemble: Ensemble, votes: Floats) -> Floats:
     return spread(tally(ensemble, votes), ensemble.observed_weights)
 
 
-def _winners(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _winners(ensemble: Ensemble, votes: Floats) -> Floats:
     sums = tally(ensemble, votes)
     membership = np.zeros_like(sums)
     membership[np.arange(len(sums)), sums.argmax(axis=1)] = 1.0
     return membership
 
 
-def _mean_of(part: Part, stored: None, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_of(part: Part, stored: None, votes: Floats) -> Floats:
     """Return the memberships of a block."""
     return _mean(part.ensemble, votes)
 
 
-def _distance(part: Part, votes: NDArray[np.float64]) -> tuple[float]:
+def _distance(part: Part, votes: Floats) -> tuple[float]:
     """Return what a block adds to the distance of the consensus from the votes."""
     return (squared_distance(part.ensemble, votes, _mean(part.ensemble, votes)),)

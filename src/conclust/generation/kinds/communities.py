@@ -9,8 +9,8 @@ from math import exp, isqrt, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.generation.kinds.searched import (
     GivenGraph,
     Searched,
@@ -47,10 +47,7 @@ class NeighbourRecipe(ABC):
         }
 
     def run(  # noqa: D102
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         searched = self.searches.of(points)
         return [self._run(searched, k, rng) for k in n_clusters]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import Forest
 from conclust._random import generator
+from conclust._types import Floats, Ints
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.generation.labelling.voting import VOTERS, NeighbourVote, vote, voters_of
 from conclust.generation.members import Found, draw
@@ -29,7 +30,7 @@ _GRID = 8
 _OWNER = "EnsembleGenerator"
 
 
-def sizes_of_neighbourhoods(n: int) -> NDArray[np.int64]:
+def sizes_of_neighbourhoods(n: int) -> Ints:
     """Return the numbers of neighbours that members of n points choose from: a geometric grid."""
     largest = max(1, int(min(_MOST_NEIGHBOURS, max(_FEW_NEIGHBOURS, 1.5 * sqrt(n)), n - 1)))
     lowest = min(_FEW_NEIGHBOURS, largest)
@@ -40,9 +41,9 @@ def sizes_of_neighbourhoods(n: int) -> NDArray[np.int64]:
 class GivenGraph:
     """A user's graph of the objects: see `conclust.neighbours.NeighbourGraph`."""
 
-    starts: NDArray[np.int64]
+    starts: Ints
     ends: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: Floats
     digest: str
 
 
@@ -62,11 +63,7 @@ class Searched:
     """
 
     def __init__(
-        self,
-        points: NDArray[np.float64],
-        metric: Metric,
-        sample_seed: int,
-        n_neighbors: int | None,
+        self, points: Floats, metric: Metric, sample_seed: int, n_neighbors: int | None
     ) -> None:
         self.points = points
         self._metric = metric
@@ -81,7 +78,7 @@ class Searched:
         """The neighbours of the distinct points that members are fitted on."""
         return self._once("search", self._search)[0]  # type: ignore[no-any-return]
 
-    def _search(self) -> tuple[Neighbours, NDArray[np.float64]]:
+    def _search(self) -> tuple[Neighbours, Floats]:
         n = len(self.points)
         sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
@@ -150,7 +147,7 @@ class Searches:
         self._lock = threading.Lock()
         self._last: Searched | None = None
 
-    def of(self, points: NDArray[np.float64]) -> Searched:
+    def of(self, points: Floats) -> Searched:
         """Return the search of these points; the last search is cached."""
         with self._lock:
             last = self._last

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from conclust._threads import thread_count
+from conclust._types import Floats, Ints
 from conclust.generation.crew import Crew
 from conclust.generation.labelling.models import (
     Centers,
@@ -60,7 +61,7 @@ class Labelling:
     def __init__(
         self,
         models: Sequence[Model],
-        features: Sequence[Sequence[int] | NDArray[np.int64] | None],
+        features: Sequence[Sequence[int] | Ints | None],
         d: int,
         dtype: Any,
         scaler: Scaler | None = None,
@@ -87,8 +88,8 @@ class Labelling:
             )
         self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
         # Cuts of one graph together: their ties are found once.
-        self._graphs: list[tuple[list[int], list[LandmarkCut], NDArray[np.int64] | None]] = []
-        self._votes: list[tuple[list[int], list[NeighbourVote], NDArray[np.int64] | None]] = []
+        self._graphs: list[tuple[list[int], list[LandmarkCut], Ints | None]] = []
+        self._votes: list[tuple[list[int], list[NeighbourVote], Ints | None]] = []
         for u, model in enumerate(models):
             if isinstance(model, LandmarkCut):
                 self._add(u, model, columns[u])
@@ -97,7 +98,7 @@ class Labelling:
             elif not isinstance(model, Centers):
                 raise TypeError(f"Points cannot be labelled by a model of the kind {model.kind!r}.")
 
-    def _add(self, u: int, model: LandmarkCut, columns: NDArray[np.int64] | None) -> None:
+    def _add(self, u: int, model: LandmarkCut, columns: Ints | None) -> None:
         for members, cuts, _ in self._graphs:
             if cuts[0].shares_ties(model):
                 members.append(u)
@@ -105,7 +106,7 @@ class Labelling:
                 return
         self._graphs.append(([u], [model], columns))
 
-    def _add_vote(self, u: int, model: NeighbourVote, columns: NDArray[np.int64] | None) -> None:
+    def _add_vote(self, u: int, model: NeighbourVote, columns: Ints | None) -> None:
         for members, models, other in self._votes:
             if _same(columns, other) and models[0].shares_points(model):
                 members.append(u)
@@ -130,7 +131,7 @@ class Labelling:
         points = checked_points(block, _OWNER)
         return self.label(scaled(points, self._scaler), 1)
 
-    def label(self, points: NDArray[np.float64], n_jobs: int | None) -> NDArray[Any]:
+    def label(self, points: Floats, n_jobs: int | None) -> NDArray[Any]:
         """Return the labels of scaled points.
 
         Parameters
@@ -169,13 +170,13 @@ class Labelling:
         return labels
 
 
-def _same(columns: NDArray[np.int64] | None, other: NDArray[np.int64] | None) -> bool:
+def _same(columns: Ints | None, other: Ints | None) -> bool:
     if columns is None or other is None:
         return columns is other
     return np.array_equal(columns, other)
 
 
-def scaled(points: NDArray[np.float64], scaler: Scaler | None) -> NDArray[np.float64]:
+def scaled(points: Floats, scaler: Scaler | None) -> Floats:
     """Return the points after a fitted scaler; unchanged without one."""
     return points if scaler is None else np.ascontiguousarray(scaler.transform(points))
 
@@ -195,13 +196,13 @@ def over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:
 
 
 def _label(
-    points: NDArray[np.float64],
+    points: Floats,
     stopped: Callable[[], bool],
     part: slice,
     members: list[int],
     cuts: list[LandmarkCut],
-    columns: NDArray[np.int64] | None,
-) -> tuple[slice, list[int], NDArray[np.int64]]:
+    columns: Ints | None,
+) -> tuple[slice, list[int], Ints]:
     """Return the labels of some of the points by the cuts of a graph.
 
     Parameters
@@ -223,7 +224,7 @@ def _label(
     return part, members, LandmarkCut.label_all(cuts, some)
 
 
-def scaled_blocks(generator: Any, X: Any) -> Iterator[NDArray[np.float64]]:
+def scaled_blocks(generator: Any, X: Any) -> Iterator[Floats]:
     """Read points in the scale of the members, block by block.
 
     Parameters
@@ -242,7 +243,7 @@ def scaled_blocks(generator: Any, X: Any) -> Iterator[NDArray[np.float64]]:
         yield scaled(block, generator.scaler_)
 
 
-def scaled_points(generator: Any, X: Any, objects: NDArray[np.int64]) -> NDArray[np.float64]:
+def scaled_points(generator: Any, X: Any, objects: Ints) -> Floats:
     """Read some points in the scale of the members.
 
     Parameters

@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust._validation import check_option, check_real, missing_extra
 from conclust.plotting.canvas.strips import Strip
 from conclust.plotting.canvas.style import (
@@ -136,7 +136,7 @@ def _pyplot_in_use() -> bool:
 
 def show_image(
     ax: Axes,
-    picture: NDArray[np.float64],
+    picture: Floats,
     extent: tuple[float, float, float, float],
     aspect: Any,
     colours: Sequence[str] = COLOURS,
@@ -219,7 +219,7 @@ def _inches(ax: Axes, axis: int) -> float:
     return float((ax.bbox.width, ax.bbox.height)[axis] / ax.figure.dpi)
 
 
-def _palette(strip: Strip) -> NDArray[np.float64]:
+def _palette(strip: Strip) -> Floats:
     """Return a colour for each number; the last one is for objects without a cluster."""
     from matplotlib.colors import to_rgb
 

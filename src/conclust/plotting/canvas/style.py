@@ -10,8 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust._validation import missing_extra
 from conclust.exceptions import InputError
 
@@ -147,7 +147,7 @@ def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
     return draw
 
 
-def cluster_colours(n: int) -> NDArray[np.float64]:
+def cluster_colours(n: int) -> Floats:
     """Return a colour for each of n clusters (n, 3): the first eight are safe for the colour-blind."""
     from matplotlib.colors import to_rgb
 

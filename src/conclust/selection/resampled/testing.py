@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import generator, spawn_sequences
+from conclust._types import Floats
 from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
@@ -69,7 +69,7 @@ class OneClusterTest:
     def __init__(
         self,
         settings: Settings,
-        points: NDArray[np.float64],
+        points: Floats,
         resamples: Resamples,
         *,
         seed: np.random.SeedSequence,
@@ -90,7 +90,7 @@ class OneClusterTest:
         self._report = report
         self._start = time.perf_counter()
 
-    def statistics(self, points: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
+    def statistics(self, points: Floats, threads: int) -> Floats:
         """Return the statistics of one data set, which are small where there are clusters."""
         values = np.empty(n_statistics(self._settings, len(points)))
         for at, k in enumerate(self._settings.ks):
@@ -125,7 +125,7 @@ class OneClusterTest:
             verdict = fixed_test(real, self._references(0, most), ranked)
         return replace(verdict, real=real[:n_k], logs=verdict.logs[:, :n_k])
 
-    def _references(self, begin: int, end: int) -> NDArray[np.float64]:
+    def _references(self, begin: int, end: int) -> Floats:
         """Return the statistics of a range of references."""
         rows = np.empty((end - begin, n_statistics(self._settings, len(self._points))))
         reported = 0
@@ -140,7 +140,7 @@ class OneClusterTest:
                     self._report(f"{begin + reported} references, {seconds:.1f} s")
         return rows
 
-    def _one(self, stopped: Any, r: int) -> tuple[int, NDArray[np.float64]]:
+    def _one(self, stopped: Any, r: int) -> tuple[int, Floats]:
         stored = None if self._cache is None else self._cache.read(r)
         if stored is not None:
             return r, stored

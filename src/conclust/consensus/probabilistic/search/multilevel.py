@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import spawn_generators
+from conclust._types import Floats
 from conclust.consensus.probabilistic.descent import descend
 from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
@@ -30,9 +30,7 @@ _PLACED = 1e-3
 _LOOK = 2
 
 
-def best_descent(
-    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
-) -> Solution:
+def best_descent(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> Solution:
     """Descend from a start or from better ones; with many objects, start from the solution of a part.
 
     The membership may lack columns of empty clusters, as the start may.
@@ -49,7 +47,7 @@ def best_descent(
     return _descend(problem, extended[0], stopping, run)
 
 
-def _descend(problem: Problem, Y: NDArray[np.float64], stopping: Stopping, run: Run) -> Solution:
+def _descend(problem: Problem, Y: Floats, stopping: Stopping, run: Run) -> Solution:
     return descend(
         problem.pairs,
         Y,
@@ -60,9 +58,7 @@ def _descend(problem: Problem, Y: NDArray[np.float64], stopping: Stopping, run: 
     )
 
 
-def _candidates(
-    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
-) -> list[Solution]:
+def _candidates(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
     """Return the solution from a start, and also a better one if tries find it."""
     first = _descend(problem, start, stopping, run)
     if run.n_init == 1:
@@ -71,9 +67,7 @@ def _candidates(
     return [first] if best.objective == first.objective else [first, best]
 
 
-def _extended(
-    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
-) -> list[NDArray[np.float64]]:
+def _extended(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Floats]:
     """Solve some of the objects on all their pairs and place the others against them.
 
     The best solution of the smallest part need not be the best for all: then two of its solutions are kept.
@@ -100,7 +94,5 @@ def _extended(
     return extended
 
 
-def _only(
-    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
-) -> list[Solution]:
+def _only(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
     return [best_descent(problem, start, stopping, run)]

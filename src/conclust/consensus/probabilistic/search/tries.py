@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import spawn_generators
 from conclust._threads import one_library_thread
+from conclust._types import Floats
 from conclust.consensus.probabilistic.descent import descend
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
@@ -57,7 +57,7 @@ def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: 
         return best
     generator = spawn_generators(run.seed, run.n_init + 1)[-1]
 
-    def ways(at: Solution) -> Iterator[NDArray[np.float64]]:
+    def ways(at: Solution) -> Iterator[Floats]:
         Y = holding(at.membership)
         together, present = Y.T @ (c @ Y), Y.T @ (N @ Y)
         against = present - together
@@ -66,7 +66,7 @@ def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: 
                 return
             yield way
 
-    def down(Y: NDArray[np.float64], best: Solution) -> Solution:
+    def down(Y: Floats, best: Solution) -> Solution:
         return tries.descend(Y if problem.is_squared else inside(Y), best)
 
     def better(other: Solution, best: Solution) -> bool:
@@ -91,7 +91,7 @@ class _Tries:
         """Whether this amount of work is left, apart from a reserved share."""
         return self.left - work >= reserved * self.budget
 
-    def descend(self, Y: NDArray[np.float64], best: Solution) -> Solution:
+    def descend(self, Y: Floats, best: Solution) -> Solution:
         """Descend; to the end only near the best."""
         self.made += 1
         solution = self._descend(Y, self.stopping.roughly(_ROUGH), self.run.silently())
@@ -99,7 +99,7 @@ class _Tries:
             solution = self._descend(solution.membership, self.stopping, self.run)
         return solution
 
-    def _descend(self, Y: NDArray[np.float64], stopping: Stopping, run: Run) -> Solution:
+    def _descend(self, Y: Floats, stopping: Stopping, run: Run) -> Solution:
         solution = descend(
             self.problem.pairs,
             Y,
@@ -112,7 +112,7 @@ class _Tries:
         return solution
 
 
-def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
+def holding(Y: Floats) -> Floats:
     """Return the non-empty columns of Y, and one empty column if there is any.
 
     All empty clusters are equivalent for a descent from there, so one of them is enough.
