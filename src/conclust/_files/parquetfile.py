@@ -35,9 +35,8 @@ def read_parquet(path: Path, source: str) -> Any:
                 )
             table = file.read()
     except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
-        if (
-            isinstance(error, OSError) and error.errno is not None
-        ):  # an error of the disk, not in the content
+        # An error of the disk, not in the content.
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FileFormatError(f"{source} is not a valid Parquet file ({error}).") from error
     names = table.column_names

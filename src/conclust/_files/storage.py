@@ -496,9 +496,8 @@ def _read_array(stream: Any, header: _Header, path: PathLike, name: str) -> AnyA
         filled += got
     order = header.shape[::-1] if header.fortran else header.shape
     if header.dtype.kind == "b":
-        array = np.not_equal(buffer, 0).reshape(
-            order
-        )  # NumPy misreads a bool stored as another byte
+        # NumPy misreads a bool stored as another byte.
+        array = np.not_equal(buffer, 0).reshape(order)
     else:
         array = buffer.view(header.dtype).reshape(order)
     if header.dtype.kind == "U":
@@ -519,9 +518,8 @@ def _check_directory(file: BinaryIO, path: PathLike) -> None:
         _refuse(path, "is not an NPZ file: it does not begin as one")
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 98))
-    tail = file.read(
-        98
-    )  # end record (22 bytes), and before it, in large files, locator and zip64 record
+    # End record (22 bytes), and before it, in large files, locator and zip64 record.
+    tail = file.read(98)
     end = tail[-22:]
     if len(end) < 22 or end[:4] != b"PK\x05\x06" or end[-2:] != b"\0\0":
         _refuse(path, "is cut off: the directory at the end of an NPZ file is not there")

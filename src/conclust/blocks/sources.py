@@ -138,9 +138,8 @@ def _reading(path: Path) -> Iterator[None]:
     except (ConclustError, MemoryError):
         raise
     except Exception as error:
-        if (
-            isinstance(error, OSError) and error.errno is not None
-        ):  # an error of the disk, not in the content
+        # An error of the disk, not in the content.
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         message = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
         raise FileFormatError(

@@ -227,7 +227,6 @@ def _refitted(
     else:
         ensemble = members.subset(partitions=np.repeat(np.arange(len(times)), times))
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # the first fit has shown these warnings already
+        # The first fit has shown these warnings already.
+        warnings.simplefilter("ignore", UserWarning)
         return again.fit(ensemble)

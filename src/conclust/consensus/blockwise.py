@@ -69,9 +69,8 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
-    checked = as_ensemble(
-        labels
-    )  # labels in blocks have all attributes of an ensemble that the checks read
+    # Labels in blocks have all attributes of an ensemble that the checks read.
+    checked = as_ensemble(labels)
     estimator._check(checked)
     if estimator._reads_all(labels.n_samples):
         _fit_all(estimator, store)

@@ -151,9 +151,8 @@ def first_appearance(labels: NDArray[Any], n_clusters: int) -> Ints:
     """Return the first object of each cluster 0 .. n_clusters - 1; the number of objects if none."""
     n = len(labels)
     first = np.full(n_clusters - min(int(labels.min()), 0), n, dtype=np.int64)
-    first[labels[::-1]] = np.arange(
-        n - 1, -1, -1
-    )  # written in reverse order, so that the first object remains
+    # Written in reverse order, so that the first object remains.
+    first[labels[::-1]] = np.arange(n - 1, -1, -1)
     return first[:n_clusters]
 
 

@@ -49,9 +49,8 @@ def counted_gram(labels: LabelView) -> sp.csr_array:
     starts = np.concatenate([[0], np.cumsum(np.count_nonzero(counts, axis=1))])
     columns = np.empty(starts[-1], dtype=np.int32)
     values = np.empty(starts[-1])
-    for first in range(
-        0, T, _ROWS
-    ):  # in pieces, because the positions of all entries would take twice the memory of the counts
+    # In pieces, because the positions of all entries would take twice the memory of the counts.
+    for first in range(0, T, _ROWS):
         rows = counts[first : first + _ROWS]
         places = rows.ravel().nonzero()[0]
         part = slice(starts[first], starts[min(T, first + _ROWS)])

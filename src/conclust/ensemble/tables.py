@@ -179,9 +179,8 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
         raise InputError(f"{where} has no column {name!r}. It has: {', '.join(map(str, names))}.")
     column = table[name]
     values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
-    if values.dtype.kind in "US" and isinstance(
-        column, list | tuple
-    ):  # numbers in mixed columns stay numbers
+    # Numbers in mixed columns stay numbers.
+    if values.dtype.kind in "US" and isinstance(column, list | tuple):
         values = np.array([*column, None], dtype=object)[:-1]
     if values.ndim != 1:
         raise InputError(

@@ -23,10 +23,8 @@ Init: TypeAlias = Literal["k-means++", "random"]
 
 def center_based(clusterer: Any) -> bool:
     """Return whether the members of a clusterer can label points on which they were not fitted."""
-    from sklearn.cluster import (
-        KMeans,
-        MiniBatchKMeans,
-    )  # a user's clusterer, whose module is loaded already
+    # A user's clusterer, whose module is loaded already.
+    from sklearn.cluster import KMeans, MiniBatchKMeans
 
     # Their centres are the complete model, so they can predict.
     return type(clusterer) in (KMeans, MiniBatchKMeans)

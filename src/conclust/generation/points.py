@@ -109,9 +109,8 @@ def _is_read(X: Any, least: int) -> TypeGuard[Floats]:
         return False
     if len(X) < max(least, 1) or not X.shape[1]:
         return False
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # an infinite sum of finite numbers is left to scikit-learn
+    # An infinite sum of finite numbers is left to scikit-learn.
+    with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))
 
 

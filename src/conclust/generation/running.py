@@ -150,9 +150,8 @@ def _run_task(
     with cache.locked(keys, wait=wait, stopped=stopped) as locked:
         if not locked:
             return i, None, CacheReport()
-        members, report = cache.read_all(
-            keys, task.n_fitted
-        )  # another process may have written meanwhile
+        # Another process may have written meanwhile.
+        members, report = cache.read_all(keys, task.n_fitted)
         if all(member is not None for member in members):
             return i, [member for member in members if member is not None], report
         # All members of the task, including those in the cache: a member must not depend on which

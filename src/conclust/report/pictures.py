@@ -239,9 +239,8 @@ class Gallery:
         picture = {"id": kind, "title": title, "how": how, "wide": wide}
         try:
             with apart_from_pyplot(), warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore"
-                )  # warnings about the layout; those about the result were shown earlier
+                # Warnings about the layout; those about the result were shown earlier.
+                warnings.simplefilter("ignore")
                 ax = draw()
                 source, width, height = _encoded(ax.figure)
             alt = ax.get_title() if alternative is None else alternative()

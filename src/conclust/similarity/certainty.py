@@ -133,9 +133,8 @@ def cluster_certainty(
         uncertainty /= over_clusters(
             np.log2(np.maximum(members.cluster_counts, 2)), members.offsets
         )
-    with np.errstate(
-        over="ignore"
-    ):  # a tiny theta makes every uncertainty infinite, and the certainty 0
+    # A tiny theta makes every uncertainty infinite, and the certainty 0.
+    with np.errstate(over="ignore"):
         return np.exp(-uncertainty / theta)
 
 

@@ -293,9 +293,8 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
             if has_words and not isinstance(label, str) and not reserved:
                 spelled[i, u] = str(label)
             elif not has_words and isinstance(label, str):
-                spelled[
-                    i, u
-                ] = -2  # a name in a column of numbers: observed, and separate from all others
+                # A name in a column of numbers: observed, and separate from all others.
+                spelled[i, u] = -2
     return spelled
 
 

@@ -236,9 +236,8 @@ class Plane:
         if k == 0:  # no two objects share a cluster
             return cls(1.0, np.zeros((0, 0)))
         normal = np.linalg.solve(gram, sums)
-        scale = (
-            float(normal @ normal) / k
-        )  # scaled so that its distance from 0 is that of the simplex
+        # Scaled so that its distance from 0 is that of the simplex.
+        scale = float(normal @ normal) / k
         return cls(scale, np.sqrt(scale) * _complement(normal / np.linalg.norm(normal)))
 
 

@@ -239,9 +239,8 @@ def best_partition(
             best is None or descended.objective > best.objective + 1e-9 * abs(best.objective)
         ):
             best = descended
-    if (
-        best is None
-    ):  # single objects can be fused to any number of clusters, unless they are kept apart
+    # Single objects can be fused to any number of clusters, unless they are kept apart.
+    if best is None:
         raise InputError(
             f"The search found no assignment to {k} clusters that keeps all pairs of 'cannot_link' apart. Increase "
             "n_clusters or remove constraints."
@@ -329,9 +328,8 @@ def _descend(
     if (labels < 0).any():  # every cluster has a unit that these must be kept apart from
         return None
     labels = canonical_labels(labels)
-    search.set(
-        labels, int(labels.max()) + 1
-    )  # recomputed to remove the rounding errors of many moves
+    # Recomputed to remove the rounding errors of many moves.
+    search.set(labels, int(labels.max()) + 1)
     return Found(labels, search.objective(), n_iter, converged)
 
 

@@ -180,9 +180,8 @@ class _Pairs:
         np.fill_diagonal(self.both, 0.0)  # a row and itself always agree
         self.present = self.rows.present.astype(np.float64) if self.rows.has_missing else None
         observed = self._observed(self.both) / (self.both.sum() or 1.0)
-        self.shares = np.zeros(
-            len(observed)
-        )  # a partition that observed no pair disagrees with none
+        # A partition that observed no pair disagrees with none.
+        self.shares = np.zeros(len(observed))
         np.divide(1.0, np.sqrt(observed), out=self.shares, where=observed > 0)
         counts, copresence = self.evidence(self.weights)
         self.apart = counts == 0.0

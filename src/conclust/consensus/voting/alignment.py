@@ -118,9 +118,8 @@ class _Table:
         if self.soft:
             members = [self._members(u) for u in range(len(self.weights))]
             return [(B.T @ B.multiply(self.inverse[:, None])).toarray() for B in members]
-        diagonal = np.asarray(
-            self.clusters @ self.inverse
-        )  # clusters of one partition are disjoint
+        # Clusters of one partition are disjoint.
+        diagonal = np.asarray(self.clusters @ self.inverse)
         return [np.diag(diagonal[block]) for block in blocks]
 
     def effect(self, u: int, change: Floats) -> Floats:

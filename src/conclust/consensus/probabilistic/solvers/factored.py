@@ -222,9 +222,8 @@ class _Pace:
         how = (tol, negligible, self.threads)
         change, residual, shortened = solver.sweep(Y, *how, self.relaxation)
         visible = VISIBLE * abs(solver.objective())
-        if self.relaxation > 1.0 and (
-            shortened or -change <= visible
-        ):  # the step was too long, or the sweeps have converged
+        # The step was too long, or the sweeps have converged.
+        if self.relaxation > 1.0 and (shortened or -change <= visible):
             self.relaxation = 1.0
             plain, residual, _ = solver.sweep(Y, *how)
             change += plain
