@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self, cast
 
 import numpy as np
@@ -48,6 +49,7 @@ _NO_WEIGHTS = (
 _AUTO = "auto"
 
 
+@dataclass(eq=False, repr=False)
 class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster points by the consensus of many clusterings of them.
 
@@ -168,24 +170,14 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     parameters: ClassVar[Parameters] = {"n_clusters": Range()}
 
-    def __init__(
-        self,
-        consensus: Any = None,
-        generator: Any = None,
-        *,
-        n_clusters: int | Literal["auto"] | None = None,
-        min_clusters: int = 1,
-        refine: bool | Literal["auto"] = "auto",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.consensus = consensus
-        self.generator = generator
-        self.n_clusters = n_clusters
-        self.min_clusters = min_clusters
-        self.refine = refine
-        self.random_state = random_state
-        self.verbose = verbose
+    consensus: Any = None
+    generator: Any = None
+    _: KW_ONLY
+    n_clusters: int | Literal["auto"] | None = None
+    min_clusters: int = 1
+    refine: bool | Literal["auto"] = "auto"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def fit(
         self,

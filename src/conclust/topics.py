@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import KW_ONLY, dataclass, field
 from threading import Lock
 from typing import Any, ClassVar, Self
 
@@ -32,6 +33,7 @@ _COMPONENTS = 10
 _one_at_a_time = Lock()
 
 
+@dataclass(eq=False, repr=False)
 class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of clusterings of embeddings, each in its own reduced space; noise is -1.
 
@@ -109,37 +111,25 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    labels_: Ints
-    probabilities_: Floats
-    n_clusters_: int
-    ensemble_: Ensemble
-    linkage_matrix_: Floats
-    n_features_in_: int
+    labels_: Ints = field(init=False)
+    probabilities_: Floats = field(init=False)
+    n_clusters_: int = field(init=False)
+    ensemble_: Ensemble = field(init=False)
+    linkage_matrix_: Floats = field(init=False)
+    n_features_in_: int = field(init=False)
     parameters: ClassVar[Parameters] = {"threshold": Range(above=0, at_most=1)}
-    _neighbours: Any
+    _neighbours: Any = field(init=False)
 
-    def __init__(
-        self,
-        reducer: Any = None,
-        clusterer: Any = None,
-        *,
-        n_members: int = 50,
-        threshold: float = 0.5,
-        min_topic_size: int = 10,
-        n_neighbors: int = 5,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.reducer = reducer
-        self.clusterer = clusterer
-        self.n_members = n_members
-        self.threshold = threshold
-        self.min_topic_size = min_topic_size
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    reducer: Any = None
+    clusterer: Any = None
+    _: KW_ONLY
+    n_members: int = 50
+    threshold: float = 0.5
+    min_topic_size: int = 10
+    n_neighbors: int = 5
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Find the topics of embeddings.

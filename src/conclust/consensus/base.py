@@ -26,7 +26,6 @@ from conclust._validation import (
     refuse,
     refuse_arguments,
 )
-from conclust._warnings import warn
 from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, of_columns
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
@@ -46,6 +45,7 @@ from conclust.exceptions import (
     InputError,
     UnseenLabelWarning,
     UnsupportedEnsembleError,
+    warn,
 )
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -14,11 +14,10 @@ from conclust._parameters import Parameters
 from conclust._progress import rounds, say, stage, tracked
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 
 Order: TypeAlias = Literal["given", "size"]
 
@@ -29,6 +28,7 @@ _MOST_TRIED = 100
 _WORDS = 2_000_000
 
 
+@dataclass(eq=False, repr=False)
 class FCAConsensus(ConsensusClusterer):
     """FCA-Consensus: grow disjoint formal concepts while enough partitions agree.
 
@@ -127,12 +127,12 @@ class FCAConsensus(ConsensusClusterer):
            [ True, False,  True]])
     """
 
-    intents_: Bools
-    covered_: Bools
-    threshold_: float
-    thresholds_: Floats
-    scores_: Floats
-    n_iter_: int
+    intents_: Bools = field(init=False)
+    covered_: Bools = field(init=False)
+    threshold_: float = field(init=False)
+    thresholds_: Floats = field(init=False)
+    scores_: Floats = field(init=False)
+    n_iter_: int = field(init=False)
 
     method = Method(
         title="FCA-Consensus (antichain of a concept lattice)",
@@ -147,18 +147,11 @@ class FCAConsensus(ConsensusClusterer):
 
     parameters: ClassVar[Parameters] = {"threshold": None}
 
-    def __init__(
-        self,
-        threshold: float | Literal["auto"] = "auto",
-        *,
-        order: Order = "given",
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.threshold = threshold
-        self.order = order
-        self.missing = missing
-        self.verbose = verbose
+    threshold: float | Literal["auto"] = "auto"
+    _: KW_ONLY
+    order: Order = "given"
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         value: object = self.threshold

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+# A fit checks the number first, so that it is an int wherever the method needs one.
+if TYPE_CHECKING:
+    NumberOfClusters: TypeAlias = Any
+else:
+    NumberOfClusters: TypeAlias = int | None
 
 NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 

@@ -11,10 +11,9 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike
 from conclust._types import Bools
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, sample_pairs
-from conclust.exceptions import EvidenceWarning, InputError
+from conclust.exceptions import EvidenceWarning, InputError, warn
 
 # Warn if rounding up to whole partners makes the sample larger by this factor.
 _TOO_MANY = 2.0

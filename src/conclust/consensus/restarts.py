@@ -26,7 +26,7 @@ from conclust._random import spawn_generators, spawn_seeds
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import side_by_side
 from conclust._types import Floats, Ints
-from conclust._warnings import warn
+from conclust.exceptions import warn
 
 ON_A_PART = 5_000
 # Work of one start, in cells, below which threads cost more than they gain.

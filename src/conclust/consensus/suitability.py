@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import missing_code
-from conclust.exceptions import EnsembleWarning
+from conclust.exceptions import EnsembleWarning, warn
 from conclust.weighting.degeneracy import degenerate_partitions
 
 # Chosen on k-means members of blobs, of the digits and of published pools; see the tests.

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._kernels import cluster_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust._validation import check_option, refuse
-from conclust._warnings import warn
 from conclust.ensemble import file as _ensemble_file
 from conclust.ensemble.communities import CommunitiesReader
 from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
@@ -39,7 +38,7 @@ from conclust.ensemble.memberships import code_memberships, read_memberships
 from conclust.ensemble.orientation import draws_hint, draws_in_rows, runs_hint, runs_in_a_list
 from conclust.ensemble.reading import read_index, read_list, read_weights
 from conclust.ensemble.tables import TablesReader
-from conclust.exceptions import FileFormatError, InputError, OrientationWarning
+from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
 
 __all__ = [
     "MISSING",

@@ -36,9 +36,8 @@ from conclust._files.storage import (
 )
 from conclust._types import Floats
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.ensemble import NOISE
-from conclust.exceptions import CacheWarning, FileFormatError, ParameterError
+from conclust.exceptions import CacheWarning, FileFormatError, ParameterError, warn
 from conclust.generation.labelling.models import MODELS, LandmarkCut, Model
 from conclust.generation.members import Labelled, Task
 

@@ -14,7 +14,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 from conclust._progress import say
 from conclust._sklearn import ConvergenceWarning
 from conclust._types import Floats
-from conclust._warnings import warn
+from conclust.exceptions import warn
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.crew import Crew, Prefer
 from conclust.generation.kinds.communities import NeighbourRecipe

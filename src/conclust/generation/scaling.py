@@ -9,8 +9,7 @@ import numpy as np
 
 from conclust._sklearn import scalers
 from conclust._types import Bools, Floats
-from conclust._warnings import warn
-from conclust.exceptions import ScaleWarning
+from conclust.exceptions import ScaleWarning, warn
 from conclust.generation.kinds.registry import KINDS, kinds_of
 
 if TYPE_CHECKING:

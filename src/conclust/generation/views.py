@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ _OWNER = "MultiViewGenerator"
 _LEAST = 2
 
 
+@dataclass(eq=False, repr=False)
 class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     """Make members from each of several views of the same objects, and from random unions of views.
 
@@ -88,31 +90,21 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     [25, 25, 25, 25]
     """
 
-    ensemble_: Ensemble
-    views_: list[tuple[str, ...]]
-    weights_: Floats
-    generators_: dict[tuple[str, ...], EnsembleGenerator]
+    ensemble_: Ensemble = field(init=False)
+    views_: list[tuple[str, ...]] = field(init=False)
+    weights_: Floats = field(init=False)
+    generators_: dict[tuple[str, ...], EnsembleGenerator] = field(init=False)
 
     parameters: ClassVar[Parameters] = {"union_share": Range(at_most=1)}
 
-    def __init__(
-        self,
-        generator: EnsembleGenerator | None = None,
-        n_partitions: int = 60,
-        *,
-        union_share: float = 0.4,
-        n_unions: int = 4,
-        weigh: bool = True,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.generator = generator
-        self.n_partitions = n_partitions
-        self.union_share = union_share
-        self.n_unions = n_unions
-        self.weigh = weigh
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    generator: EnsembleGenerator | None = None
+    n_partitions: int = 60
+    _: KW_ONLY
+    union_share: float = 0.4
+    n_unions: int = 4
+    weigh: bool = True
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
 
     def fit(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -35,6 +36,7 @@ _RESOLUTION = {"modularity": 1.0, "cpm": 0.01}
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of the communities of a network, on its edges.
 
@@ -140,39 +142,25 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         "min_weight": Range(at_most=1),
         "resolution": Range(above=0),
     }
-    labels_: Ints
-    n_clusters_: int
-    nodes_: Any
-    ensemble_: Ensemble
-    evidence_: SparseEvidence
-    weights_: Any
+    labels_: Ints = field(init=False)
+    n_clusters_: int = field(init=False)
+    nodes_: Any = field(init=False)
+    ensemble_: Ensemble = field(init=False)
+    evidence_: SparseEvidence = field(init=False)
+    weights_: Any = field(init=False)
 
-    def __init__(
-        self,
-        kind: Kind = "fast",
-        *,
-        n_runs: int | None = None,
-        threshold: float = 0.8,
-        quality: Quality = "modularity",
-        resolution: float | None = None,
-        min_weight: float = 0.05,
-        recluster: bool = True,
-        split: bool | None = None,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kind = kind
-        self.n_runs = n_runs
-        self.threshold = threshold
-        self.quality = quality
-        self.resolution = resolution
-        self.min_weight = min_weight
-        self.recluster = recluster
-        self.split = split
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    kind: Kind = "fast"
+    _: KW_ONLY
+    n_runs: int | None = None
+    threshold: float = 0.8
+    quality: Quality = "modularity"
+    resolution: float | None = None
+    min_weight: float = 0.05
+    recluster: bool = True
+    split: bool | None = None
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: None = None, *, ensemble: Any = None) -> Self:
         """Find the consensus of the communities of a graph.

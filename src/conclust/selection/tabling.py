@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust._warnings import warn
 from conclust.ensemble import Ensemble
-from conclust.exceptions import SelectionWarning
+from conclust.exceptions import SelectionWarning, warn
 from conclust.selection.decision import decide, more_than_gaussian, relative_stability
 from conclust.selection.judged.criteria import jackknife
 from conclust.selection.judged.measuring import Measured

@@ -18,10 +18,9 @@ from conclust._kernels import AverageChain, RowPairs, SingleTree
 from conclust._progress import advance, stage, tracked
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust._warnings import warn
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import over_clusters
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
 from conclust.similarity.mutual import averaging_indicator, quadratic_forms
 from conclust.spectra.transfer_cut import is_sparse
 from conclust.trees.agglomeration import (

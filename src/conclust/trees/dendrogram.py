@@ -7,9 +7,8 @@ import numpy as np
 from conclust._kernels import cut_tree, label_merges
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
-from conclust._warnings import warn
 from conclust.ensemble import Ensemble
-from conclust.exceptions import EnsembleWarning
+from conclust.exceptions import EnsembleWarning, warn
 
 # Lifetimes are differences of heights, so equal ones differ in their last bits.
 _SAME = 1e-9

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
 from conclust._types import Bools, Floats
-from conclust._warnings import warn
 from conclust.cli.reading.columns import OBJECT, id_name, names_objects, roles_of
 from conclust.cli.reading.csvfile import CsvRows, is_missing, read_number_columns
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import Reading, Table, listed, read_array, refuse_columns, table_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.orientation import clusterings_as_rows
-from conclust.exceptions import InputError, OrientationWarning
+from conclust.exceptions import InputError, OrientationWarning, warn
 from conclust.results.writing import is_label_file
 
 __all__ = [

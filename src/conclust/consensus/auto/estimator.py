@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +40,7 @@ from conclust.consensus.linkage.constrained_evidence import (
     constrained_evidence_tree,
 )
 from conclust.consensus.linkage.lwea import certain_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError
@@ -53,6 +54,7 @@ _CLEARLY = 0.02
 _EQUAL_ROWS = 10
 
 
+@dataclass(eq=False, repr=False)
 class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
@@ -155,19 +157,19 @@ class AutoConsensus(PlacingClusterer):
     '2 clusters have the largest support, 0.50 (lifetime 0.50, borders straddled 0.00 of chance, evenness 1.00).'
     """
 
-    evidence_: str
-    linkage_matrix_: Floats
-    tree_objects_: Ints
-    straddling_: float
-    n_clusters_shown_: int
-    supports_: list[Support]
-    n_clusters_cut_: int
-    number_by_: str
-    alternatives_: tuple[int, ...]
-    _reason: str
-    _votes: Floats
-    _given_votes: Floats | None = None
-    _offsets: Ints
+    evidence_: str = field(init=False)
+    linkage_matrix_: Floats = field(init=False)
+    tree_objects_: Ints = field(init=False)
+    straddling_: float = field(init=False)
+    n_clusters_shown_: int = field(init=False)
+    supports_: list[Support] = field(init=False)
+    n_clusters_cut_: int = field(init=False)
+    number_by_: str = field(init=False)
+    alternatives_: tuple[int, ...] = field(init=False)
+    _reason: str = field(init=False)
+    _votes: Floats = field(init=False)
+    _given_votes: Floats | None = field(init=False, default=None)
+    _offsets: Ints = field(init=False)
 
     method = Method(
         title="Trees of evidence, number and evidence chosen",
@@ -181,24 +183,14 @@ class AutoConsensus(PlacingClusterer):
     )
     parameters: ClassVar[Parameters] = {"max_samples": Range(at_least=2)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        max_clusters: int | None = None,
-        max_samples: int = 3000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.max_clusters = max_clusters
-        self.max_samples = max_samples
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    max_clusters: int | None = None
+    max_samples: int = 3000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         self._offsets = ensemble.offsets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,13 +14,13 @@ from conclust._parameters import Parameters
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Floats, Ints
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Graph, Partitioner, cut_graph, read_graph
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, coassociation, evidence, frequencies, nearest_pairs
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
 from conclust.spectra.indicator import IndicatorProducts
 from conclust.spectra.transfer_cut import embedding_by_products, graph_embedding
 from conclust.trees.agglomeration import starting_clusters
@@ -32,6 +33,7 @@ _NEAREST, _WITH_TIES = 20, 40
 _LARGEST_SUM = 1 << 28
 
 
+@dataclass(eq=False, repr=False)
 class CSPA(ConsensusClusterer):
     """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
 
@@ -130,7 +132,7 @@ class CSPA(ConsensusClusterer):
     (array([0, 0, 1, 1]), 0.6667)
     """
 
-    objective_: float
+    objective_: float = field(init=False)
 
     method = Method(
         title="Cluster-based similarity partitioning algorithm",
@@ -144,30 +146,17 @@ class CSPA(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: Partitioner = "internal",
-        balance: float = 0.05,
-        pairs: int | float | SparseEvidence | None = None,
-        max_dense: int = 5000,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.balance = balance
-        self.pairs = pairs
-        self.max_dense = max_dense
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    partitioner: Partitioner = "internal"
+    balance: float = 0.05
+    pairs: int | float | SparseEvidence | None = None
+    max_dense: int = 5000
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         W: Any

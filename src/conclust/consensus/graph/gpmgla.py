@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.reading import within_range
 from conclust.exceptions import DenseLimitError
@@ -26,6 +28,7 @@ from conclust.weighting.weights import crowd_weights
 _MOST_CLUSTERS = 20_000
 
 
+@dataclass(eq=False, repr=False)
 class GPMGLA(ConsensusClusterer):
     """Graph partitioning with multi-granularity link analysis: clusters are tied by common neighbours.
 
@@ -105,9 +108,9 @@ class GPMGLA(ConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    weights_: Floats
-    objective_: float
-    singular_values_: Floats
+    weights_: Floats = field(init=False)
+    objective_: float = field(init=False)
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Graph partitioning with multi-granularity link analysis",
@@ -121,24 +124,14 @@ class GPMGLA(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"alpha": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        alpha: float = 0.5,
-        beta: float = 2.0,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.beta = beta
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    alpha: float = 0.5
+    beta: float = 2.0
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         T = int(ensemble.offsets[-1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -14,10 +16,12 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 
 
+@dataclass(eq=False, repr=False)
 class HBGF(ConsensusClusterer):
     """Hybrid bipartite graph formulation: objects and clusters are cut together.
 
@@ -111,8 +115,8 @@ class HBGF(ConsensusClusterer):
     array([1.      , 0.905065])
     """
 
-    objective_: float
-    singular_values_: Floats
+    objective_: float = field(init=False)
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Hybrid bipartite graph formulation",
@@ -126,26 +130,15 @@ class HBGF(ConsensusClusterer):
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: Partitioner = "spectral",
-        joint: bool = True,
-        balance: float = 0.05,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.joint = joint
-        self.balance = balance
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    partitioner: Partitioner = "spectral"
+    joint: bool = True
+    balance: float = 0.05
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         edges = edges_of(ensemble)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.spectra.bipartite import edges_of
@@ -23,6 +24,7 @@ Partitioner: TypeAlias = Literal["internal", "mtkahypar"]
 _LEVELS = 10
 
 
+@dataclass(eq=False, repr=False)
 class HGPA(ConsensusClusterer):
     """Hypergraph partitioning: every cluster is a hyperedge, and few of them are cut.
 
@@ -115,7 +117,7 @@ class HGPA(ConsensusClusterer):
     (array([0, 0, 1, 1]), 0.3)
     """
 
-    objective_: float
+    objective_: float = field(init=False)
 
     method = Method(
         title="Hypergraph partitioning algorithm",
@@ -128,24 +130,14 @@ class HGPA(ConsensusClusterer):
         citation="Strehl and Ghosh 2002, JMLR 3",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: Partitioner = "internal",
-        balance: float = 0.05,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.balance = balance
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    partitioner: Partitioner = "internal"
+    balance: float = 0.05
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         edges = _hyperedges(ensemble)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -14,11 +15,13 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import edges_of
 
 
+@dataclass(eq=False, repr=False)
 class LWGP(ConsensusClusterer):
     """Locally weighted graph partitioning: objects are tied more strongly to certain clusters.
 
@@ -96,9 +99,9 @@ class LWGP(ConsensusClusterer):
     array([1.      , 0.963955])
     """
 
-    certainty_: Floats
-    objective_: float
-    singular_values_: Floats
+    certainty_: Floats = field(init=False)
+    objective_: float = field(init=False)
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Locally weighted graph partitioning",
@@ -113,24 +116,14 @@ class LWGP(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        theta: float | None = None,
-        normalized: bool = False,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.theta = theta
-        self.normalized = normalized
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    theta: float | None = None
+    normalized: bool = False
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "LWGP")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
@@ -29,6 +31,7 @@ ClusterWeight: TypeAlias = Literal["unit", "size"]
 _ALL_STARTS = 8_000
 
 
+@dataclass(eq=False, repr=False)
 class MCLA(PlacingClusterer):
     """Meta-clustering: similar clusters are merged, and objects go to their strongest association.
 
@@ -120,8 +123,8 @@ class MCLA(PlacingClusterer):
     array([1])
     """
 
-    objective_: float
-    meta_clusters_: Ints
+    objective_: float = field(init=False)
+    meta_clusters_: Ints = field(init=False)
 
     method = Method(
         title="Meta-clustering algorithm",
@@ -135,26 +138,15 @@ class MCLA(PlacingClusterer):
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: Partitioner = "internal",
-        balance: float = 0.05,
-        cluster_weight: ClusterWeight = "unit",
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.balance = balance
-        self.cluster_weight = cluster_weight
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    partitioner: Partitioner = "internal"
+    balance: float = 0.05
+    cluster_weight: ClusterWeight = "unit"
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         meta = self._group_clusters(ensemble, self.random_state)

@@ -22,9 +22,8 @@ from conclust._progress import stage
 from conclust._random import spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust._warnings import warn
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.exceptions import EnsembleWarning
+from conclust.exceptions import EnsembleWarning, warn
 from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
 from conclust.spectra.transfer_cut import ClusterSide
 from conclust.spectra.transfer_cut import transfer_cut as solve

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,40 +28,31 @@ from conclust.consensus.label_rows import (
 )
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
 from conclust.consensus.label_vectors.race import best_of_race
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import ON_A_PART, best_of_restarts, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 
 
+@dataclass(eq=False, repr=False)
 class LabelVectorKMeans(ConsensusClusterer):
     """Base of the estimators that minimise a loss of ``_kernels/search/label_vectors.h``."""
 
     # Whether starts are compared on few objects.
     _races: ClassVar[bool] = False
-    objective_: float
-    n_iter_: int
-    converged_: bool
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 100
+    tol: float = 1e-6
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _loss(self) -> RowLoss:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +13,12 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._progress import advance, stage
 from conclust._types import Bools, Floats, Ints
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
 from conclust.trees.agglomeration import merges_of
 from conclust.trees.dendrogram import cut, from_merges
 
@@ -32,6 +32,7 @@ _SAME = 1e-9
 _BLOCK_ENTRIES = 1 << 20
 
 
+@dataclass(eq=False, repr=False)
 class CEs2(ConsensusClusterer):
     """Clustering ensemble based on the stability of the objects.
 
@@ -122,9 +123,9 @@ class CEs2(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([ True,  True, False,  True]))
     """
 
-    core_: Bools
-    stability_: Floats
-    n_pieces_: int
+    core_: Bools = field(init=False)
+    stability_: Floats = field(init=False)
+    n_pieces_: int = field(init=False)
 
     method = Method(
         title="Clustering ensemble based on sample stability",
@@ -137,22 +138,13 @@ class CEs2(ConsensusClusterer):
         citation="Li, Qian, Wang, Dang and Jing 2019, Artificial Intelligence 273",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        determinacy: Determinacy = "linear",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.determinacy = determinacy
-        self.max_dense = max_dense
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    determinacy: Determinacy = "linear"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         if ensemble.weights is not None and not ensemble.weights.all():

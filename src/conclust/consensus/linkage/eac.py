@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -11,14 +12,14 @@ from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
 from conclust.consensus.linkage.profiles import profile_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import SparseEvidence
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import (
     Linkage,
     dense_tree,
@@ -46,6 +47,7 @@ _PIECES = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class EAC(ConsensusClusterer):
     """Evidence accumulation clustering: agglomerative linkage on the co-association.
 
@@ -152,9 +154,9 @@ class EAC(ConsensusClusterer):
     array([0.    , 0.3333, 0.8333])
     """
 
-    linkage_matrix_: Floats
-    _given_pairs: SparseEvidence | None
-    lifetimes_: Floats
+    linkage_matrix_: Floats = field(init=False)
+    _given_pairs: SparseEvidence | None = field(init=False)
+    lifetimes_: Floats = field(init=False)
 
     method = Method(
         title="Evidence accumulation clustering",
@@ -168,28 +170,16 @@ class EAC(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        linkage: Linkage = "average",
-        metric: Metric = "evidence",
-        pairs: int | float | SparseEvidence | None = None,
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.pairs = pairs
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    linkage: Linkage = "average"
+    metric: Metric = "evidence"
+    pairs: int | float | SparseEvidence | None = None
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.pairs is not None and self.linkage not in ("single", "average"):

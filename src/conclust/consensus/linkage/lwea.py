@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import scipy.sparse as sp
@@ -9,11 +10,11 @@ import scipy.sparse as sp
 from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import Linkage, cluster_dissimilarities, linkage_of
 from conclust.trees.clusterwise import (
@@ -26,6 +27,7 @@ from conclust.trees.clusterwise import (
 from conclust.trees.dendrogram import cut, lifetimes
 
 
+@dataclass(eq=False, repr=False)
 class LWEA(ConsensusClusterer):
     r"""Locally weighted evidence accumulation: certain clusters count more.
 
@@ -129,9 +131,9 @@ class LWEA(ConsensusClusterer):
     array([1.    , 0.4346, 1.    , 0.4346, 0.2164, 1.    ])
     """
 
-    linkage_matrix_: Floats
-    lifetimes_: Floats
-    certainty_: Floats
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    certainty_: Floats = field(init=False)
 
     method = Method(
         title="Locally weighted evidence accumulation",
@@ -145,24 +147,14 @@ class LWEA(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        theta: float | None = None,
-        normalized: bool = False,
-        linkage: Linkage = "average",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.theta = theta
-        self.normalized = normalized
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    theta: float | None = None
+    normalized: bool = False
+    linkage: Linkage = "average"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
     def _takes_constraints(self) -> bool:
         return self.linkage != "ward"

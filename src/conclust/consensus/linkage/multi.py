@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -12,14 +13,14 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.eac import EAC
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.suitability import warn_of_misfit
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import over_clusters
 from conclust.ensemble.reading import within_range
-from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
+from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError, warn
 from conclust.spectra.gram import gram_blocks
 from conclust.trees.agglomeration import (
     Linkage,
@@ -86,6 +87,7 @@ def cluster_stability(ensemble: Ensemble) -> Floats:
     return stability
 
 
+@dataclass(eq=False, repr=False)
 class MultiEAC(ConsensusClusterer):
     r"""Multi-criteria evidence accumulation: clusters are weighted by their stability.
 
@@ -179,9 +181,9 @@ class MultiEAC(ConsensusClusterer):
     array([1., 1., 1., 1., 1., 0.])
     """
 
-    linkage_matrix_: Floats
-    lifetimes_: Floats
-    cluster_weights_: Floats
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    cluster_weights_: Floats = field(init=False)
 
     method = Method(
         title="Multi-criteria evidence accumulation",
@@ -195,24 +197,14 @@ class MultiEAC(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"threshold": Range(at_most=1)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        cluster_weights: ClusterWeights | ArrayLike = "jaccard",
-        threshold: float = 0.5,
-        linkage: Linkage = "average",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.cluster_weights = cluster_weights
-        self.threshold = threshold
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    cluster_weights: ClusterWeights | ArrayLike = "jaccard"
+    threshold: float = 0.5
+    linkage: Linkage = "average"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         warn_of_misfit(ensemble, None, "MultiEAC")
@@ -298,6 +290,7 @@ def _weights_given(ensemble: Ensemble, cluster_weights: Floats) -> Floats:
     return weights_given
 
 
+@dataclass(eq=False, repr=False)
 class WeightedEAC(ConsensusClusterer):
     r"""Evidence accumulation with partitions weighted by the validity of their clusters.
 
@@ -367,10 +360,10 @@ class WeightedEAC(ConsensusClusterer):
     array([0, 1, 0, 1])
     """
 
-    linkage_matrix_: Floats
-    lifetimes_: Floats
-    weights_: Floats
-    _data: NDArray[Any] | None
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    weights_: Floats = field(init=False)
+    _data: NDArray[Any] | None = field(init=False)
 
     method = Method(
         title="Evidence accumulation weighted by validity (WEACS)",
@@ -383,28 +376,16 @@ class WeightedEAC(ConsensusClusterer):
         citation="Duarte, Fred, Lourenço and Rodrigues 2005, EPIA",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        data: ArrayLike | None = None,
-        indices: Any = ("silhouette", "calinski_harabasz", "davies_bouldin"),
-        linkage: Linkage = "average",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.data = data
-        self.indices = indices
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    data: ArrayLike | None = None
+    indices: Any = ("silhouette", "calinski_harabasz", "davies_bouldin")
+    linkage: Linkage = "average"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         if self.data is None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.lwea import certain_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.reading import within_range
 from conclust.trees.agglomeration import Linkage
 from conclust.weighting.weights import crowd_weights
 
 
+@dataclass(eq=False, repr=False)
 class WEAC(ConsensusClusterer):
     r"""Weighted evidence accumulation: partitions are weighted by their agreement with the others.
 
@@ -91,9 +95,9 @@ class WEAC(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([1.    , 1.    , 0.2254]))
     """
 
-    linkage_matrix_: Floats
-    lifetimes_: Floats
-    weights_: Floats
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    weights_: Floats = field(init=False)
 
     method = Method(
         title="Evidence accumulation weighted by crowd agreement",
@@ -106,24 +110,14 @@ class WEAC(ConsensusClusterer):
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        beta: float = 2.0,
-        linkage: Linkage = "average",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.beta = beta
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    beta: float = 2.0
+    linkage: Linkage = "average"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.weights_ = crowd_weights(ensemble, self.beta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations_in_block, associations_of
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import trajectory_similarity
 from conclust.spectra.transfer_cut import graph_embedding
@@ -27,6 +29,7 @@ Consensus: TypeAlias = Literal["meta", "hierarchical"]
 _LOOP = 0.5
 
 
+@dataclass(eq=False, repr=False)
 class ECPCS(ConsensusClusterer):
     """Enhanced ensemble clustering by propagating cluster-wise similarities.
 
@@ -121,9 +124,9 @@ class ECPCS(ConsensusClusterer):
     array([0.    , 0.0585, 0.2005])
     """
 
-    meta_clusters_: Ints
-    linkage_matrix_: Floats
-    lifetimes_: Floats
+    meta_clusters_: Ints = field(init=False)
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
 
     method = Method(
         title="Ensemble clustering by propagating cluster-wise similarities",
@@ -137,30 +140,17 @@ class ECPCS(ConsensusClusterer):
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        consensus: Consensus = "meta",
-        n_steps: int = 20,
-        lazy: bool | None = None,
-        linkage: RowLinkage = "average",
-        n_init: int = 10,
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.consensus = consensus
-        self.n_steps = n_steps
-        self.lazy = lazy
-        self.linkage = linkage
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    consensus: Consensus = "meta"
+    n_steps: int = 20
+    lazy: bool | None = None
+    linkage: RowLinkage = "average"
+    n_init: int = 10
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _number_needed(self) -> NumberNeeded:
         return "optional" if self.consensus == "hierarchical" else "exact"

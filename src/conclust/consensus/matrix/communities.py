@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_norm, normalized_rows, start_labels, trusted
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.objective import squared, together
 from conclust.consensus.restarts import Iterated
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -27,6 +28,7 @@ _ALL_PAIRS = 20_000
 _FEW = 2000
 
 
+@dataclass(eq=False, repr=False)
 class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     r"""Fuzzy communities of the co-association, with the bridgeness of each object.
 
@@ -125,7 +127,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     (array([0, 0, 1, 1]), np.int64(2))
     """
 
-    bridgeness_: Floats
+    bridgeness_: Floats = field(init=False)
 
     method = Method(
         title="Fuzzy communities",
@@ -138,24 +140,14 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
         citation="Nepusz, Petróczi, Négyessy and Bazsó 2008, Physical Review E 77",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 5,
-        max_iter: int = 1000,
-        tol: float = 1e-9,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 5
+    max_iter: int = 1000
+    tol: float = 1e-9
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         owner, k = "FuzzyCommunities", self.n_clusters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.acceleration import follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import start_labels, trusted
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.descent import place_against
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.placements.landmarks import N_PROTOTYPES, pooled
@@ -32,6 +33,7 @@ _ROWS = 512
 _PLACED, _GAP = 1000, 1e-8
 
 
+@dataclass(eq=False, repr=False)
 class DyadicAspect(Iterated, SoftConsensusClusterer):
     r"""Dyadic aspect model of the co-association.
 
@@ -137,7 +139,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
            [0. , 1. ]])
     """
 
-    aspects_: Floats
+    aspects_: Floats = field(init=False)
 
     method = Method(
         title="Dyadic aspect model",
@@ -150,26 +152,15 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 5,
-        max_iter: int = 2000,
-        tol: float = 1e-8,
-        max_dense: int = 5000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-8
+    max_dense: int = 5000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k = self.n_clusters

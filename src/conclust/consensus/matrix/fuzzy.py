@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias
 
@@ -17,6 +17,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_rows, start_labels
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.gram import is_held
@@ -29,6 +30,7 @@ _AT_ONCE = 1 << 12
 _CELLS = 1 << 24
 
 
+@dataclass(eq=False, repr=False)
 class FuzzyRows(Iterated, SoftConsensusClusterer):
     r"""Fuzzy k-means or fuzzy k-medoids on the evidence: a baseline with memberships.
 
@@ -141,8 +143,8 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    medoids_: Ints | None
-    medoid_weights_: Floats | None
+    medoids_: Ints | None = field(init=False)
+    medoid_weights_: Floats | None = field(init=False)
 
     method = Method(
         title="Fuzzy k-means or k-medoids on the evidence",
@@ -160,30 +162,17 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
         "medoid_fuzziness": Range(above=1),
     }
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        kind: Kind = "cmeans",
-        fuzziness: float = 1.2,
-        medoid_fuzziness: float = 1.5,
-        n_init: int = 5,
-        max_iter: int = 500,
-        tol: float = 1e-8,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kind = kind
-        self.fuzziness = fuzziness
-        self.medoid_fuzziness = medoid_fuzziness
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    kind: Kind = "cmeans"
+    fuzziness: float = 1.2
+    medoid_fuzziness: float = 1.5
+    n_init: int = 5
+    max_iter: int = 500
+    tol: float = 1e-8
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _takes_missing(self) -> bool:
         return isinstance(self.kind, str) and self.kind == "cmeans"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +17,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_gram, normalized_norm, normalized_rows
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
@@ -28,6 +29,7 @@ _RANK = 1e-9
 _ROUGH = 1e-5
 
 
+@dataclass(eq=False, repr=False)
 class LeftStochastic(Iterated, SoftConsensusClusterer):
     """Left-stochastic decomposition of the co-association.
 
@@ -125,8 +127,8 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    scale_: float
-    residual_: float
+    scale_: float = field(init=False)
+    residual_: float = field(init=False)
 
     method = Method(
         title="Left-stochastic decomposition",
@@ -139,24 +141,14 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
         citation="Arora, Gupta, Kapila and Fazel 2013, JMLR 14",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 10,
-        max_iter: int = 500,
-        tol: float = 1e-9,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 500
+    tol: float = 1e-9
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "LeftStochastic")

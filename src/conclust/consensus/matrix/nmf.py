@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.matrix.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import Iterated, best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
@@ -23,6 +24,7 @@ _BLUR = 0.2
 _FLOOR = 1e-3
 
 
+@dataclass(eq=False, repr=False)
 class WeightedNMF(Iterated, SoftConsensusClusterer):
     r"""Weighted consensus by non-negative matrix factorisation.
 
@@ -140,8 +142,8 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     (array([0, 0, 1, 1]), array([0.41, 0.41, 0.17]))
     """
 
-    factors_: Floats
-    weights_: Floats
+    factors_: Floats = field(init=False)
+    weights_: Floats = field(init=False)
 
     method = Method(
         title="Weighted consensus by non-negative matrix factorisation",
@@ -156,28 +158,16 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        learn_weights: bool = True,
-        regularization: float = 0.02,
-        n_init: int = 5,
-        max_iter: int = 2000,
-        tol: float = 1e-7,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.learn_weights = learn_weights
-        self.regularization = regularization
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    learn_weights: bool = True
+    regularization: float = 0.02
+    n_init: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-7
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _takes_missing(self) -> bool:
         return self.learn_weights is not True

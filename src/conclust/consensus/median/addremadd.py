@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from conclust.consensus.median.search import (
     sample,
     semi_average,
 )
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
@@ -35,6 +37,7 @@ ScaleShift: TypeAlias = Literal["mean", "modularity", "none"]
 _HARDLY = 1e-100
 
 
+@dataclass(eq=False, repr=False)
 class AddRemAdd(ConsensusClusterer):
     r"""Least-squares consensus: clusters extracted by AddRemAdd, or the best K of them.
 
@@ -151,10 +154,10 @@ class AddRemAdd(ConsensusClusterer):
     (array([0, 0, 1, 1]), 11.0)
     """
 
-    objective_: float
-    semi_average_: float
-    n_iter_: int
-    converged_: bool
+    objective_: float = field(init=False)
+    semi_average_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     method = Method(
         title="Least-squares consensus (AddRemAdd)",
@@ -168,30 +171,17 @@ class AddRemAdd(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        criterion: Criterion = "ensemble",
-        scale_shift: ScaleShift = "mean",
-        starts: int | Literal["all"] = 50,
-        refine: bool = True,
-        n_init: int = 10,
-        max_iter: int = 100,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.criterion = criterion
-        self.scale_shift = scale_shift
-        self.starts = starts
-        self.refine = refine
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    criterion: Criterion = "ensemble"
+    scale_shift: ScaleShift = "mean"
+    starts: int | Literal["all"] = 50
+    refine: bool = True
+    n_init: int = 10
+    max_iter: int = 100
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _takes_constraints(self) -> bool:
         return True

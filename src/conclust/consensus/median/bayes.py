@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.measures.losses import Loss, check_loss
 
 
+@dataclass(eq=False, repr=False)
 class BayesEstimate(ConsensusClusterer):
     r"""Bayes estimate of a partition: minimum expected loss over draws, for instance from MCMC.
 
@@ -141,12 +143,12 @@ class BayesEstimate(ConsensusClusterer):
     (array([0, 0, 1, 1, 1]), 0.317)
     """
 
-    expected_loss_: float
-    objective_: float
-    best_draw_: int
-    best_draw_loss_: float
-    n_iter_: int
-    converged_: bool
+    expected_loss_: float = field(init=False)
+    objective_: float = field(init=False)
+    best_draw_: int = field(init=False)
+    best_draw_loss_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     method = Method(
         title="Bayes estimate of a partition (SALSO)",
@@ -163,30 +165,17 @@ class BayesEstimate(ConsensusClusterer):
         "n_rebuilds": Range(at_least=0),
     }
 
-    def __init__(
-        self,
-        *,
-        loss: Loss = "vi",
-        split_cost: float = 1.0,
-        max_clusters: int | None = None,
-        n_init: int = 16,
-        n_rebuilds: int = 30,
-        max_iter: int = 100,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.split_cost = split_cost
-        self.max_clusters = max_clusters
-        self.n_init = n_init
-        self.n_rebuilds = n_rebuilds
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    loss: Loss = "vi"
+    split_cost: float = 1.0
+    max_clusters: int | None = None
+    n_init: int = 16
+    n_rebuilds: int = 30
+    max_iter: int = 100
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_loss(self.loss, self.split_cost, "BayesEstimate")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
 
+@dataclass(eq=False, repr=False)
 class MedianPartition(ConsensusClusterer):
     r"""Median partition under the Mirkin distance, by fusions and transfers.
 
@@ -114,9 +116,9 @@ class MedianPartition(ConsensusClusterer):
     (array([0, 0, 1, 1]), 3.0)
     """
 
-    objective_: float
-    n_iter_: int
-    converged_: bool
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     method = Method(
         title="Median partition (Fusion-Transfer)",
@@ -130,20 +132,12 @@ class MedianPartition(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
-    def __init__(
-        self,
-        *,
-        n_init: int = 10,
-        max_iter: int = 100,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 100
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         draw = generator(self.random_state, "MedianPartition")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from conclust.consensus.median.search import (
     sample,
     sweep,
 )
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, over_clusters, over_partitions
@@ -47,6 +48,7 @@ _PROPOSALS = 60
 _MOST_PARTITIONS = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class KernelWeightedPartition(ConsensusClusterer):
     r"""Weighted partition consensus via kernels.
 
@@ -157,12 +159,12 @@ class KernelWeightedPartition(ConsensusClusterer):
     array([1, 0])
     """
 
-    weights_: Floats
-    resemblances_: Floats
-    objective_: float
-    log_objective_: float
-    n_iter_: int
-    converged_: bool
+    weights_: Floats = field(init=False)
+    resemblances_: Floats = field(init=False)
+    objective_: float = field(init=False)
+    log_objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     method = Method(
         title="Weighted partition consensus via kernels",
@@ -175,28 +177,16 @@ class KernelWeightedPartition(ConsensusClusterer):
         citation="Vega-Pons, Correa-Morris and Ruiz-Shulcloper 2010, Pattern Recognition 43",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        kernel: Kernel = "pairs",
-        learn_weights: bool = True,
-        indices: ArrayLike | None = None,
-        n_init: int = 5,
-        max_iter: int = 100,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.learn_weights = learn_weights
-        self.indices = indices
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    kernel: Kernel = "pairs"
+    learn_weights: bool = True
+    indices: ArrayLike | None = None
+    n_init: int = 5
+    max_iter: int = 100
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         self.weights_ = self._weights(ensemble)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +18,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer, spread
 from conclust.consensus.label_rows import seeded, trusted
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
 from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -37,6 +38,7 @@ _SMOOTHING = {"variational": 1e-3, "gibbs": 0.1}
 _LEAST_SMOOTHING = 1e-100
 
 
+@dataclass(eq=False, repr=False)
 class BayesianEnsemble(Iterated, PlacingClusterer):
     """Bayesian cluster ensembles: a mixed-membership model of label vectors.
 
@@ -174,7 +176,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     (array([0, 0, 1, 1, 1]), (5, 100))
     """
 
-    draws_: NDArray[np.int32]
+    draws_: NDArray[np.int32] = field(init=False)
 
     method = Method(
         title="Bayesian cluster ensembles (variational or Gibbs)",
@@ -192,38 +194,21 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         "n_burn_in": Range(at_least=0),
     }
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        solver: MixedSolver = "variational",
-        alpha: float | None = None,
-        learn_alpha: bool = True,
-        smoothing: float | None = None,
-        n_init: int = 5,
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        n_burn_in: int = 200,
-        n_draws: int = 300,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.alpha = alpha
-        self.learn_alpha = learn_alpha
-        self.smoothing = smoothing
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_burn_in = n_burn_in
-        self.n_draws = n_draws
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    solver: MixedSolver = "variational"
+    alpha: float | None = None
+    learn_alpha: bool = True
+    smoothing: float | None = None
+    n_init: int = 5
+    max_iter: int = 1000
+    tol: float = 1e-5
+    n_burn_in: int = 200
+    n_draws: int = 300
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.smoothing is not None:

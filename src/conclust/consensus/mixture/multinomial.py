@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.label_rows import seeded, trusted
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import ON_A_PART, Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
@@ -30,6 +31,7 @@ from conclust.spectra.indicator import IndicatorProducts
 Times: TypeAlias = Callable[[Floats], Floats]
 
 
+@dataclass(eq=False, repr=False)
 class MixtureModel(Iterated, PlacingClusterer):
     r"""Mixture of multinomials over label vectors, fitted by EM.
 
@@ -151,28 +153,16 @@ class MixtureModel(Iterated, PlacingClusterer):
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        smoothing: float = 1e-3,
-        n_init: int = 10,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.smoothing = smoothing
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    smoothing: float = 1e-3
+    n_init: int = 10
+    max_iter: int = 500
+    tol: float = 1e-6
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from conclust.evidence import coassociation
 _DRAWS = 30
 
 
+@dataclass(eq=False, repr=False)
 class NonparametricBayesianEnsemble(ConsensusClusterer):
     """Nonparametric Bayesian cluster ensembles: the number of clusters is inferred.
 
@@ -127,26 +129,16 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         "n_burn_in": Range(at_least=0),
     }
 
-    draws_: NDArray[np.int32]
+    draws_: NDArray[np.int32] = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        concentration: float | None = None,
-        smoothing: float = 0.5,
-        n_burn_in: int = 200,
-        n_draws: int = 300,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.concentration = concentration
-        self.smoothing = smoothing
-        self.n_burn_in = n_burn_in
-        self.n_draws = n_draws
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    concentration: float | None = None
+    smoothing: float = 0.5
+    n_burn_in: int = 200
+    n_draws: int = 300
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _finish(self, observed: Bools) -> None:
         self.draws_ = spread(self.draws_, observed, -1)

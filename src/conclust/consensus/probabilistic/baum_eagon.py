@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from conclust._threads import one_library_thread, side_by_side
 from conclust._types import Bools, Floats
 from conclust.consensus.acceleration import Path, follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.estimator import bound_of, run_of
 from conclust.consensus.probabilistic.objective import squared, squared_of_clusters
 from conclust.consensus.probabilistic.problem import Run
@@ -32,6 +34,7 @@ _FEW = 2000
 _NOTHING = 1e-6
 
 
+@dataclass(eq=False, repr=False)
 class BaumEagon(Iterated, SoftConsensusClusterer):
     """Least-squares consensus by growth transformations.
 
@@ -148,30 +151,17 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         citation="Rota Bulò, Lourenço, Fred and Pelillo 2010, SSPR",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 5,
-        max_iter: int = 2000,
-        tol: float = 1e-7,
-        diagonal: bool = False,
-        accelerate: bool = True,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.diagonal = diagonal
-        self.accelerate = accelerate
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-7
+    diagonal: bool = False
+    accelerate: bool = True
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         run = run_of(self)

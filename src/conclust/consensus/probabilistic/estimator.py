@@ -15,7 +15,6 @@ from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.base import PlacingClusterer
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.consensus.probabilistic.problem import PairEvidence, Placement, Run, Solution
@@ -23,7 +22,7 @@ from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import narrow_evidence
-from conclust.exceptions import DenseLimitError
+from conclust.exceptions import DenseLimitError, warn
 from conclust.weighting.granularity import Recoding, matched
 
 # Options for the granularity of the partitions in the objective.

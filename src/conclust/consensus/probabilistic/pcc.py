@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from conclust._validation import check_option, refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
     PairObjectiveClusterer,
@@ -41,6 +42,7 @@ _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class PCC(PairObjectiveClusterer):
     r"""Probabilistic consensus clustering by evidence accumulation.
 
@@ -195,38 +197,21 @@ class PCC(PairObjectiveClusterer):
         "solver": lambda value, owner: check_option(value, "solver", owner, ("auto", *SOLVERS)),
     }
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        divergence: DivergenceName | Divergence = "kl",
-        solver: SolverName = "auto",
-        pairs: int | float | SparseEvidence | None = None,
-        granularity: Granularity = "given",
-        init: StartName | ArrayLike = "auto",
-        n_init: int = 5,
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        tol_kkt: float = 1e-8,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.divergence = divergence
-        self.solver = solver
-        self.pairs = pairs
-        self.granularity = granularity
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.tol_kkt = tol_kkt
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    divergence: DivergenceName | Divergence = "kl"
+    solver: SolverName = "auto"
+    pairs: int | float | SparseEvidence | None = None
+    granularity: Granularity = "given"
+    init: StartName | ArrayLike = "auto"
+    n_init: int = 5
+    max_iter: int = 200
+    tol: float = 1e-5
+    tol_kkt: float = 1e-8
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         divergence = read_divergence(self.divergence, "PCC")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from conclust._validation import refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.descent import objective
 from conclust.consensus.probabilistic.estimator import (
     MAX_DENSE,
@@ -42,6 +43,7 @@ _ROUGH = 1e-4
 _AT_ONCE = 1 << 20
 
 
+@dataclass(eq=False, repr=False)
 class PEACE(PairObjectiveClusterer):
     """Probabilistic evidence accumulation for clustering ensembles.
 
@@ -179,36 +181,20 @@ class PEACE(PairObjectiveClusterer):
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        solver: PeaceSolver = "auto",
-        pairs: int | float | SparseEvidence | None = None,
-        granularity: Granularity = "given",
-        init: StartName | ArrayLike = "auto",
-        n_init: int = 5,
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        tol_kkt: float = 1e-8,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.pairs = pairs
-        self.granularity = granularity
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.tol_kkt = tol_kkt
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    solver: PeaceSolver = "auto"
+    pairs: int | float | SparseEvidence | None = None
+    granularity: Granularity = "given"
+    init: StartName | ArrayLike = "auto"
+    n_init: int = 5
+    max_iter: int = 200
+    tol: float = 1e-5
+    tol_kkt: float = 1e-8
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         super()._check_parameters(ensemble)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -15,10 +15,10 @@ from conclust._random import RandomStateLike
 from conclust._sklearn import ConvergenceWarning
 from conclust._types import Bools, Floats
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.block_distances import BlockPairs
 from conclust.consensus.probabilistic.distances import AllPairs, Held, PairPattern, PairSet
 from conclust.consensus.probabilistic.estimator import (
@@ -34,7 +34,7 @@ from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.weighting import certainty_weights
 
 Regularization: TypeAlias = Literal["simplex", "l2"]
@@ -91,6 +91,7 @@ def ridge_weights(d: Floats, strength: float, shares: Floats) -> Floats:
     return project_simplex(near, scale=len(d) * shares)
 
 
+@dataclass(eq=False, repr=False)
 class WeightedPCC(PairObjectiveClusterer):
     r"""Probabilistic consensus that learns a weight for every partition.
 
@@ -268,7 +269,7 @@ class WeightedPCC(PairObjectiveClusterer):
     True
     """
 
-    _placement: FactoredModel
+    _placement: FactoredModel = field(init=False)
 
     method = Method(
         title="Robust evidence accumulation (weighted partitions)",
@@ -283,38 +284,21 @@ class WeightedPCC(PairObjectiveClusterer):
     )
     parameters: ClassVar[Parameters] = {"rho": None, "lam": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        regularization: Regularization = "simplex",
-        rho: float | None = None,
-        lam: float = 0.5,
-        distance: Distance = "paper",
-        pairs: int | float | SparseEvidence | None = None,
-        granularity: Granularity = "given",
-        n_init: int = 5,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.regularization = regularization
-        self.rho = rho
-        self.lam = lam
-        self.distance = distance
-        self.pairs = pairs
-        self.granularity = granularity
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    regularization: Regularization = "simplex"
+    rho: float | None = None
+    lam: float = 0.5
+    distance: Distance = "paper"
+    pairs: int | float | SparseEvidence | None = None
+    granularity: Granularity = "given"
+    n_init: int = 5
+    max_iter: int = 200
+    tol: float = 1e-6
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         super()._check_parameters(ensemble)

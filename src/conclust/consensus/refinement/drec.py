@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import DenseLimitError
@@ -30,6 +32,7 @@ _KEPT = 1e-4
 _RESIDUAL = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class DREC(ConsensusClusterer):
     r"""Dense representation ensemble clustering.
 
@@ -119,26 +122,15 @@ class DREC(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"penalty": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        penalty: float = 100.0,
-        weighted: bool = False,
-        n_init: int = 10,
-        max_dense: int = 10000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.penalty = penalty
-        self.weighted = weighted
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    penalty: float = 100.0
+    weighted: bool = False
+    n_init: int = 10
+    max_dense: int = 10000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "DREC"), 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -11,12 +12,12 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.refinement.confident import confident_graph
 from conclust.consensus.refinement.smoothing import smoothed
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, linkage_of
 from conclust.trees.clusterwise import ClusterTree, RowLinkage, pairs_of
@@ -25,6 +26,7 @@ from conclust.trees.clusterwise import ClusterTree, RowLinkage, pairs_of
 _GRID = 2.0**20
 
 
+@dataclass(eq=False, repr=False)
 class ECCMS(ConsensusClusterer):
     r"""Ensemble clustering by self-enhancement of the co-association matrix (EC-CMS).
 
@@ -127,10 +129,10 @@ class ECCMS(ConsensusClusterer):
     array([0.    , 0.7103, 0.9639])
     """
 
-    linkage_matrix_: Floats
-    lifetimes_: Floats
-    certainty_: Floats
-    components_: Ints
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    certainty_: Floats = field(init=False)
+    components_: Ints = field(init=False)
 
     method = Method(
         title="Ensemble clustering via co-association matrix self-enhancement",
@@ -148,26 +150,15 @@ class ECCMS(ConsensusClusterer):
         "theta": Range(above=0),
     }
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        alpha: float = 0.8,
-        penalty: float = 0.4,
-        theta: float = 0.4,
-        linkage: RowLinkage = "average",
-        max_dense: int = 10000,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.penalty = penalty
-        self.theta = theta
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    alpha: float = 0.8
+    penalty: float = 0.4
+    theta: float = 0.4
+    linkage: RowLinkage = "average"
+    max_dense: int = 10000
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta)

@@ -37,8 +37,8 @@ from conclust._kernels import MaskedSylvester, SparseLines
 from conclust._progress import rounds, tracked
 from conclust._sklearn import ConvergenceWarning
 from conclust._types import Floats, Ints
-from conclust._warnings import warn
 from conclust.consensus.refinement.confident import ConfidentGraph
+from conclust.exceptions import warn
 
 # A residual of this share of the penalty is an error of at most the same size in C; residuals below
 # the rounding error of the largest diagonal entry cannot be reached.

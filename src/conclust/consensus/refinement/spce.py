@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
@@ -13,6 +15,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
@@ -31,6 +34,7 @@ _LEAST_SHARE = 1e-3
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class SPCE(ConsensusClusterer):
     """Self-paced clustering ensemble.
 
@@ -105,7 +109,7 @@ class SPCE(ConsensusClusterer):
     (array([0, 0, 1, 1]), 2)
     """
 
-    n_components_: int
+    n_components_: int = field(init=False)
 
     method = Method(
         title="Self-paced clustering ensemble",
@@ -118,24 +122,14 @@ class SPCE(ConsensusClusterer):
         citation="Zhou, Du, Liu, Shen, Fan and Li 2021, IEEE TNNLS 32",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        gamma: float = 0.5,
-        n_init: int = 10,
-        max_dense: int = 3000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    gamma: float = 0.5
+    n_init: int = 10
+    max_dense: int = 3000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "SPCE"), 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.trajectories.walks import saying_something, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import DenseLimitError
@@ -18,6 +20,7 @@ from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
 
 
+@dataclass(eq=False, repr=False)
 class PTA(ConsensusClusterer):
     """Probability trajectory accumulation: linkage of objects by the trajectories of random walks from them.
 
@@ -112,8 +115,8 @@ class PTA(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    linkage_matrix_: Floats
-    lifetimes_: Floats
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
 
     method = Method(
         title="Probability trajectory accumulation",
@@ -126,30 +129,17 @@ class PTA(ConsensusClusterer):
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        linkage: TrajectoryLinkage = "average",
-        n_neighbors: int | None = None,
-        n_steps: int | None = None,
-        lazy: bool | None = None,
-        weighted: bool = False,
-        max_dense: int = 10000,
-        missing: Missing = "unobserved",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.lazy = lazy
-        self.weighted = weighted
-        self.max_dense = max_dense
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    linkage: TrajectoryLinkage = "average"
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    lazy: bool | None = None
+    weighted: bool = False
+    max_dense: int = 10000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = saying_something(ensemble)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -11,6 +13,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.trajectories.walks import Walks, saying_something, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import Edges, edges_of
@@ -26,6 +29,7 @@ from conclust.spectra.transfer_cut import (
 _MORE = 4
 
 
+@dataclass(eq=False, repr=False)
 class PTGP(ConsensusClusterer):
     """Probability trajectory graph partitioning: a graph of objects and clusters, joined by random walks.
 
@@ -117,7 +121,7 @@ class PTGP(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    singular_values_: Floats
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Probability trajectory graph partitioning",
@@ -130,30 +134,17 @@ class PTGP(ConsensusClusterer):
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_neighbors: int | None = None,
-        n_steps: int | None = None,
-        lazy: bool | None = None,
-        n_init: int = 10,
-        max_dense: int = 2000,
-        missing: Missing = "unobserved",
-        n_jobs: int | None = None,
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.lazy = lazy
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    lazy: bool | None = None
+    n_init: int = 10
+    max_dense: int = 2000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)

@@ -25,10 +25,9 @@ from conclust._kernels import walk_gram, walk_step
 from conclust._progress import stage
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust._warnings import warn
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import nearest_pairs
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import starting_clusters
 
 # Maximum number of neighbours including ties, as a multiple of the requested number, if there are many rows.

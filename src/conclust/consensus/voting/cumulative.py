@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.blocks.finishing import Answer, rows_of
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.consensus.voting.count import (
     FIXED,
@@ -31,6 +33,7 @@ from conclust.ensemble.derived import Derived
 from conclust.similarity import cluster_certainty, information_bottleneck
 
 
+@dataclass(eq=False, repr=False)
 class CumulativeVoting(VotingClusterer):
     """Cumulative voting: clusters vote for all clusters of a reference, in proportion to shared objects.
 
@@ -132,9 +135,9 @@ class CumulativeVoting(VotingClusterer):
     array([0.5, 0.5])
     """
 
-    reference_: int
-    reference_membership_: Any  # an array, or in blocks
-    merged_: Ints
+    reference_: int = field(init=False)
+    reference_membership_: Any = field(init=False)  # an array, or in blocks
+    merged_: Ints = field(init=False)
 
     method = Method(
         title="Cumulative voting",
@@ -149,20 +152,12 @@ class CumulativeVoting(VotingClusterer):
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        scheme: Scheme = "acv",
-        theta: float = 0.4,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.scheme = scheme
-        self.theta = theta
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    scheme: Scheme = "acv"
+    theta: float = 0.4
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         order = self._order(ensemble)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from conclust._progress import advance, rounds, stage, tracked
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.similarity import cluster_certainty
@@ -23,6 +25,7 @@ _MOST_ROUNDS = 50
 _EQUAL = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class CEHM(VotingClusterer):
     """Clustering ensemble by k-hyperedge medoids.
 
@@ -101,8 +104,8 @@ class CEHM(VotingClusterer):
            [0.   , 1.   ]])
     """
 
-    medoids_: Ints
-    n_iter_: int
+    medoids_: Ints = field(init=False)
+    n_iter_: int = field(init=False)
 
     method = Method(
         title="K-hyperedge medoids",
@@ -116,18 +119,11 @@ class CEHM(VotingClusterer):
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        theta: float | None = None,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.theta = theta
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    theta: float | None = None
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         weights = ensemble.column_weights / ensemble.partition_weights.sum()

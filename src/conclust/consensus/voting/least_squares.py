@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import warn_unfinished
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
@@ -27,6 +29,7 @@ Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 _EVERY_START = 5000
 
 
+@dataclass(eq=False, repr=False)
 class Voting(VotingClusterer):
     r"""Voting: match the clusters of all partitions one to one, and average.
 
@@ -146,28 +149,16 @@ class Voting(VotingClusterer):
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        algorithm: Algorithm = "least_squares",
-        hard: bool = False,
-        n_init: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-8,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.algorithm = algorithm
-        self.hard = hard
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    algorithm: Algorithm = "least_squares"
+    hard: bool = False
+    n_init: int = 10
+    max_iter: int = 100
+    tol: float = 1e-8
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         with one_library_thread():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.voting.alignment import align, match_to
 from conclust.consensus.voting.ballots import VotingClusterer, tally
 from conclust.ensemble import Ensemble, Missing
@@ -24,6 +26,7 @@ _BLOCK = 1 << 20
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class PositionalVoting(VotingClusterer):
     """Positional voting: every partition ranks the clusters for each object.
 
@@ -109,22 +112,13 @@ class PositionalVoting(VotingClusterer):
         citation="Sevillano, Socoró and Alías 2009, Proc. Leng. Nat. 43",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        count: Count = "borda",
-        reference: Reference = "least_squares",
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.count = count
-        self.reference = reference
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    count: Count = "borda"
+    reference: Reference = "least_squares"
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "PositionalVoting")

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from conclust._types import Floats, Ints
-from conclust._warnings import warn
-from conclust.exceptions import EnsembleWarning, InputError
+from conclust.exceptions import EnsembleWarning, InputError, warn
 from conclust.generation.kinds.embedded import bridges, centers_of_rows, start_seed
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind

@@ -11,9 +11,8 @@ import numpy as np
 
 from conclust._random import generator, spawn_sequences
 from conclust._types import Floats
-from conclust._warnings import warn
 from conclust.ensemble import Ensemble
-from conclust.exceptions import SelectionWarning
+from conclust.exceptions import SelectionWarning, warn
 from conclust.generation.crew import Crew
 from conclust.selection.categories import permuting
 from conclust.selection.judged.pairs import PairCounts, count_all

@@ -12,12 +12,11 @@ from conclust._arrays.containers import plain_array
 from conclust._random import spawn_generators
 from conclust._types import Floats
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run
 from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import sample_pairs
 from conclust.evidence.dense import narrow_evidence
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 
 StartName: TypeAlias = Literal["auto", "random", "spectral"]
 
