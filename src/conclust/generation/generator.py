@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -44,6 +45,7 @@ from conclust.neighbours.search import Metric
 _OWNER = "EnsembleGenerator"
 
 
+@dataclass(eq=False, repr=False)
 class EnsembleGenerator(StoredGenerator):
     """Make an ensemble: many partitions of the same points.
 
@@ -254,7 +256,7 @@ class EnsembleGenerator(StoredGenerator):
     np.int32(-2)
     """
 
-    members_: list[Member]
+    members_: list[Member] = field(init=False)
     parameters: ClassVar[Parameters] = {
         "method": check_method,
         "n_clusters": check_numbers,
@@ -265,48 +267,26 @@ class EnsembleGenerator(StoredGenerator):
         "cache_dir": check_folder,
     }
 
-    def __init__(
-        self,
-        method: Any = "auto",
-        n_partitions: int | None = None,
-        *,
-        n_clusters: int | Sequence[int] | None = None,
-        sample_fraction: float = 1.0,
-        feature_fraction: float = 1.0,
-        fit_on: int | None = None,
-        n_graphs: int | None = None,
-        n_neighbors: int | None = None,
-        resolution: float | None = None,
-        weights: Weights = "jaccard",
-        quality: Quality = "modularity",
-        metric: Metric = "euclidean",
-        init: Init = "k-means++",
-        scale: Scale = "auto",
-        max_dense: int = 20_000,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        cache_dir: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.method = method
-        self.n_partitions = n_partitions
-        self.n_clusters = n_clusters
-        self.sample_fraction = sample_fraction
-        self.feature_fraction = feature_fraction
-        self.fit_on = fit_on
-        self.n_graphs = n_graphs
-        self.n_neighbors = n_neighbors
-        self.resolution = resolution
-        self.weights = weights
-        self.quality = quality
-        self.metric = metric
-        self.init = init
-        self.scale = scale
-        self.max_dense = max_dense
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.cache_dir = cache_dir
-        self.verbose = verbose
+    method: Any = "auto"
+    n_partitions: int | None = None
+    _: KW_ONLY
+    n_clusters: int | Sequence[int] | None = None
+    sample_fraction: float = 1.0
+    feature_fraction: float = 1.0
+    fit_on: int | None = None
+    n_graphs: int | None = None
+    n_neighbors: int | None = None
+    resolution: float | None = None
+    weights: Weights = "jaccard"
+    quality: Quality = "modularity"
+    metric: Metric = "euclidean"
+    init: Init = "k-means++"
+    scale: Scale = "auto"
+    max_dense: int = 20_000
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    cache_dir: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: ArrayLike, y: None = None, *, graph: Any = None) -> Self:
         """Make the members; keep a model of each to label new points, but not the points.
