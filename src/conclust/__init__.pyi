@@ -21,6 +21,7 @@ from conclust import similarity as similarity
 from conclust import trials as trials
 from conclust import weighting as weighting
 from conclust.consensus.auto import AutoConsensus as AutoConsensus
+from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
 from conclust.consensus.graph import GPMGLA as GPMGLA
 from conclust.consensus.graph import HBGF as HBGF
@@ -124,6 +125,7 @@ __all__ = [
     "DyadicAspect",
     "Ensemble",
     "EnsembleGenerator",
+    "FCAConsensus",
     "FuzzyCommunities",
     "FuzzyRows",
     "GraphConsensus",

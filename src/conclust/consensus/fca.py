@@ -19,6 +19,8 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
 from conclust.exceptions import EvidenceWarning, warn
 
+__all__ = ["FCAConsensus"]
+
 Order: TypeAlias = Literal["given", "size"]
 
 # "auto" tries at most _MOST_TRIED numbers of votes, from this share of all upwards.
