@@ -140,8 +140,6 @@ class FCAConsensus(ConsensusClusterer):
         title="FCA-Consensus (antichain of a concept lattice)",
         n_clusters="emerges",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="m^2 N for m <= n distinct rows of labels",
         citation="Bocharov, Gnatyshak, Ignatov, Mirkin and Shestakov 2016, CLA",

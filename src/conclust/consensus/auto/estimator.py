@@ -175,8 +175,6 @@ class AutoConsensus(PlacingClusterer):
         title="Trees of evidence, number and evidence chosen",
         n_clusters="optional",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="s^2 N + n N K + n N^2 + T N, s = min(n, 3000)",
         citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",

@@ -138,8 +138,6 @@ class CSPA(ConsensusClusterer):
         title="Cluster-based similarity partitioning algorithm",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",

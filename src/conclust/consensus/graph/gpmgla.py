@@ -116,8 +116,6 @@ class GPMGLA(ConsensusClusterer):
         title="Graph partitioning with multi-granularity link analysis",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N^2 + T^3",
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",

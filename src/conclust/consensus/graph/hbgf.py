@@ -122,8 +122,6 @@ class HBGF(ConsensusClusterer):
         title="Hybrid bipartite graph formulation",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Fern and Brodley 2004, ICML",

@@ -123,8 +123,6 @@ class HGPA(ConsensusClusterer):
         title="Hypergraph partitioning algorithm",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K",
         citation="Strehl and Ghosh 2002, JMLR 3",

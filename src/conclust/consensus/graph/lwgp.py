@@ -107,8 +107,6 @@ class LWGP(ConsensusClusterer):
         title="Locally weighted graph partitioning",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",

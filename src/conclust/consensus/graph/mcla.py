@@ -130,8 +130,6 @@ class MCLA(PlacingClusterer):
         title="Meta-clustering algorithm",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^2 K",
         citation="Strehl and Ghosh 2002, JMLR 3",

@@ -129,8 +129,6 @@ class MDEC(ConsensusClusterer):
         title="Multi-diversified ensemble clustering",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",

@@ -90,8 +90,6 @@ class USENC(ConsensusClusterer):
         title="Ultra-scalable ensemble clustering",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Huang, Wang, Wu, Lai and Kwoh 2020, IEEE TKDE 32",

@@ -105,8 +105,6 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
         title="Information-theoretic k-means",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Punera and Ghosh 2008, Applied Artificial Intelligence 22",

@@ -133,8 +133,6 @@ class KCC(LabelVectorKMeans):
         title="K-means-based consensus clustering",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",

@@ -107,8 +107,6 @@ class QMI(LabelVectorKMeans):
         title="Quadratic mutual information (k-means on label vectors)",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Topchy, Jain and Punch 2003, ICDM",

@@ -113,8 +113,6 @@ class SEC(LabelVectorKMeans):
         title="Spectral ensemble clustering",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Liu, Wu, Liu, Tao and Fu 2017, IEEE TKDE 29",

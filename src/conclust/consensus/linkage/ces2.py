@@ -131,8 +131,6 @@ class CEs2(ConsensusClusterer):
         title="Clustering ensemble based on sample stability",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N",
         citation="Li, Qian, Wang, Dang and Jing 2019, Artificial Intelligence 273",

@@ -162,8 +162,6 @@ class EAC(ConsensusClusterer):
         title="Evidence accumulation clustering",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N; single linkage in n memory",
         citation="Fred and Jain 2005, IEEE TPAMI 27",

@@ -139,8 +139,6 @@ class LWEA(ConsensusClusterer):
         title="Locally weighted evidence accumulation",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N + n N^2 + T N",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",

@@ -103,8 +103,6 @@ class WEAC(ConsensusClusterer):
         title="Evidence accumulation weighted by crowd agreement",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n^2 N",
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",

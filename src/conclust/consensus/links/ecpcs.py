@@ -132,8 +132,6 @@ class ECPCS(ConsensusClusterer):
         title="Ensemble clustering by propagating cluster-wise similarities",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Huang, Wang, Peng, Lai and Kwoh 2021, IEEE TSMC 51",

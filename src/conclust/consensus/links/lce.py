@@ -170,8 +170,6 @@ class LCE(ConsensusClusterer):
         title="Link-based cluster ensemble",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Iam-On, Boongoen and Garrett 2010, Bioinformatics 26",

@@ -133,8 +133,6 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
         title="Fuzzy communities",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) a step",
         citation="Nepusz, Petróczi, Négyessy and Bazsó 2008, Physical Review E 77",

@@ -145,8 +145,6 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         title="Dyadic aspect model",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 K an iteration up to max_dense rows, then n (N + K)",
         citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",

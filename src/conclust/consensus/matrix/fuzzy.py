@@ -150,8 +150,6 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
         title="Fuzzy k-means or k-medoids on the evidence",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K an iteration, n N^2 once",
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",

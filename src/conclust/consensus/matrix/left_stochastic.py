@@ -135,7 +135,6 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
         n_clusters="exact",
         membership=True,
         missing=False,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) a step, n N^2 + T^3 once",
         citation="Arora, Gupta, Kapila and Fazel 2013, JMLR 14",

@@ -150,7 +150,6 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
         n_clusters="exact",
         membership=True,
         missing=False,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) an update (missing: n N K^2), n N^2 once",
         citation="Li and Ding 2008, SDM; Li, Ding and Jordan 2007, ICDM",

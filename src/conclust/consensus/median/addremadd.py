@@ -163,8 +163,6 @@ class AddRemAdd(ConsensusClusterer):
         title="Least-squares consensus (AddRemAdd)",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",

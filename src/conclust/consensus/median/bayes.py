@@ -154,8 +154,6 @@ class BayesEstimate(ConsensusClusterer):
         title="Bayes estimate of a partition (SALSO)",
         n_clusters="emerges",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K a pass",
         citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",

@@ -124,8 +124,6 @@ class MedianPartition(ConsensusClusterer):
         title="Median partition (Fusion-Transfer)",
         n_clusters="emerges",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",

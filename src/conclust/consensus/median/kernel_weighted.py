@@ -170,8 +170,6 @@ class KernelWeightedPartition(ConsensusClusterer):
         title="Weighted partition consensus via kernels",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K a pass, n N^2 once",
         citation="Vega-Pons, Correa-Morris and Ruiz-Shulcloper 2010, Pattern Recognition 43",

@@ -182,8 +182,6 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         title="Bayesian cluster ensembles (variational or Gibbs)",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K an iteration or sweep",
         citation="Wang, Shan and Banerjee 2011, Statistical Analysis and Data Mining 4",

@@ -145,8 +145,6 @@ class MixtureModel(Iterated, PlacingClusterer):
         title="Mixture of multinomials (EM)",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K an iteration",
         citation="Topchy, Jain and Punch 2004, SDM",

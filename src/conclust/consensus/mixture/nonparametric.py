@@ -117,8 +117,6 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         title="Nonparametric Bayesian cluster ensembles (Gibbs)",
         n_clusters="emerges",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K a sweep",
         citation="Wang, Domeniconi and Laskey 2010, ECML PKDD",

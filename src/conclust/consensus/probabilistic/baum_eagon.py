@@ -144,8 +144,6 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         title="Baum-Eagon growth transform of the co-association",
         n_clusters="upper bound",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) an iteration; with missing labels n N K^2, and one pass over all pairs",
         citation="Rota Bulò, Lourenço, Fred and Pelillo 2010, SSPR",

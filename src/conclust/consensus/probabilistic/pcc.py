@@ -184,8 +184,6 @@ class PCC(PairObjectiveClusterer):
         title="Probabilistic consensus clustering",
         n_clusters="upper bound",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) a sweep for l2; n^2 K up to 125 million, then n K^2 for others",
         citation="Lourenço et al. 2015, Machine Learning 98",

@@ -173,8 +173,6 @@ class PEACE(PairObjectiveClusterer):
         title="Probabilistic evidence accumulation by maximum likelihood (PEACE)",
         n_clusters="upper bound",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 K a sweep up to 20,000 objects, then n K^2; p K for p pairs given or sampled",
         citation="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",

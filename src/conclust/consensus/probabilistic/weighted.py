@@ -275,8 +275,6 @@ class WeightedPCC(PairObjectiveClusterer):
         title="Robust evidence accumulation (weighted partitions)",
         n_clusters="upper bound",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) a sweep",
         citation="Lourenço et al. 2013, EMMCVPR",

@@ -114,8 +114,6 @@ class DREC(ConsensusClusterer):
         title="Dense representation ensemble clustering",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n T^2 + n^2 T",
         citation="Zhou, Zheng and Pan 2019, Neurocomputing 357",

@@ -138,8 +138,6 @@ class ECCMS(ConsensusClusterer):
         title="Ensemble clustering via co-association matrix self-enhancement",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect: n^3 where labels are noisy",
         citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",

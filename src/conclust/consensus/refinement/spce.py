@@ -115,8 +115,6 @@ class SPCE(ConsensusClusterer):
         title="Self-paced clustering ensemble",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n^3",
         citation="Zhou, Du, Liu, Shen, Fan and Li 2021, IEEE TNNLS 32",

@@ -122,8 +122,6 @@ class PTA(ConsensusClusterer):
         title="Probability trajectory accumulation",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n^2 q a step of q elite neighbours",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",

@@ -127,8 +127,6 @@ class PTGP(ConsensusClusterer):
         title="Probability trajectory graph partitioning",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n q K a step of q elite neighbours, T^3 once; up to max_dense rows n^2 q a step",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",

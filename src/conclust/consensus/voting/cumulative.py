@@ -143,8 +143,6 @@ class CumulativeVoting(VotingClusterer):
         title="Cumulative voting",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",

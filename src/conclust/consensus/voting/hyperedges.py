@@ -111,8 +111,6 @@ class CEHM(VotingClusterer):
         title="K-hyperedge medoids",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a round + T^2",
         citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",

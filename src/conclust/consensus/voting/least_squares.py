@@ -141,8 +141,6 @@ class Voting(VotingClusterer):
         title="Voting (matched partitions averaged)",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2, then T^2 K a sweep",
         citation="Dimitriadou, Weingessel and Hornik 2002, IJPRAI 16",

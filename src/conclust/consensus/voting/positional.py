@@ -105,8 +105,6 @@ class PositionalVoting(VotingClusterer):
         title="Positional voting (Borda, Condorcet)",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + n N K^2",
         citation="Sevillano, Socoró and Alías 2009, Proc. Leng. Nat. 43",
