@@ -18,13 +18,13 @@ from conclust._kernels import presence_signatures
 from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import PresenceGroups
-from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import (
     Missing,
     Names,
     code_labels,
     code_type,
     encode_labels,
+    label_view,
     missing_code,
     read_new_labels,
 )

@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 
 from conclust._kernels import LabelView, cluster_sizes, presence_signatures
 from conclust._types import Bools, Floats, Ints
-from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import (
     MISSING,
     NOISE,
     indicator_of,
+    label_view,
     missing_code,
     noise_code,
     over_clusters,

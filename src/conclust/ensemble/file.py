@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from conclust._files.storage import Expected, PathLike, read_npz, write_npz
 from conclust._kernels import Relabeller, count_reserved
 from conclust._types import Floats, Ints
-from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import (
     MISSING,
     NOISE,
     CodedLabels,
     code_type,
+    label_view,
     missing_code,
     noise_code,
 )

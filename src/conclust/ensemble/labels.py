@@ -18,10 +18,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import refuse_communities, refuse_container
-from conclust._kernels import Relabeller, continues_canonical, count_reserved
-from conclust._types import Ints
+from conclust._kernels import LabelView, Relabeller, continues_canonical, count_reserved
+from conclust._types import Floats, Ints
 from conclust._validation import shown
-from conclust.ensemble.label_view import label_view
 from conclust.exceptions import InputError
 
 Missing: TypeAlias = Literal["unobserved", "noise"]
@@ -550,4 +549,50 @@ def _refuse_negative(matrix: NDArray[Any], start: int, flat: int) -> NoReturn:
         f"Negative values in data passed to an ensemble: labels are whole numbers from 0 on, -1 is "
         f"missing (not observed) and -2 is noise. Got {matrix[row, column]} at row {row}, partition "
         f"{column} instead."
+    )
+
+
+def label_view(
+    codes: NDArray[Any],
+    offsets: Ints | None = None,
+    weights: Floats | None = None,
+    soft: sp.csr_array | None = None,
+    *,
+    complete: bool = False,
+) -> LabelView:
+    """Return the view of some objects' labels for kernels; ``Ensemble.label_view`` is that of all objects.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_objects, n_partitions)
+        Codes of one of the three types, see ``_kernels/labels/codes.h``.
+    offsets : ndarray of shape (n_partitions + 1,), default=None
+        Column of the indicator at which each partition begins. None: for a kernel that reads codes alone.
+    weights : ndarray of shape (n_partitions,), default=None
+        Weight of each partition. None: all 1.
+    soft : csr_array of shape (n_objects, T), default=None
+        Posteriors. None: the partitions are hard.
+    complete : bool, default=False
+        Whether no label is missing or noise, if known.
+
+    Returns
+    -------
+    LabelView
+        It holds the arrays, and copies of those that are not laid out as the kernels want them.
+    """
+    if weights is not None:
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if soft is None:
+        return LabelView(np.ascontiguousarray(codes), offsets, weights, complete=complete)
+    if not soft.has_sorted_indices:
+        soft = soft.copy()
+        soft.sort_indices()
+    return LabelView(
+        np.ascontiguousarray(codes),
+        offsets,
+        weights,
+        soft.indptr.astype(np.int64, copy=False),
+        soft.indices.astype(np.int32, copy=False),
+        soft.data.astype(np.float64, copy=False),
+        complete,
     )

@@ -23,8 +23,7 @@ from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.equal_rows import EqualRows
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import missing_code, noise_code
+from conclust.ensemble.labels import label_view, missing_code, noise_code
 from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
 from conclust.exceptions import DenseLimitError
 from conclust.trees.dendrogram import from_merges

@@ -17,8 +17,13 @@ from conclust._validation import check_bool, check_int, check_option, check_real
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.measures.agreement import Measure, partition_similarities
-from conclust.weighting.degeneracy import MAX_SHARE, degenerate_partitions
-from conclust.weighting.similarity import as_members, quality_of, similarities
+from conclust.weighting.similarity import (
+    MAX_SHARE,
+    as_members,
+    degenerate_partitions,
+    quality_of,
+    similarities,
+)
 
 # Number of resamples whose consensus is compared with a partition.
 Judges: TypeAlias = Literal["apart", "all"]

@@ -22,8 +22,13 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
 from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust.ensemble.labels import (
+    indicator_of,
+    label_view,
+    missing_code,
+    over_clusters,
+    over_partitions,
+)
 
 MixedSolver: TypeAlias = Literal["variational", "gibbs"]
 

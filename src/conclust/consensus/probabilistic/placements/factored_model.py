@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from conclust._kernels import FactoredSolver, LabelView, factored_stride
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import noise_code
+from conclust.ensemble.labels import label_view, noise_code
 
 
 @dataclass(frozen=True)

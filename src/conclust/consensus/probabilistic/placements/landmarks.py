@@ -22,8 +22,7 @@ from conclust.consensus.probabilistic.problem import Report, silent
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import canonical_labels, noise_code
+from conclust.ensemble.labels import canonical_labels, label_view, noise_code
 
 # Number of prototypes that represent the memberships of the landmarks.
 N_PROTOTYPES = 128
