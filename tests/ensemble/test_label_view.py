@@ -77,4 +77,4 @@ def test_views_are_made_in_one_place():
     makers = {
         path.name for path in package.rglob("*.py") if " LabelView(" in path.read_text("utf-8")
     }
-    assert makers == {"label_view.py"}
+    assert makers == {"labels.py"}
