@@ -17,7 +17,9 @@ from conclust._types import Floats, Ints
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
+    Problem,
     Report,
+    Run,
     Solution,
     Stopping,
     silent,
@@ -135,6 +137,12 @@ def _finish(work: _Work, f: float, tol_kkt: float, report: Report) -> tuple[floa
         if residual > 0.5 * before:
             break
     return f, residual
+
+
+def solved_from(problem: Problem, Y0: Floats, stopping: Stopping, run: Run) -> Solution:
+    """Return the solution of a problem, whose evidence is formed, from Y0; see `descend`."""
+    d = problem.divergence
+    return descend(problem.pairs, Y0, d, stopping, threads=run.threads, report=run.report)
 
 
 def objective(evidence: PairEvidence, Y: Floats, divergence: Divergence, threads: int = 1) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from conclust._random import spawn_generators
 from conclust._types import Floats
-from conclust.consensus.probabilistic.descent import descend
+from conclust.consensus.probabilistic.descent import solved_from
 from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.tries import better_of_tries
@@ -42,25 +42,14 @@ def best_descent(problem: Problem, start: Floats, stopping: Stopping, run: Run) 
     extended = _extended(problem, start, stopping, run)
     if len(extended) > 1:
         look = replace(stopping, max_iter=min(_LOOK, stopping.max_iter))
-        begun = [_descend(problem, Y, look, run) for Y in extended]
+        begun = [solved_from(problem, Y, look, run) for Y in extended]
         extended = [min(begun, key=lambda solution: solution.objective).membership]
-    return _descend(problem, extended[0], stopping, run)
-
-
-def _descend(problem: Problem, Y: Floats, stopping: Stopping, run: Run) -> Solution:
-    return descend(
-        problem.pairs,
-        Y,
-        problem.divergence,
-        stopping,
-        threads=run.threads,
-        report=run.report,
-    )
+    return solved_from(problem, extended[0], stopping, run)
 
 
 def _candidates(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
     """Return the solution from a start, and also a better one if tries find it."""
-    first = _descend(problem, start, stopping, run)
+    first = solved_from(problem, start, stopping, run)
     if run.n_init == 1:
         return [first]
     best = better_of_tries(problem, first, stopping, run)

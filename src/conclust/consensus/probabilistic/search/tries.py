@@ -15,7 +15,7 @@ import numpy as np
 from conclust._random import spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Floats
-from conclust.consensus.probabilistic.descent import descend
+from conclust.consensus.probabilistic.descent import solved_from
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
 from conclust.consensus.probabilistic.search.starts import inside, random_starts
@@ -100,14 +100,7 @@ class _Tries:
         return solution
 
     def _descend(self, Y: Floats, stopping: Stopping, run: Run) -> Solution:
-        solution = descend(
-            self.problem.pairs,
-            Y,
-            self.problem.divergence,
-            stopping,
-            threads=run.threads,
-            report=run.report,
-        )
+        solution = solved_from(self.problem, Y, stopping, run)
         self.left -= solution.spent
         return solution
 

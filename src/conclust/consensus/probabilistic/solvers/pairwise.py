@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from conclust._types import Floats
-from conclust.consensus.probabilistic.descent import descend
+from conclust.consensus.probabilistic.descent import solved_from
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.multilevel import best_descent
 from conclust.consensus.probabilistic.search.starts import inside
@@ -34,14 +34,7 @@ class Pairwise:
     ) -> Solution:
         """Return the solution that a start leads to; None: the best of several."""
         if start is not None:
-            return descend(
-                problem.pairs,
-                start,
-                problem.divergence,
-                stopping,
-                threads=run.threads,
-                report=run.report,
-            )
+            return solved_from(problem, start, stopping, run)
         best = self._searched(problem, stopping, run)
         n_found = len(np.unique(best.membership.argmax(axis=1)))
         if problem.n_clusters > WIDE >= n_found and run.n_init > 1:
