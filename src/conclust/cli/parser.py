@@ -510,12 +510,23 @@ def _command(commands: Any, name: str, summary: str, description: str) -> argpar
 
 
 class _Version(argparse.Action):
-    """Print the version and the facts of the build; numpy and the kernels load only when needed."""
+    """Print the version, and everything that may affect speed and results, one line each."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from conclust.cli.shell.facts import lines
+        # Numpy and the kernels load only when needed.
+        import platform
+        from importlib.metadata import version
 
-        print("\n".join(lines()))
+        from conclust._kernels import bitslice_forms
+        from conclust._threads import thread_count
+
+        fastest, *others = bitslice_forms()
+        packages = [f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn")]
+        print(f"conclust {version('conclust')}")
+        print(f"Python {platform.python_version()}, {', '.join(packages)}")
+        print(f"kernels: {fastest}" + (f" (also {', '.join(others)})" if others else ""))
+        print(f"threads: {thread_count(None)}")
+        print(platform.platform())
         parser.exit()
 
 
