@@ -20,7 +20,7 @@ from benchmarks.timing import Seconds, timed
 from conclust import Ensemble, coassociation
 from conclust._kernels import BitSlices, bitslice_forms
 from conclust._threads import thread_count
-from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import label_view
 from conclust.evidence import evidence, pair_counts, sample_pairs
 
 REPEATS = 5

@@ -123,11 +123,39 @@ class _Plain(ast.NodeTransformer):
             return None
         return self.generic_visit(ast.Assign(targets=[node.target], value=node.value, lineno=0))
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Declared parameters are those of a constructor that only stores them."""
+        body: list[ast.stmt] = []
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                body += _stored(part) or [part]
+            elif ast.unparse(getattr(part, "value", None) or part) != "field(init=False)":
+                body.append(part)
+        node.body = body
+        keep = "dataclass(eq=False, repr=False)"
+        node.decorator_list = [one for one in node.decorator_list if ast.unparse(one) != keep]
+        return self.generic_visit(node)
+
     def visit_Import(self, node: ast.Import) -> None:
         return None
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         return None
+
+
+def _stored(constructor: ast.FunctionDef) -> list[ast.stmt]:
+    """Return the parameters and defaults of a constructor as variables of the class, if it only stores them."""
+    given = constructor.args
+    names = [one.arg for one in (*given.args[1:], *given.kwonlyargs)]
+    defaults = [*given.defaults, *given.kw_defaults]
+    lines = [ast.unparse(line) for line in constructor.body]
+    if lines != [f"self.{name} = {name}" for name in names] or len(defaults) != len(names):
+        return []
+    return [
+        ast.Assign(targets=[ast.Name(name, ast.Store())], value=default, lineno=0)
+        for name, default in zip(names, defaults, strict=True)
+        if default is not None
+    ]
 
 
 def _number_locals(function: ast.AST) -> None:

@@ -25,10 +25,7 @@ _KERNELS = "src/conclust/_kernels/"
 # Code that does not change numbers: it writes, keeps and draws results, or reads and checks input, or prints.
 _NO_SOURCES = (
     *(f"experiments/{name}.py" for name in ("definitions", "drawing", "kept", "origin", "output")),
-    *(
-        f"src/conclust/{name}.py"
-        for name in ("_parameters", "_progress", "_validation", "_warnings")
-    ),
+    *(f"src/conclust/{name}.py" for name in ("_parameters", "_progress", "_validation")),
     *(
         f"src/conclust/ensemble/{name}.py"
         for name in ("communities", "draws", "orientation", "tables")

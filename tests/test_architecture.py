@@ -24,6 +24,7 @@ PACKAGE = ROOT / "src" / "conclust"
 FLOORS = {
     # 1 the thing
     "exceptions": (1, 0),
+    "_types": (1, 0),
     "_validation": (1, 1),
     "_parameters": (1, 2),
     "_files": (1, 2),
@@ -32,7 +33,6 @@ FLOORS = {
     "_random": (1, 2),
     "_sklearn": (1, 2),
     "_threads": (1, 2),
-    "_warnings": (1, 2),
     "_arrays": (1, 3),
     "ensemble": (1, 4),
     # 2 quantities
@@ -278,8 +278,9 @@ def parameters(signature):
 
 
 def is_record(value):
-    """Return whether a value is a dataclass or a named tuple."""
-    return is_dataclass(value) or hasattr(value, "_fields")
+    """Return whether a value is a dataclass or a named tuple, and not an estimator."""
+    is_estimator = hasattr(value, "get_params")
+    return (is_dataclass(value) and not is_estimator) or hasattr(value, "_fields")
 
 
 def fields_of(record):

@@ -26,9 +26,8 @@ def leave(number: int, frame: object) -> NoReturn:
 
 def process() -> NoReturn:
     """Run the command of this process and end it."""
-    if (
-        signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    ):  # unless the shell ignores the signal
+    # Unless the shell ignores the signal.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, leave)

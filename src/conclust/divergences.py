@@ -18,15 +18,14 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._types import Bools, Floats
 from conclust._validation import check_real, refuse
 from conclust.exceptions import ParameterError
 
 __all__ = ["Divergence", "built_in", "i", "kl", "l2", "mahalanobis", "power"]
 
-_Called: TypeAlias = Callable[
-    [int, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None
-]
-_Function: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
+_Called: TypeAlias = Callable[[int, Floats, Floats, Floats], None]
+_Function: TypeAlias = Callable[[Floats, Floats], Any]
 
 # Probabilities are kept this far from 0 and 1 (``least`` in _kernels/pair_objective/divergence.h).
 LEAST = 1e-12
@@ -103,19 +102,17 @@ class Divergence:
         functions = (self.value, self.derivative, self.curvature or self._differences)
         names = ("value", "derivative", "curvature")
 
-        def call(
-            what: int, p: NDArray[np.float64], q: NDArray[np.float64], out: NDArray[np.float64]
-        ) -> None:
+        def call(what: int, p: Floats, q: Floats, out: Floats) -> None:
             out[:] = functions[what](p, q)
             if not math.isfinite(out.sum()):
                 _demand(self, names[what], "be finite", np.isfinite(out), p, q, out)
 
         return call
 
-    def _differences(self, p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _differences(self, p: Floats, q: Floats) -> Floats:
         step = 1e-4 * np.minimum(q, 1 - q)
         rise = np.asarray(self.derivative(p, q + step)) - np.asarray(self.derivative(p, q - step))
-        bend: NDArray[np.float64] = rise / (2 * step)
+        bend: Floats = rise / (2 * step)
         return bend
 
 
@@ -357,9 +354,7 @@ def _check(divergence: Divergence) -> None:
         )
 
 
-def _called(
-    divergence: Divergence, what: str, p: NDArray[np.float64], q: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _called(divergence: Divergence, what: str, p: Floats, q: Floats) -> Floats:
     p, q = p.copy(), q.copy()
     with np.errstate(all="ignore"):
         values = np.asarray(getattr(divergence, what)(p, q))
@@ -376,9 +371,9 @@ def _demand(
     divergence: Divergence,
     what: str,
     must: str,
-    holds: NDArray[np.bool_],
-    p: NDArray[np.float64],
-    q: NDArray[np.float64],
+    holds: Bools,
+    p: Floats,
+    q: Floats,
     values: NDArray[Any],
 ) -> None:
     """Refuse a user's divergence that violates a condition.

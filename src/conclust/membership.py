@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import plain_array, refuse_container
 from conclust._arrays.points import point_rows, refuse_gaps
+from conclust._types import Floats, Ints
 from conclust._validation import check_real
 from conclust.exceptions import InputError
 
@@ -24,7 +25,7 @@ __all__ = [
 ROW_BLOCK = 1024
 
 
-def check_membership(membership: Any, name: str = "membership") -> NDArray[np.float64]:
+def check_membership(membership: Any, name: str = "membership") -> Floats:
     """Return a membership as a float64 array (n_samples, n_clusters) with rows that sum to 1.
 
     Sums of rows may be off by 1e-6 (the rounding of float32); rows are returned as they came.
@@ -52,7 +53,7 @@ def check_membership(membership: Any, name: str = "membership") -> NDArray[np.fl
     return array
 
 
-def entropy(membership: ArrayLike) -> NDArray[np.float64]:
+def entropy(membership: ArrayLike) -> Floats:
     """Measure how undecided each object is between the clusters.
 
     Parameters
@@ -86,7 +87,7 @@ def entropy(membership: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(np.clip(spread, 0.0, 1.0))
 
 
-def bridgeness(membership: ArrayLike) -> NDArray[np.float64]:
+def bridgeness(membership: ArrayLike) -> Floats:
     """Measure to what extent each object is a bridge between clusters.
 
     Parameters
@@ -129,7 +130,7 @@ def bridgeness(membership: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(np.clip(1.0 - spread, 0.0, 1.0))
 
 
-def drop_small(membership: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
+def drop_small(membership: ArrayLike, delta: float = 0.05) -> Floats:
     """Drop small probabilities and share their mass among those that stay.
 
     Parameters
@@ -166,14 +167,14 @@ def drop_small(membership: ArrayLike, delta: float = 0.05) -> NDArray[np.float64
     """
     rows = check_membership(membership)
     limit = check_real(delta, "delta", "drop_small", high=1.0)
-    large: NDArray[np.float64] = np.where(rows < limit, 0.0, rows)
+    large: Floats = np.where(rows < limit, 0.0, rows)
     emptied = np.flatnonzero(~large.any(axis=1))
     large[emptied, rows[emptied].argmax(axis=1)] = 1.0
     large /= large.sum(axis=1, keepdims=True)
     return large
 
 
-def cluster_similarity(membership: ArrayLike) -> NDArray[np.float64]:
+def cluster_similarity(membership: ArrayLike) -> Floats:
     """Measure the overlap of each cluster with every other.
 
     Parameters
@@ -213,7 +214,7 @@ def cluster_similarity(membership: ArrayLike) -> NDArray[np.float64]:
     return similarity
 
 
-def soft_centroids(membership: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
+def soft_centroids(membership: ArrayLike, X: ArrayLike) -> Floats:
     """Average points weighted by their membership in each cluster.
 
     Parameters
@@ -253,7 +254,7 @@ def soft_centroids(membership: ArrayLike, X: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(shares.T @ points)
 
 
-def vat_order(D: ArrayLike) -> NDArray[np.int64]:
+def vat_order(D: ArrayLike) -> Ints:
     """Order objects so that the groups of a dissimilarity matrix stand as blocks on its diagonal.
 
     The order of "visual assessment of tendency": begin with an object of the largest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self, cast
 
 import numpy as np
@@ -22,12 +23,8 @@ from conclust._sklearn import (
     num_samples,
     record_features,
 )
-from conclust._validation import (
-    check_column_names,
-    refuse,
-    refuse_arguments,
-    shown,
-)
+from conclust._types import Floats, Ints
+from conclust._validation import check_column_names, refuse, refuse_arguments, shown
 from conclust.consensus.auto import AutoConsensus, evidence_for
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links
@@ -37,14 +34,10 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling.labelling import scaled_blocks, scaled_points
 from conclust.generation.points import read_points
-from conclust.generation.scaled import scaled_blocks, scaled_points
 from conclust.measures.agreement import anmi
-from conclust.points import (
-    ChooserByPoints,
-    objects_to_refine,
-    refine_by_centers,
-)
+from conclust.points import ChooserByPoints, objects_to_refine, refine_by_centers
 
 __all__ = ["ConsensusClustering"]
 
@@ -56,6 +49,7 @@ _NO_WEIGHTS = (
 _AUTO = "auto"
 
 
+@dataclass(eq=False, repr=False)
 class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster points by the consensus of many clusterings of them.
 
@@ -176,24 +170,14 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     parameters: ClassVar[Parameters] = {"n_clusters": Range()}
 
-    def __init__(
-        self,
-        consensus: Any = None,
-        generator: Any = None,
-        *,
-        n_clusters: int | Literal["auto"] | None = None,
-        min_clusters: int = 1,
-        refine: bool | Literal["auto"] = "auto",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.consensus = consensus
-        self.generator = generator
-        self.n_clusters = n_clusters
-        self.min_clusters = min_clusters
-        self.refine = refine
-        self.random_state = random_state
-        self.verbose = verbose
+    consensus: Any = None
+    generator: Any = None
+    _: KW_ONLY
+    n_clusters: int | Literal["auto"] | None = None
+    min_clusters: int = 1
+    refine: bool | Literal["auto"] = "auto"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -321,7 +305,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self._labels = self._nearest(X)
         self._membership = self.refinement_.membership(self._labels, self.ensemble_.indicator)
 
-    def _nearest(self, X: Any) -> NDArray[np.int64]:
+    def _nearest(self, X: Any) -> Ints:
         """Return the nearest centre of each point."""
         assert self.refinement_ is not None
         blocks = scaled_blocks(self.generator_, X)
@@ -405,10 +389,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             return self.consensus  # fit will raise the error
 
     @property
-    def labels_(self) -> NDArray[np.int64]:
+    def labels_(self) -> Ints:
         """The consensus partition of the points of ``fit``."""
         check_is_fitted(self, "consensus_")
-        labels: NDArray[np.int64] = self.consensus_.labels_
+        labels: Ints = self.consensus_.labels_
         return labels if self.refinement_ is None else self._labels
 
     @property
@@ -418,10 +402,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return int(self.consensus_.n_clusters_)
 
     @property
-    def membership_(self) -> NDArray[np.float64]:
+    def membership_(self) -> Floats:
         """Probabilities over clusters, where the consensus is soft."""
         check_is_fitted(self, "consensus_")
-        membership: NDArray[np.float64] = self.consensus_.membership_
+        membership: Floats = self.consensus_.membership_
         return membership if self.refinement_ is None else self._membership
 
     @property
@@ -454,7 +438,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
     @where_consensus_has("predict")
-    def predict(self, X: Any, *, partitions: Any = None) -> NDArray[np.int64]:
+    def predict(self, X: Any, *, partitions: Any = None) -> Ints:
         """Clusters of new points: labelled by every member, then placed in the consensus.
 
         Parameters
@@ -473,10 +457,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         labels = self._label(X, partitions)
         if self.refinement_ is not None:
             return self._nearest(X)
-        return cast(NDArray[np.int64], self.consensus_.predict(labels))
+        return cast(Ints, self.consensus_.predict(labels))
 
     @where_consensus_has("predict_proba")
-    def predict_proba(self, X: Any, *, partitions: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, *, partitions: Any = None) -> Floats:
         """Memberships of new points (see ``predict``).
 
         Parameters
@@ -497,9 +481,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             codes, _ = self.ensemble_.encode(labels)
             indicator = indicator_of(codes, self.ensemble_.offsets)
             return self.refinement_.membership(self._nearest(X), indicator)
-        return cast(NDArray[np.float64], self.consensus_.predict_proba(labels))
+        return cast(Floats, self.consensus_.predict_proba(labels))
 
-    def transform(self, X: Any, *, partitions: Any = None) -> NDArray[np.float64]:
+    def transform(self, X: Any, *, partitions: Any = None) -> Floats:
         """Memberships of points as features: ``predict_proba`` in the container of ``set_output``.
 
         Parameters
@@ -514,12 +498,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         ndarray of shape (n_new, n_held), or a frame
             A column for each cluster that is not empty, "cluster_0", "cluster_1", ...
         """
-        proba: NDArray[np.float64] = self.predict_proba(X, partitions=partitions)
+        proba: Floats = self.predict_proba(X, partitions=partitions)
         return proba
 
-    def fit_transform(
-        self, X: Any, y: None = None, *, partitions: Any = None
-    ) -> NDArray[np.float64]:
+    def fit_transform(self, X: Any, y: None = None, *, partitions: Any = None) -> Floats:
         """Fit, and return the memberships of the points as ``transform`` does.
 
         Parameters

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import number_array, plain_array
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of, missing_code
 from conclust.exceptions import InputError
@@ -18,7 +19,7 @@ __all__ = ["shared_clusterings", "warm_start"]
 
 def shared_clusterings(
     ensemble: Ensemble, labels: ArrayLike, new: Any, *, missing: Missing = "unobserved"
-) -> NDArray[np.float64]:
+) -> Floats:
     """Measure how often new objects are together with the objects of each cluster.
 
     This places new objects by a consensus without ``predict``: each goes to the cluster with which it
@@ -119,9 +120,9 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
     return canonical_labels(start)
 
 
-def _warm_membership(ensemble: Ensemble, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _warm_membership(ensemble: Ensemble, rows: Floats) -> Floats:
     """Return memberships, computed for new objects from the shares of partitions."""
-    has_membership: NDArray[np.bool_] = np.logical_not(np.isnan(rows).all(axis=1))
+    has_membership: Bools = np.logical_not(np.isnan(rows).all(axis=1))
     if (
         len(rows) != ensemble.n_samples
         or not has_membership.any()
@@ -141,7 +142,7 @@ def _warm_membership(ensemble: Ensemble, rows: NDArray[np.float64]) -> NDArray[n
     return rows
 
 
-def _held(found: NDArray[np.int64]) -> NDArray[np.float64]:
+def _held(found: Ints) -> Floats:
     """Return the indicator of the clusters, (n, K)."""
     placed = np.flatnonzero(found >= 0)
     held = np.zeros((len(found), int(found.max()) + 1))
@@ -156,7 +157,7 @@ def _needs_ensemble(ensemble: Any) -> None:
         )
 
 
-def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> NDArray[np.int64]:
+def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> Ints:
     """Read the cluster of each object of an ensemble; negative: in none."""
     _needs_ensemble(ensemble)
     values = plain_array(labels, "'labels'")
@@ -170,16 +171,11 @@ def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> NDArray[np.int64]:
     return values.astype(np.int64)
 
 
-def _present(codes: NDArray[Any]) -> NDArray[np.bool_]:
+def _present(codes: NDArray[Any]) -> Bools:
     return np.asarray(codes != missing_code(codes.dtype))
 
 
-def _shares(
-    ensemble: Ensemble,
-    held: NDArray[np.float64],
-    indicator: sp.csr_array,
-    present: NDArray[np.bool_],
-) -> NDArray[np.float64]:
+def _shares(ensemble: Ensemble, held: Floats, indicator: sp.csr_array, present: Bools) -> Floats:
     """Return the shares of `shared_clusterings` for objects, from their indicator and observations.
 
     `held` (n, K): membership of each object in each cluster.
@@ -188,6 +184,6 @@ def _shares(
     both = (present.astype(np.float64) * ensemble.partition_weights) @ (
         ensemble.present.T.astype(np.float64) @ held
     )
-    shares: NDArray[np.float64] = np.full(together.shape, np.nan)
+    shares: Floats = np.full(together.shape, np.nan)
     np.divide(together, both, out=shares, where=both > 0)
     return shares

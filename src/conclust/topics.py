@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import KW_ONLY, dataclass, field
 from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import fcluster
 
 from conclust._parameters import Parameters, Range, check_parameters
@@ -16,6 +17,7 @@ from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, clone
 from conclust._threads import side_by_side, thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.confidence import item_consensus
 from conclust.consensus.linkage import EAC
@@ -31,6 +33,7 @@ _COMPONENTS = 10
 _one_at_a_time = Lock()
 
 
+@dataclass(eq=False, repr=False)
 class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of clusterings of embeddings, each in its own reduced space; noise is -1.
 
@@ -108,37 +111,25 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    labels_: NDArray[np.int64]
-    probabilities_: NDArray[np.float64]
-    n_clusters_: int
-    ensemble_: Ensemble
-    linkage_matrix_: NDArray[np.float64]
-    n_features_in_: int
+    labels_: Ints = field(init=False)
+    probabilities_: Floats = field(init=False)
+    n_clusters_: int = field(init=False)
+    ensemble_: Ensemble = field(init=False)
+    linkage_matrix_: Floats = field(init=False)
+    n_features_in_: int = field(init=False)
     parameters: ClassVar[Parameters] = {"threshold": Range(above=0, at_most=1)}
-    _neighbours: Any
+    _neighbours: Any = field(init=False)
 
-    def __init__(
-        self,
-        reducer: Any = None,
-        clusterer: Any = None,
-        *,
-        n_members: int = 50,
-        threshold: float = 0.5,
-        min_topic_size: int = 10,
-        n_neighbors: int = 5,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.reducer = reducer
-        self.clusterer = clusterer
-        self.n_members = n_members
-        self.threshold = threshold
-        self.min_topic_size = min_topic_size
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    reducer: Any = None
+    clusterer: Any = None
+    _: KW_ONLY
+    n_members: int = 50
+    threshold: float = 0.5
+    min_topic_size: int = 10
+    n_neighbors: int = 5
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Find the topics of embeddings.
@@ -182,7 +173,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             say(f"{self.n_clusters_} topics, {noise} objects are noise")
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> Ints:
         """Assign new embeddings to topics by the majority of their nearest neighbours; ties go to the nearest.
 
         Parameters
@@ -202,10 +193,10 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         # The nearest neighbour of a fitted embedding is itself.
         votes = self.labels_[nearest]
         counts = (votes[:, :, np.newaxis] == votes[:, np.newaxis, :]).sum(axis=2)
-        best: NDArray[np.int64] = votes[np.arange(len(votes)), counts.argmax(axis=1)]
+        best: Ints = votes[np.arange(len(votes)), counts.argmax(axis=1)]
         return best
 
-    def _member(self, points: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def _member(self, points: Floats, rng: np.random.Generator) -> Ints:
         """Return the labels of a member, with its noise marked as noise."""
         d = points.shape[1]
         if self.reducer is None:
@@ -230,7 +221,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             labels = np.asarray(clusterer.fit_predict(reduced), dtype=np.int64)
         return np.where(labels < 0, NOISE, labels)
 
-    def _topics(self) -> NDArray[np.int64]:
+    def _topics(self) -> Ints:
         """Return the groups of the tree that are large enough, the largest first."""
         height = 1.0 - self.threshold + 1e-9
         groups = canonical_labels(fcluster(self.linkage_matrix_, height, "distance"))
@@ -239,7 +230,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         large = order[sizes[order] >= max(2, self.min_topic_size)]
         number = np.full(len(sizes), -1, dtype=np.int64)
         number[large] = np.arange(len(large))
-        topics: NDArray[np.int64] = number[groups]
+        topics: Ints = number[groups]
         return topics
 
     def _check_parameters(self) -> None:
@@ -263,7 +254,7 @@ def _seeded(estimator: Any, rng: np.random.Generator) -> Any:
     return copy.set_params(**seeds)
 
 
-def _nearest(points: NDArray[np.float64]) -> Any:
+def _nearest(points: Floats) -> Any:
     """Return the index that finds the nearest points."""
     from sklearn.neighbors import NearestNeighbors
 

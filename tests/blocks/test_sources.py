@@ -91,7 +91,7 @@ def test_invalid_sources_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file"):
         open_source(tmp_path / "none.npy")
     (tmp_path / "labels.csv").write_text("1,2\n")
-    with pytest.raises(InputError, match="must be an NPY file"):
+    with pytest.raises(InputError, match="must be in NPY, Zarr or Parquet"):
         open_source(tmp_path / "labels.csv")
     with pytest.raises(InputError, match="two-dimensional"):
         open_source(np.arange(5))

@@ -472,7 +472,7 @@ def test_late_failures_have_their_exit_codes(
 
 
 def test_an_interrupt_prints_where_finished_members_are_kept(tmp_path, out, monkeypatch, capsys):
-    monkeypatch.setattr(consensus, "read_points", fail_with(KeyboardInterrupt()))
+    monkeypatch.setattr(consensus, "points_read", fail_with(KeyboardInterrupt()))
     assert main(["cluster", "x.csv", "--out", str(out), "--cache", str(tmp_path / "c")]) == 130
     assert "finished are kept in" in capsys.readouterr().err
 

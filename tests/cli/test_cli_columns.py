@@ -12,9 +12,9 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import Ensemble
+from conclust._files import matfile
 from conclust.cli import main
 from conclust.cli.options import names as column_names
-from conclust.cli.reading import matfile
 from conclust.cli.reading.columns import _last_word
 from conclust.cli.reading.inputs import Reading, read_ensemble, read_labelling, read_points
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning

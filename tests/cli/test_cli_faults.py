@@ -14,10 +14,10 @@ import pytest
 from scipy.io import loadmat, savemat
 
 from conclust import Ensemble
+from conclust._files.matfile import read_mat
 from conclust.blocks import LabelStore
 from conclust.cli import main
 from conclust.cli.reading.inputs import read_ensemble, read_points
-from conclust.cli.reading.matfile import read_mat
 from conclust.cli.reading.tables import Reading
 from conclust.exceptions import FileFormatError, InputError
 
@@ -60,7 +60,7 @@ def test_mat_arrays_longer_than_their_shape_count_towards_the_limit(tmp_path, mo
     unpacked[32:40] = np.array([2, 2], "<i4").tobytes()
     packed = zlib.compress(bytes(unpacked))
     path.write_bytes(content[:132] + np.uint32(len(packed)).tobytes() + packed)
-    monkeypatch.setattr("conclust.cli.reading.matfile.reading_limit", lambda: 1 << 20)
+    monkeypatch.setattr("conclust._files.matfile.reading_limit", lambda: 1 << 20)
     with pytest.raises(FileFormatError, match="too many for this machine"):
         read_ensemble(path, Reading())
 

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
+from conclust._files import parquetfile
+from conclust._files.formats import INPUTS, WHOLE
 from conclust.cli.console import STREAM
-from conclust.cli.reading import csvfile, inputs, parquetfile
+from conclust.cli.reading import csvfile, inputs
 from conclust.cli.reading.csvfile import CsvRows, read_label_columns, read_number_columns
-from conclust.cli.reading.formats import FORMATS, INPUTS
 from conclust.cli.reading.inputs import (
     Reading,
     read_ensemble,
@@ -459,7 +460,7 @@ def test_parquet_files_are_read(tmp_path):
 
 
 def test_formats_are_recognised_by_ending_and_beginning_and_named_in_help(tmp_path, monkeypatch):
-    for form in FORMATS.values():
+    for form in WHOLE.values():
         assert form.title in INPUTS
         for ending in form.endings:
             with opened(write(tmp_path, b"", f"a{ending.upper()}")) as source:

@@ -13,8 +13,7 @@ from tests.naive import lattice as naive
 
 from conclust import Ensemble, EnsembleGenerator, FCAConsensus
 from conclust._kernels import ConceptGrowth
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import canonical_labels
+from conclust.ensemble.labels import canonical_labels, label_view
 from conclust.evidence import evidence
 from conclust.exceptions import EvidenceWarning, ParameterError, UnsupportedEnsembleError
 

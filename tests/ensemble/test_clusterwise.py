@@ -9,7 +9,7 @@ from tests.naive.linkage import random_labels
 
 from conclust import Ensemble
 from conclust._kernels import BitSlices, bitslice_forms, clusterwise_dissimilarities
-from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import label_view
 from conclust.trees import agglomeration
 from conclust.trees.agglomeration import cluster_dissimilarities, starting_clusters
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import conclust
 from conclust import Ensemble
 from conclust._kernels import cluster_sizes, count_reserved, refine_labels
-from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import label_view
 
 LABELS = np.array([[0, 0], [0, -1], [1, -2], [1, 1], [0, 1]])
 
@@ -77,4 +77,4 @@ def test_views_are_made_in_one_place():
     makers = {
         path.name for path in package.rglob("*.py") if " LabelView(" in path.read_text("utf-8")
     }
-    assert makers == {"label_view.py"}
+    assert makers == {"labels.py"}

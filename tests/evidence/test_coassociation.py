@@ -10,7 +10,7 @@ from tests.naive import evidence as naive
 
 from conclust import Ensemble, coassociation, copresence
 from conclust._kernels import BitSlices, bitslice_forms
-from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import label_view
 from conclust.evidence import (
     coassociation_blocks,
     dense,

@@ -11,7 +11,7 @@ from tests.naive import evidence as naive
 from conclust import Ensemble
 from conclust._kernels import PairSample, graph_counts
 from conclust._kernels import pair_counts as kernel_pair_counts
-from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import label_view
 from conclust.evidence import evidence, pair_counts, sample_pairs
 from conclust.exceptions import InputError, ParameterError
 

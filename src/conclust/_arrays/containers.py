@@ -8,16 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust._validation import shown
 from conclust.exceptions import InputError
-
-__all__ = [
-    "identifiers",
-    "number_array",
-    "plain_array",
-    "refuse_communities",
-    "refuse_container",
-]
 
 Of = Literal["labels", "numbers"]
 _WAYS: dict[Of, str] = {
@@ -27,7 +20,7 @@ _WAYS: dict[Of, str] = {
 }
 
 
-def number_array(values: Any, what: str) -> NDArray[np.float64]:
+def number_array(values: Any, what: str) -> Floats:
     """Return `values` as an array of floats; `what` is their name in errors."""
     refuse_container(values, what, of="numbers")
     try:

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
+from conclust._types import Ints
 from conclust.exceptions import InputError
-
-__all__ = ["point_rows", "refuse_gaps"]
 
 _NAMED = 4
 
@@ -84,7 +83,7 @@ def refuse_gaps(
         )
 
 
-def _places(X: Any, counts: NDArray[np.int64]) -> str:
+def _places(X: Any, counts: Ints) -> str:
     """Return the columns with a count above 0, and the number of rows counted."""
     columns = list(getattr(X, "columns", range(len(counts))))
     if not all(isinstance(name, str | int) for name in columns):  # Arrow's columns are arrays

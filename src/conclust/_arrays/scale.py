@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.exceptions import InputError
-
-__all__ = ["moderate"]
 
 _SMALL, _LARGE = 1e-100, 1e100
 _LARGEST = 1e300
 
 
-def moderate(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def moderate(points: Floats) -> tuple[Floats, float]:
     """Return points scaled so that their squares neither overflow nor vanish, and the power of two that divides them.
 
     Points of ordinary size are returned as they are, with 1. The division changes no digit.

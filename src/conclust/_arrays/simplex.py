@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._kernels import project_rows
+from conclust._types import Floats
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
-__all__ = ["project_simplex"]
 
-
-def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.float64]:
+def project_simplex(V: ArrayLike, scale: ArrayLike | None = None) -> Floats:
     """Project rows onto the probability simplex.
 
     Each row v becomes max(v - theta, 0), with the theta that makes its sum 1: the point of the

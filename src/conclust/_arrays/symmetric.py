@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = ["symmetrise", "transpose"]
+from conclust._types import Floats
 
 _ROWS = 256
 
 
-def symmetrise(X: NDArray[np.float64]) -> None:
+def symmetrise(X: Floats) -> None:
     """Overwrite X with (X + X') / 2."""
     for upper, lower in _mirrored(X):
         upper += lower.T
@@ -20,7 +17,7 @@ def symmetrise(X: NDArray[np.float64]) -> None:
         lower[...] = upper.T
 
 
-def transpose(X: NDArray[np.float64]) -> None:
+def transpose(X: Floats) -> None:
     """Overwrite X with X'."""
     for upper, lower in _mirrored(X):
         before = upper.copy()
@@ -28,9 +25,7 @@ def transpose(X: NDArray[np.float64]) -> None:
         lower[...] = before.T
 
 
-def _mirrored(
-    X: NDArray[np.float64],
-) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _mirrored(X: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Return the blocks on and above the diagonal, and their mirror images."""
     for i in range(0, len(X), _ROWS):
         for j in range(i, len(X), _ROWS):

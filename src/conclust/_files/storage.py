@@ -28,22 +28,6 @@ import numpy.typing as npt
 
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = [
-    "Expected",
-    "PathLike",
-    "atomic_write",
-    "entry_of",
-    "open_regular",
-    "read_json",
-    "read_npy",
-    "read_npz",
-    "reading_limit",
-    "sync_folder",
-    "write_json",
-    "write_npy",
-    "write_npz",
-]
-
 PathLike: TypeAlias = str | os.PathLike[str]
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -185,6 +169,14 @@ def write_json(path: PathLike, content: Any) -> None:
     atomic_write(path, lambda file: file.write(text.encode()))
 
 
+def json_numbers(values: npt.ArrayLike) -> Any:
+    """Return numbers for JSON, as nested lists, with None for NaN and infinity."""
+    numbers = np.asarray(values, dtype=np.float64)
+    plain = numbers.astype(object)
+    plain[~np.isfinite(numbers)] = None
+    return plain.tolist()
+
+
 def _to_json(content: Any) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_json_default)
 
@@ -307,10 +299,7 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
 
 
 def read_npz(
-    path: PathLike,
-    *,
-    expected: Mapping[str, Expected] | None = None,
-    max_bytes: int | None = None,
+    path: PathLike, *, expected: Mapping[str, Expected] | None = None, max_bytes: int | None = None
 ) -> tuple[dict[str, AnyArray], dict[str, Any]]:
     """Read an NPZ file of plain arrays, and the description that `write_npz` put in it.
 
@@ -507,9 +496,8 @@ def _read_array(stream: Any, header: _Header, path: PathLike, name: str) -> AnyA
         filled += got
     order = header.shape[::-1] if header.fortran else header.shape
     if header.dtype.kind == "b":
-        array = np.not_equal(buffer, 0).reshape(
-            order
-        )  # NumPy misreads a bool stored as another byte
+        # NumPy misreads a bool stored as another byte.
+        array = np.not_equal(buffer, 0).reshape(order)
     else:
         array = buffer.view(header.dtype).reshape(order)
     if header.dtype.kind == "U":
@@ -530,9 +518,8 @@ def _check_directory(file: BinaryIO, path: PathLike) -> None:
         _refuse(path, "is not an NPZ file: it does not begin as one")
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 98))
-    tail = file.read(
-        98
-    )  # end record (22 bytes), and before it, in large files, locator and zip64 record
+    # End record (22 bytes), and before it, in large files, locator and zip64 record.
+    tail = file.read(98)
     end = tail[-22:]
     if len(end) < 22 or end[:4] != b"PK\x05\x06" or end[-2:] != b"\0\0":
         _refuse(path, "is cut off: the directory at the end of an NPZ file is not there")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-__all__ = ["RESULT_FORMAT", "versions"]
-
 RESULT_FORMAT = 2
 """Entry `format` of result.json: a folder of another format is not read."""
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from conclust._validation import missing_extra
 
-__all__ = ["BlockedArray"]
-
 
 class BlockedArray:
     """An array that is not stored: its blocks of rows are computed when they are read.

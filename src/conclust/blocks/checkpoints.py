@@ -20,8 +20,6 @@ import numpy as np
 from conclust._files.storage import read_json, read_npz, write_json, write_npz
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["Stages", "checkpoint", "current_folder", "has_state"]
-
 T = TypeVar("T")
 
 _ABOUT = "fit.json"

@@ -14,17 +14,15 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Ints
 from conclust._validation import missing_extra
 from conclust.blocks.facts import Census, Facts
 from conclust.blocks.own import read_own
 from conclust.blocks.runners import Job, look, work
 from conclust.blocks.sources import ArrayRows, DaskLabels, Source
 from conclust.exceptions import InputError, WorkersLostError
-
-__all__ = ["DaskRunner", "active_client", "needed_client"]
 
 # Number of jobs that wait for a worker, per thread of the cluster.
 _AHEAD = 3
@@ -118,7 +116,7 @@ class DaskRunner:
             )
         return read_own(stored)
 
-    def numbered(self, stored: Any, table: NDArray[np.int64], length: int) -> Any:
+    def numbered(self, stored: Any, table: Ints, length: int) -> Any:
         """Return a future of the labels of a block, read through a table; None if its array is a file."""
         if not isinstance(stored, _Own):
             return None
@@ -205,7 +203,7 @@ def _second(pair: tuple[Any, Any]) -> Any:
     return pair[1]
 
 
-def _numbered(pair: tuple[Any, Any], table: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+def _numbered(pair: tuple[Any, Any], table: Ints, length: int) -> Ints:
     """Return the labels of a block from the columns of its first pass."""
     columns = read_own(pair[0])
     return np.full(length, -1) if columns is None else np.asarray(np.append(table, -1)[columns])

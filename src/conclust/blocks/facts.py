@@ -15,21 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import presence_signatures
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import PresenceGroups
-from conclust.ensemble.label_view import label_view
 from conclust.ensemble.labels import (
     Missing,
     Names,
     code_labels,
     code_type,
     encode_labels,
+    label_view,
     missing_code,
     read_new_labels,
 )
 from conclust.exceptions import InputError
-
-__all__ = ["Census", "Facts", "Part", "block_rows_of", "census", "joined"]
 
 # Number of objects in a block: at least a quarter of a second of work, so that scheduling costs little.
 _ROWS = 1 << 20
@@ -64,8 +63,8 @@ class Census:
     """
 
     names: Names
-    missing: NDArray[np.int64]
-    noise: NDArray[np.int64]
+    missing: Ints
+    noise: Ints
     signatures: NDArray[np.uint64]
     unobserved: int
     plain: bool
@@ -117,7 +116,7 @@ class Part:
     begin: int
     n_objects: int
     ensemble: Ensemble
-    observed: NDArray[np.bool_] | None
+    observed: Bools | None
 
 
 @dataclass(frozen=True)
@@ -156,11 +155,11 @@ class Facts:
     n_unobserved: int
     block_rows: int
     names: Names
-    cluster_counts: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    weights: NDArray[np.float64] | None
-    missing_counts: NDArray[np.int64]
-    noise_counts: NDArray[np.int64]
+    cluster_counts: Ints
+    offsets: Ints
+    weights: Floats | None
+    missing_counts: Ints
+    noise_counts: Ints
     groups: PresenceGroups
     code_type: np.dtype[Any]
     missing: Missing
@@ -207,7 +206,7 @@ def joined(
     shape: tuple[int, int],
     block_rows: int,
     missing: Missing,
-    weights: NDArray[np.float64] | None,
+    weights: Floats | None,
 ) -> Facts:
     """Join the facts of the blocks, in their order."""
     n, m = shape

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
@@ -21,8 +22,6 @@ from conclust.blocks.own import Kept
 from conclust.blocks.runners import Job, Task
 from conclust.ensemble.labels import missing_code
 from conclust.exceptions import UnsupportedEnsembleError
-
-__all__ = ["Answer", "Numbered", "numbered_labels", "numbered_membership", "rows_of"]
 
 # Bytes that a column number takes in the first pass.
 _COLUMN = 4
@@ -68,7 +67,7 @@ class Numbered:
 
     labels: BlockedArray
     n_clusters: int
-    columns: NDArray[np.int64]
+    columns: Ints
     membership: BlockedArray | None
 
 
@@ -88,9 +87,7 @@ def numbered_labels(labels: LabelBlocks, answer: Answer) -> Numbered:
     return Numbered(result, len(columns), columns, None)
 
 
-def numbered_membership(
-    labels: LabelBlocks, answer: Answer, counted: NDArray[np.bool_] | None
-) -> Numbered:
+def numbered_membership(labels: LabelBlocks, answer: Answer, counted: Bools | None) -> Numbered:
     """Number the clusters of a rule that gives memberships.
 
     Parameters
@@ -116,7 +113,7 @@ def numbered_membership(
     tables = {one.block: one.alike[:, order].argmax(axis=1) for one in results}
     result = _through(labels, stored_columns, tables)
 
-    def make(block: int) -> NDArray[np.float64]:
+    def make(block: int) -> Floats:
         return _rows(labels, answer, block, order, set(tables))
 
     shape = (labels.facts.n_samples, len(order))
@@ -131,7 +128,7 @@ def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
     """
     order = np.arange(width)
 
-    def make(block: int) -> NDArray[np.float64]:
+    def make(block: int) -> Floats:
         return _rows(labels, answer, block, order, set())
 
     shape = (labels.facts.n_samples, width)
@@ -184,14 +181,14 @@ class _Told:
     """
 
     block: int
-    alike: NDArray[np.bool_]
-    first: NDArray[np.int64]
-    most: NDArray[np.float64]
-    mass: NDArray[np.float64]
+    alike: Bools
+    first: Ints
+    most: Floats
+    mass: Floats
 
 
 def _first_memberships(
-    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], counted: NDArray[np.bool_] | None
+    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], counted: Bools | None
 ) -> tuple[NDArray[Any], _Told]:
     Y = np.ascontiguousarray(rule(part, stored, *shared))
     if counted is not None and part.ensemble.has_missing:
@@ -210,14 +207,14 @@ def _first_memberships(
     return _spread(columns, part), result
 
 
-def _places(part: Part, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _places(part: Part, rows: Ints) -> Ints:
     """Return the numbers among all objects of some observed objects of a block."""
     if part.observed is not None:
         rows = np.flatnonzero(part.observed)[rows]
     return np.asarray(part.begin + rows, dtype=np.int64)
 
 
-def _spread(columns: NDArray[np.int64], part: Part) -> NDArray[np.int32]:
+def _spread(columns: Ints, part: Part) -> NDArray[np.int32]:
     """Return the columns of all objects of a block: -1 for those that no partition observed."""
     if part.observed is None:
         return columns.astype(np.int32)
@@ -226,13 +223,11 @@ def _spread(columns: NDArray[np.int64], part: Part) -> NDArray[np.int32]:
     return full
 
 
-def _through(
-    labels: LabelBlocks, columns: Kept, tables: dict[int, NDArray[np.int64]]
-) -> BlockedArray:
+def _through(labels: LabelBlocks, columns: Kept, tables: dict[int, Ints]) -> BlockedArray:
     """Return labels: the columns of the first pass, read through a table."""
     facts = labels.facts
 
-    def make(block: int) -> NDArray[np.int64]:
+    def make(block: int) -> Ints:
         begin, end = facts.span(block)
         if block not in tables:  # no partition observed any of it
             return np.full(end - begin, -1, dtype=np.int64)
@@ -249,8 +244,8 @@ def _through(
 
 
 def _rows(
-    labels: LabelBlocks, answer: Answer, block: int, order: NDArray[np.int64], nonempty: set[int]
-) -> NDArray[np.float64]:
+    labels: LabelBlocks, answer: Answer, block: int, order: Ints, nonempty: set[int]
+) -> Floats:
     """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1.
 
     `nonempty`: blocks with observed objects.
@@ -269,8 +264,8 @@ def _rows(
 
 
 def _kept_columns(
-    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], order: NDArray[np.int64]
-) -> tuple[None, NDArray[np.float64]]:
+    part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], order: Ints
+) -> tuple[None, Floats]:
     Y = np.asarray(rule(part, stored, *shared))
     rows = of_columns(Y, order)
     if part.observed is not None:

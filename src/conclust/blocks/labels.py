@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import cluster_sizes, contingency_gram
 from conclust._random import spawn_generators
+from conclust._types import Floats, Ints
 from conclust.blocks.checkpoints import Stages
 from conclust.blocks.facts import Facts, Part
 from conclust.blocks.own import Kept, kept_for
@@ -24,8 +25,6 @@ from conclust.ensemble.derived import Derived, PresenceGroups, once
 from conclust.ensemble.labels import missing_code
 from conclust.ensemble.products import check_gram
 from conclust.exceptions import UnsupportedEnsembleError
-
-__all__ = ["LabelBlocks", "added"]
 
 # Seconds between lines of progress.
 _LINES = 2.0
@@ -67,7 +66,7 @@ class LabelBlocks(Derived):
         self._soft = None
         self._derived: dict[str, Any] = {}
 
-    def reweighted(self, weights: NDArray[np.float64]) -> LabelBlocks:
+    def reweighted(self, weights: Floats) -> LabelBlocks:
         """Return the same with other weights of the partitions."""
         facts = replace(self.facts, weights=weights)
         return LabelBlocks(self.source, facts, self.runner, self.stages, self.report)
@@ -110,7 +109,7 @@ class LabelBlocks(Derived):
         )
 
     @once
-    def cluster_sizes(self) -> NDArray[np.float64]:
+    def cluster_sizes(self) -> Floats:
         """Number of objects in each cluster, (T,)."""
         return np.asarray(self.total("cluster sizes", _sizes)[0], dtype=np.float64)
 
@@ -124,12 +123,12 @@ class LabelBlocks(Derived):
         return sp.csr_array(counts.astype(np.float64))
 
     @once
-    def observed_sizes(self) -> NDArray[np.float64]:
+    def observed_sizes(self) -> Floats:
         """Number of objects of each cluster that each partition observed, (T, N)."""
         return np.asarray(self.total("who observed whom", _observed_sizes)[0])
 
     @once
-    def shared_counts(self) -> NDArray[np.float64]:
+    def shared_counts(self) -> Floats:
         """Number of objects observed by both of two partitions, (N, N)."""
         return np.asarray(self.total("objects observed by two partitions", _shared_counts)[0])
 
@@ -251,7 +250,7 @@ class LabelBlocks(Derived):
                 results.append(result)
         return results
 
-    def rows(self, objects: NDArray[np.int64]) -> Ensemble:
+    def rows(self, objects: Ints) -> Ensemble:
         """Return some objects, given by increasing indices, as an ensemble with the same cluster numbers.
 
         Objects that no partition observed are left out.
@@ -259,7 +258,7 @@ class LabelBlocks(Derived):
         parts = [codes for _, codes in self._read_rows(objects)]
         return self.facts.ensemble(np.concatenate(parts))
 
-    def all_rows(self, objects: NDArray[np.int64]) -> Ensemble:
+    def all_rows(self, objects: Ints) -> Ensemble:
         """Return some objects as `rows` does, including those that no partition observed."""
         dtype = self.facts.code_type
         codes = np.full((len(objects), self.n_partitions), missing_code(dtype), dtype=dtype)
@@ -267,9 +266,7 @@ class LabelBlocks(Derived):
             codes[np.searchsorted(objects, at)] = rows
         return self.facts.ensemble(codes)
 
-    def _read_rows(
-        self, objects: NDArray[np.int64]
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[Any]]]:
+    def _read_rows(self, objects: Ints) -> Iterator[tuple[Ints, NDArray[Any]]]:
         """Yield, for each block, which of some objects it contains and observed, and their codes."""
         blocks = np.searchsorted(objects, np.arange(self.n_blocks + 1) * self.facts.block_rows)
         chosen = [
@@ -341,22 +338,22 @@ def _owns(store: Kept, steps: tuple[int, ...]) -> Callable[[int], Any]:
     return own
 
 
-def _sizes(part: Part) -> tuple[NDArray[np.int64]]:
+def _sizes(part: Part) -> tuple[Ints]:
     ensemble = part.ensemble
     sizes = np.zeros(int(ensemble.offsets[-1]), dtype=np.int64)
     cluster_sizes(ensemble.label_view, sizes)
     return (sizes,)
 
 
-def _observed_sizes(part: Part) -> tuple[NDArray[np.float64]]:
+def _observed_sizes(part: Part) -> tuple[Floats]:
     return (part.ensemble.observed_sizes,)
 
 
-def _shared_counts(part: Part) -> tuple[NDArray[np.float64]]:
+def _shared_counts(part: Part) -> tuple[Floats]:
     return (part.ensemble.shared_counts,)
 
 
-def _gram(part: Part) -> tuple[NDArray[np.int64]]:
+def _gram(part: Part) -> tuple[Ints]:
     ensemble = part.ensemble
     T = int(ensemble.offsets[-1])
     counts = np.empty((T, T), dtype=np.int64)
@@ -364,7 +361,7 @@ def _gram(part: Part) -> tuple[NDArray[np.int64]]:
     return (counts,)
 
 
-def _chosen(part: Part, chosen: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _chosen(part: Part, chosen: list[Ints]) -> tuple[Ints, NDArray[Any]]:
     """Return the indices of the chosen objects that were observed, and their codes."""
     rows = chosen[part.index]
     at = rows

@@ -9,21 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import largest_of_rows
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble.equal_rows import EqualRows
-
-__all__ = ["NOTHING", "by_first_object", "most_probable", "of_columns"]
 
 # A cluster is empty if no object belongs to it with a higher probability: iterations that converge
 # to zero leave such remainders, and memberships are written with nine decimals.
 NOTHING = 1e-9
 
 
-def most_probable(
-    Y: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+def most_probable(Y: Floats) -> tuple[Ints, Bools, Ints]:
     """Return the set of columns that each object belongs to most, the sets (n_sets, K), and the first object of each.
 
     First comes each column alone; the first object of a set without objects is n.
@@ -43,10 +39,8 @@ def most_probable(
 
 
 def by_first_object(
-    sets: Iterable[NDArray[np.bool_]],
-    k: int,
-    held: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
-) -> tuple[NDArray[np.int64], int]:
+    sets: Iterable[Bools], k: int, held: Callable[[], tuple[Floats, Floats]]
+) -> tuple[Ints, int]:
     """Return the order of k columns, and the number of columns that are the most probable one of some object.
 
     Parameters
@@ -72,7 +66,7 @@ def by_first_object(
     return np.array(columns, dtype=np.int64), leading
 
 
-def of_columns(Y: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
+def of_columns(Y: Floats, order: Ints) -> Floats:
     """Return some columns of memberships; rows that lose anything are scaled to sum to 1."""
     rows = Y[:, order]
     if len(order) < Y.shape[1]:

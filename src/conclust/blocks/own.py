@@ -12,8 +12,6 @@ import numpy as np
 
 from conclust._files.storage import read_npy
 
-__all__ = ["Files", "InMemory", "Kept", "kept_for", "read_own", "write_own"]
-
 # Total size in bytes up to which arrays are kept in memory.
 _MEMORY = 1 << 30
 

@@ -9,15 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from conclust._threads import one_library_thread
+from conclust._types import Ints
 from conclust.blocks.facts import Census, Facts, census
 from conclust.blocks.own import read_own, write_own
 from conclust.blocks.sources import Source
-
-__all__ = ["Job", "LocalRunner", "Runner", "Task", "Visit", "look", "work"]
 
 Task: TypeAlias = Callable[..., Any]
 """``task(part, *shared)`` returns a small result for a block."""
@@ -98,7 +94,7 @@ class Runner(Protocol):
     def fetch(self, stored: Any) -> Any:
         """Return the array of a block from what `run` returned."""
 
-    def numbered(self, stored: Any, table: NDArray[np.int64], length: int) -> Any:
+    def numbered(self, stored: Any, table: Ints, length: int) -> Any:
         """Return a future of the labels of a block, read through a table; None if they are in this process."""
 
 
@@ -133,7 +129,7 @@ class LocalRunner:
         """Return the array of a block from what `run` returned."""
         return read_own(stored)
 
-    def numbered(self, stored: Any, table: NDArray[np.int64], length: int) -> None:
+    def numbered(self, stored: Any, table: Ints, length: int) -> None:
         """Return None: the columns are in this process."""
 
     def _in_order(

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.storage import read_json, read_npy
-from conclust._validation import missing_extra
+from conclust._files.formats import FORMATS, IN_BLOCKS
 from conclust.ensemble.labels import arrow_column
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
-__all__ = ["Source", "open_source"]
-
-_KINDS = "an NPY file (.npy), a Zarr array (.zarr), a Parquet file or a folder of Parquet files"
 _LONGEST = 300  # characters of another library's message
 
 
@@ -59,7 +54,7 @@ def open_source(labels: Any, columns: list[str] | None = None) -> Source:
     if len(getattr(labels, "shape", ())) == 2 and hasattr(labels, "__getitem__"):
         return ArrayRows(labels)
     raise InputError(
-        f"Labels to be read in blocks must be {_KINDS}, or a two-dimensional array of NumPy, Zarr, HDF5 "
+        f"Labels to be read in blocks must be in {IN_BLOCKS}, or a two-dimensional array of NumPy, Zarr, HDF5 "
         f"or Dask. Got {type(labels).__name__} instead."
     )
 
@@ -67,14 +62,18 @@ def open_source(labels: Any, columns: list[str] | None = None) -> Source:
 def _open_path(path: Path, columns: list[str] | None) -> Source:
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
-    if path.suffix == ".npy" and columns is None:
-        return Reopened.of(path, _npy)
-    if path.suffix == ".zarr" and columns is None:
-        return Reopened.of(path, _zarr)
-    parts = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    if path.suffix in (".parquet", ".pq") or (path.is_dir() and parts):
-        return ParquetFiles.of(parts, columns)
-    raise InputError(f"Labels to be read in blocks must be {_KINDS}. Got {path} instead.")
+    for form in FORMATS.values():
+        if form.rows is None:
+            continue
+        if form.holds == "frame":
+            parts = sorted(file for end in form.endings[:1] for file in path.glob("*" + end))
+            if path.suffix in form.endings and not path.is_dir():
+                parts = [path]
+            if parts:
+                return FrameFiles.of(parts, columns, form.rows)
+        elif path.suffix in form.endings and columns is None:
+            return Reopened.of(path, form.rows)
+    raise InputError(f"Labels to be read in blocks must be in {IN_BLOCKS}. Got {path} instead.")
 
 
 @dataclass(frozen=True)
@@ -139,9 +138,8 @@ def _reading(path: Path) -> Iterator[None]:
     except (ConclustError, MemoryError):
         raise
     except Exception as error:
-        if (
-            isinstance(error, OSError) and error.errno is not None
-        ):  # an error of the disk, not in the content
+        # An error of the disk, not in the content.
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         message = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
         raise FileFormatError(
@@ -149,40 +147,14 @@ def _reading(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _npy(path: Path) -> Any:
-    return read_npy(path, mmap=True)
-
-
-def _zarr(path: Path) -> Any:
-    try:
-        zarr = import_module("zarr")
-    except ImportError:
-        missing_extra("zarr", "zarr", f"Reading {path.name}")
-    # Checked before opening: some versions of zarr refuse such an array themselves, with a less clear message.
-    description = path / ".zarray"
-    if description.is_file():
-        _refuse_codecs_that_run_code(read_json(description), path)
-    array = zarr.open_array(str(path), mode="r")
-    _refuse_codecs_that_run_code(array.metadata.to_dict(), path)
-    return array
-
-
-def _refuse_codecs_that_run_code(metadata: Any, path: Path) -> None:
-    """Refuse chunks that would be unpickled: format 2 allows it, whatever the type of the array."""
-    metadata = metadata if isinstance(metadata, dict) else {}
-    codecs = [metadata.get(name) for name in ("filters", "compressor", "codecs")]
-    if "pickle" in str(codecs).lower():
-        raise FileFormatError(
-            f"{path} holds pickles, which can run code and are never read. Write it without that codec."
-        )
-
-
 @dataclass(frozen=True)
-class ParquetFiles:
-    """Parquet files, one after the other; every column is a partition.
+class FrameFiles:
+    """Tables in files with row groups (Parquet), one after the other; every column is a partition.
 
     Attributes
     ----------
+    opens : callable
+        Opens a file.
     groups : tuple of (path, row group, first object)
         Pieces of the files that are read at once.
     columns : tuple of str
@@ -191,18 +163,20 @@ class ParquetFiles:
         (n_samples, n_partitions).
     """
 
+    opens: Callable[[Path], Any]
     groups: tuple[tuple[Path, int, int], ...]
     columns: tuple[str, ...]
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, parts: list[Path], columns: list[str] | None) -> ParquetFiles:
+    def of(
+        cls, parts: list[Path], columns: list[str] | None, opens: Callable[[Path], Any]
+    ) -> FrameFiles:
         """Read the sizes of the pieces."""
-        parquet = _parquet(parts[0])
         groups, n = [], 0
         for part in parts:
             with _reading(part):
-                file = parquet.ParquetFile(part)
+                file = opens(part)
             column_names = [
                 name for name in file.schema_arrow.names if not name.startswith("__index_")
             ]
@@ -215,7 +189,7 @@ class ParquetFiles:
                 groups.append((part.resolve(), group, n))
                 n += file.metadata.row_group(group).num_rows
         chosen = tuple(columns or ())
-        return cls(tuple(groups), chosen, (n, len(chosen)))
+        return cls(opens, tuple(groups), chosen, (n, len(chosen)))
 
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
@@ -224,21 +198,13 @@ class ParquetFiles:
         for (path, group, first), last in zip(self.groups, ends, strict=True):
             if first < end and last > begin:
                 with _reading(path):
-                    file = _parquet(path).ParquetFile(path)
-                    table = file.read_row_group(group, columns=list(self.columns))
+                    table = self.opens(path).read_row_group(group, columns=list(self.columns))
                 pieces.append(
                     table.slice(max(0, begin - first), min(end, last) - max(begin, first))
                 )
         with _reading(self.groups[0][0]):
             read = [[arrow_column(piece.column(name)) for name in self.columns] for piece in pieces]
         return _stacked([np.concatenate(same) for same in zip(*read, strict=True)])
-
-
-def _parquet(path: Path) -> Any:
-    try:
-        return import_module("pyarrow.parquet")
-    except ImportError:
-        missing_extra("pyarrow", "parquet", f"Reading {path.name}")
 
 
 def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:

@@ -21,8 +21,6 @@ from conclust.ensemble.labels import Missing
 from conclust.ensemble.reading import read_weights
 from conclust.exceptions import InputError
 
-__all__ = ["LabelStore", "is_blocked", "stored"]
-
 RunnerName: TypeAlias = Literal["auto", "threads", "dask"]
 
 

@@ -4,8 +4,7 @@ The axis and the region of a border come from one part of the points, the counts
 valley is not an artefact of the clustering that made the pieces.
 """
 
-from conclust.borders.components import leading_components
-from conclust.borders.geometry import BorderGeometry, border_geometry
+from conclust.borders.geometry import BorderGeometry, border_geometry, leading_components
 from conclust.borders.valleys import ValleyCounts, stratified_part, valley_counts, valley_ratios
 
 __all__ = [

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from conclust._kernels import border_places, count_valleys, nearest_centres
 from conclust._threads import one_library_thread
-
-__all__ = ["BorderGeometry", "border_geometry"]
+from conclust._types import Bools, Floats, Ints
 
 # Minimum share of the mean variance in the pooled covariance: keeps directions without spread harmless.
 _SHRINKAGE = 0.1
+# Maximum smaller side of a matrix whose full Gram matrix is decomposed.
+_WHOLE = 1_500
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,11 +36,11 @@ class BorderGeometry:
         The centre that is nearest to each point.
     """
 
-    scores: NDArray[np.float64]
-    gram: NDArray[np.float64]
-    nearest: NDArray[np.int64]
+    scores: Floats
+    gram: Floats
+    nearest: Ints
 
-    def places(self, pairs: NDArray[np.int64], *, threads: int = 1) -> NDArray[np.float64]:
+    def places(self, pairs: Ints, *, threads: int = 1) -> Floats:
         """Return the positions of all points along borders; NaN outside the region of a border.
 
         Parameters
@@ -59,9 +59,7 @@ class BorderGeometry:
         border_places(self.scores, self.gram, self.nearest, pairs, places, threads)
         return places
 
-    def count(
-        self, first: NDArray[np.bool_], pairs: NDArray[np.int64], *, threads: int = 1
-    ) -> NDArray[np.int64]:
+    def count(self, first: Bools, pairs: Ints, *, threads: int = 1) -> Ints:
         """Count points of the second part at the peaks and in the valley located by the first part.
 
         Windows are .3 wide, their centres on a grid of .1 from -.3 to 1.3. The valley is the window with
@@ -90,9 +88,9 @@ class BorderGeometry:
 
 
 def border_geometry(
-    X: NDArray[np.float64],
-    first: NDArray[np.bool_],
-    pieces: NDArray[np.int64],
+    X: Floats,
+    first: Bools,
+    pieces: Ints,
     n_pieces: int,
     *,
     estimated: bool = False,
@@ -148,9 +146,7 @@ def border_geometry(
     return BorderGeometry(scores, gram, nearest)
 
 
-def _whitened(
-    covariance: NDArray[np.float64], centres: NDArray[np.float64], share: float
-) -> NDArray[np.float64]:
+def _whitened(covariance: Floats, centres: Floats, share: float) -> Floats:
     """Return C^-1 M' (d, K) for the shrunken covariance C: x' C^-1 m is an inner product after whitening."""
     d = len(covariance)
     spread = float(np.trace(covariance)) / d
@@ -159,3 +155,65 @@ def _whitened(
     shrunken = (1.0 - share) * covariance
     shrunken[np.diag_indices(d)] += share * spread
     return np.asarray(scipy.linalg.solve(shrunken, centres.T, assume_a="pos"))
+
+
+def leading_components(X: Floats, n_components: int = 50, *, first: Bools | None = None) -> Floats:
+    """Centre points, and above `n_components` features project them on the leading principal axes.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points.
+    n_components : int, default=50
+        Number of components; points with no more features are only centred.
+    first : ndarray of bool of shape (n_samples,), default=None
+        Points from which the mean and axes are computed; None: all. Tests compute them from one part of the points
+        and look at another.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, min(n_features, n_components))
+        The points, centred; along the axes of most variance where there were more features. Fewer columns
+        where fewer points span them.
+
+    Notes
+    -----
+    Exact by the smaller of the two Gram matrices where points or features are at most 1,500; by randomised
+    subspace iterations with a fixed seed beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust.borders import leading_components
+    >>> X = np.random.default_rng(0).normal(size=(200, 80)) * np.arange(80)
+    >>> leading_components(X).shape, leading_components(X[:, :4]).shape
+    ((200, 50), (200, 4))
+    """
+    sample = X if first is None else X[first]
+    mean = sample.mean(axis=0)
+    centred = X - mean
+    if X.shape[1] <= n_components:
+        return np.asarray(centred)
+    sample = sample - mean
+    n, d = sample.shape
+    wanted = min(n_components, n)
+    with one_library_thread():
+        if d <= _WHOLE:
+            axes = _leading(sample.T @ sample, wanted)
+        elif n <= _WHOLE:
+            vectors = _leading(sample @ sample.T, wanted)
+            axes = sample.T @ vectors
+            lengths = np.linalg.norm(axes, axis=0)
+            axes = axes[:, lengths > 0] / lengths[lengths > 0]
+        else:
+            from sklearn.utils.extmath import randomized_svd
+
+            axes = randomized_svd(sample, wanted, random_state=0)[2].T
+        return np.ascontiguousarray(centred @ axes)
+
+
+def _leading(matrix: Floats, k: int) -> Floats:
+    """Return the k leading eigenvectors of a symmetric matrix, the first one first."""
+    n = len(matrix)
+    vectors = scipy.linalg.eigh(matrix, subset_by_index=(n - k, n - 1))[1]
+    return np.asarray(vectors[:, ::-1])

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import plain_array
 from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real
 from conclust.borders.geometry import border_geometry
 from conclust.exceptions import InputError
-
-__all__ = ["ValleyCounts", "stratified_part", "valley_counts", "valley_ratios"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +30,15 @@ class ValleyCounts:
         peak (n3).
     """
 
-    pairs: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    pairs: Ints
+    counts: Ints
 
     @property
-    def means(self) -> NDArray[np.float64]:
+    def means(self) -> Floats:
         """Mean counts over splits, of shape (n_pairs, 3)."""
         return np.asarray(self.counts.mean(axis=1))
 
-    def ratios(self, prior: float = 3.0) -> NDArray[np.float64]:
+    def ratios(self, prior: float = 3.0) -> Floats:
         """Return rho of each border from its mean counts (`valley_ratios`), of shape (n_pairs,).
 
         Parameters
@@ -50,7 +49,7 @@ class ValleyCounts:
         return valley_ratios(self.means, prior)
 
 
-def valley_ratios(counts: ArrayLike, prior: float = 3.0) -> NDArray[np.float64]:
+def valley_ratios(counts: ArrayLike, prior: float = 3.0) -> Floats:
     """Return the depth of valleys: rho = (n2 + prior) / (min(n1, n3) + prior).
 
     Parameters
@@ -75,9 +74,7 @@ def valley_ratios(counts: ArrayLike, prior: float = 3.0) -> NDArray[np.float64]:
     return np.asarray((n[..., 1] + prior) / (np.minimum(n[..., 0], n[..., 2]) + prior))
 
 
-def stratified_part(
-    pieces: NDArray[np.int64], share: float, rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def stratified_part(pieces: Ints, share: float, rng: np.random.Generator) -> Bools:
     """Draw a sample of the points with the same share of each piece.
 
     Parameters
@@ -182,9 +179,7 @@ def valley_counts(
     return ValleyCounts(borders, counts)
 
 
-def _read(
-    X: ArrayLike, pieces: ArrayLike, pairs: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+def _read(X: ArrayLike, pieces: ArrayLike, pairs: ArrayLike) -> tuple[Floats, Ints, Ints]:
     labels = plain_array(pieces, "'pieces'")
     borders = plain_array(pairs, "'pairs'", of="numbers")
     if borders.size == 0:

@@ -180,9 +180,8 @@ def _terminable(*, ending: bool) -> Iterator[None]:
         return
     try:
         ours = ending and before[signal.SIGINT] not in (None, signal.SIG_IGN)
-        if (
-            ours or before[signal.SIGINT] is signal.default_int_handler
-        ):  # unless the shell ignores the signal
+        # Unless the shell ignores the signal.
+        if ours or before[signal.SIGINT] is signal.default_int_handler:
             signal.signal(signal.SIGINT, stop)
         yield
     finally:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from conclust._threads import thread_count
+from conclust.cli.reading.csvfile import DELIMITERS
+from conclust.cli.reading.tables import Reading
 from conclust.generation.scaling import Scale
-
-__all__ = ["jobs", "scale", "scaling"]
 
 
 def jobs(arguments: argparse.Namespace) -> int:
@@ -27,4 +27,21 @@ def scaling(reason: str, names: Sequence[str]) -> str:
     """Name the columns in a sentence that says how they were scaled."""
     return re.sub(
         r"column (\d+) \(from 0\)", lambda found: f"column {names[int(found[1])]!r}", reason
+    )
+
+
+def reading(arguments: argparse.Namespace) -> Reading:
+    """Return how to read the input, as the arguments say; a command may lack some of them."""
+    options = vars(arguments)
+    return Reading(
+        delimiter=DELIMITERS.get(arguments.delimiter),
+        header={"auto": None, "yes": True, "no": False}[arguments.header],
+        decimal=options.get("decimal", "point"),
+        id_column=arguments.id_column,
+        label_column=options.get("label_column"),
+        columns=options.get("columns"),
+        drop=options.get("drop") or (),
+        categories=options.get("categories") or (),
+        gaps=options.get("impute") is not None,
+        key=arguments.key,
     )

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from conclust._parameters import Parameter
     from conclust.consensus.base import Method
 
-__all__ = ["DEFAULT_METHOD", "Choice", "choose", "find", "offered_settings", "settable"]
-
 DEFAULT_METHOD = "auto"
 """Default of ``--method``, defined only here."""
 
@@ -83,8 +81,7 @@ def settable(method: Method) -> dict[str, Parameter]:
 
 def offered_settings() -> dict[tuple[str, ...], list[str]]:
     """Return what completion offers for ``--set``, by the spellings of the method: NAME=WORD, NAME= for numbers."""
-    from conclust.consensus.names import plain_name
-    from conclust.consensus.registry import methods
+    from conclust.consensus.registry import methods, plain_name
 
     offered = {}
     for method in methods():

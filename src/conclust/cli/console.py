@@ -20,8 +20,6 @@ from typing import Any, TextIO
 
 from conclust.exceptions import InputError
 
-__all__ = ["STREAM", "Talk", "Voice", "count", "plain", "send_table", "speaking"]
-
 STREAM = Path("-")
 """The name of standard input and standard output on the command line."""
 

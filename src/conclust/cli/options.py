@@ -8,23 +8,23 @@ import json
 from pathlib import Path
 from typing import Any
 
+from conclust._files.formats import INPUTS, OUTPUTS, WEIGHTS, either
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
-from conclust.cli.reading.formats import INPUTS, WEIGHTS
 
 __all__ = [
     "INPUTS",
     "KINDS",
     "LEVEL",
-    "SCALES",
-    "SCALING",
     "Kinds",
     "add_borders",
     "add_comparison",
     "add_consensus",
     "add_joining",
+    "add_members",
     "add_points",
     "add_reading",
     "add_running",
+    "add_scale_and_cache",
     "add_talking",
     "add_writing",
     "end",
@@ -124,15 +124,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
         help="number of clusters, or the maximum, as each method takes it [each finds it, or gets what auto "
         "finds]",
     )
-    group.add_argument(
-        "--missing",
-        choices=("unobserved", "noise"),
-        default="unobserved",
-        help="what -1 means; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
-    )
-    group.add_argument(
-        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
-    )
+    add_members(group)
     add_reading(parser)
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -251,6 +243,30 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
         )
 
 
+def add_members(group: Any) -> None:
+    """Add the options for the meaning and the weights of clusterings."""
+    group.add_argument(
+        "--missing",
+        choices=("unobserved", "noise"),
+        default="unobserved",
+        help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
+    )
+    group.add_argument(
+        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
+    )
+
+
+def add_scale_and_cache(group: Any, what: str) -> None:
+    """Add the scale of points, and the cache of what was computed from them."""
+    group.add_argument("--scale", choices=SCALES, default="auto", help=SCALING)
+    group.add_argument(
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        help=f"folder that keeps finished {what}, so that an interrupted run can be resumed",
+    )
+
+
 def add_borders(group: Any) -> None:
     """Add the test of borders between the clusters of points."""
     group.add_argument(
@@ -271,7 +287,7 @@ def add_writing(
         type=Path,
         default=Path(default),
         metavar="DIR",
-        help=f"folder for {what}; with a name that ends in .csv, .csv.gz or .csv.bz2, only the labels are written, to that "
+        help=f"folder for {what}; with a name that ends in {either(OUTPUTS)}, only the labels are written, to that "
         "file; with -, to standard output [%(default)s]",
     )
     group.add_argument("--force", action="store_true", help="replace existing results")

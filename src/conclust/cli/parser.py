@@ -9,20 +9,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from conclust._files.formats import IN_BLOCKS
 from conclust.cli.options import (
     INPUTS,
     LEVEL,
-    SCALES,
-    SCALING,
     Kinds,
     add_borders,
     add_cluster_names,
     add_comparison,
     add_consensus,
     add_joining,
+    add_members,
     add_points,
     add_reading,
     add_running,
+    add_scale_and_cache,
     add_talking,
     add_writing,
     end,
@@ -31,11 +32,8 @@ from conclust.cli.options import (
     share,
     whole,
 )
-from conclust.cli.reading.formats import WEIGHTS
 from conclust.cli.shell.completion import SHELLS
 from conclust.cli.shell.examples import told
-
-__all__ = ["build_parser"]
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -195,18 +193,7 @@ def _add_cluster(commands: Any) -> None:
         help="number of landmark graphs shared by the spectral clusterings: fewer graphs are faster, but the clusterings "
         "are more similar [one per clustering]",
     )
-    group.add_argument(
-        "--scale",
-        choices=SCALES,
-        default="auto",
-        help=SCALING,
-    )
-    group.add_argument(
-        "--cache",
-        type=Path,
-        metavar="DIR",
-        help="folder that keeps finished clusterings, so that an interrupted run can be resumed",
-    )
+    add_scale_and_cache(group, "clusterings")
     add_consensus(parser)
     group = parser.add_argument_group("borders")
     add_borders(group)
@@ -241,15 +228,7 @@ def _add_combine(commands: Any) -> None:
         "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
-    group.add_argument(
-        "--missing",
-        choices=("unobserved", "noise"),
-        default="unobserved",
-        help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
-    )
-    group.add_argument(
-        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
-    )
+    add_members(group)
     group.add_argument(
         "--rows",
         choices=("objects", "draws"),
@@ -273,7 +252,7 @@ def _add_combine(commands: Any) -> None:
     group.add_argument(
         "--blocks",
         action="store_true",
-        help="read NPY, Zarr or Parquet (a file, or a folder of parts) in blocks, for more objects than fit "
+        help=f"read {IN_BLOCKS} in blocks, for more objects than fit "
         "into memory; writes labels.npy and result.json. 'conclust methods' lists the methods (column blocks)",
     )
     group.add_argument(
@@ -353,18 +332,7 @@ def _add_select(commands: Any) -> None:
         help="significance level: more than one cluster if the p-value is at most P; a border holds up to P [%(default)g]",
     )
     add_borders(group)
-    group.add_argument(
-        "--scale",
-        choices=SCALES,
-        default="auto",
-        help=SCALING,
-    )
-    group.add_argument(
-        "--cache",
-        type=Path,
-        metavar="DIR",
-        help="folder that keeps finished references, so that an interrupted run can be resumed",
-    )
+    add_scale_and_cache(group, "references")
     add_points(add_reading(parser), members=False)
     add_writing(
         parser,
@@ -542,12 +510,23 @@ def _command(commands: Any, name: str, summary: str, description: str) -> argpar
 
 
 class _Version(argparse.Action):
-    """Print the version and the facts of the build; numpy and the kernels load only when needed."""
+    """Print the version, and everything that may affect speed and results, one line each."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from conclust.cli.shell.facts import lines
+        # Numpy and the kernels load only when needed.
+        import platform
+        from importlib.metadata import version
 
-        print("\n".join(lines()))
+        from conclust._kernels import bitslice_forms
+        from conclust._threads import thread_count
+
+        fastest, *others = bitslice_forms()
+        packages = [f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn")]
+        print(f"conclust {version('conclust')}")
+        print(f"Python {platform.python_version()}, {', '.join(packages)}")
+        print(f"kernels: {fastest}" + (f" (also {', '.join(others)})" if others else ""))
+        print(f"threads: {thread_count(None)}")
+        print(platform.platform())
         parser.exit()
 
 

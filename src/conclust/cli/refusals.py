@@ -9,8 +9,6 @@ from pathlib import Path
 from conclust.cli.console import STREAM
 from conclust.exceptions import OutputExistsError
 
-__all__ = ["refuse_own_input", "with_option"]
-
 # The files that --force replaces or removes in a folder of results.
 _WRITTEN = (
     "labels.csv",

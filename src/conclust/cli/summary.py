@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Ints
+from conclust.cli.console import STREAM
 from conclust.confidence import ChanceConfidence
 from conclust.metrics import adjusted_rand_index, consistency_index
 
 # If the mean confidence by chance is closer to 1 than this, no confidence can be higher.
 _PERFECT = 1e-9
 
-__all__ = ["confidence_line", "names_for", "score", "sizes_line", "sizes_of"]
 
-
-def score(classes: Sequence[Any], labels: NDArray[np.int64]) -> dict[str, float] | None:
+def score(classes: Sequence[Any], labels: Ints) -> dict[str, float] | None:
     """Return H and ARI against known classes; an empty class is unknown.
 
     None if no object has both a known class and a label.
@@ -47,12 +47,23 @@ def confidence_line(sure: ChanceConfidence) -> str:
     return line
 
 
-def sizes_of(labels: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
+def last_lines(scores: dict[str, float] | None, out: Path) -> list[str]:
+    """Return the lines about known classes, if there are some, and the place of the results, if it is a file."""
+    lines = []
+    if scores is not None:
+        lines.append(
+            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
+            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
+        )
+    return lines if out == STREAM else [*lines, f"Results are in {out}."]
+
+
+def sizes_of(labels: Ints, n_clusters: int) -> Ints:
     """Return the number of objects in each cluster."""
     return np.bincount(labels[labels >= 0], minlength=n_clusters)
 
 
-def sizes_line(sizes: NDArray[np.int64], names: Sequence[str] | None = None) -> str:
+def sizes_line(sizes: Ints, names: Sequence[str] | None = None) -> str:
     """Return a line with the sizes of the first ten clusters, and their names if they have some."""
     texts = [f"{size:,}" for size in sizes[:10]]
     if names is not None:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._types import Floats, Ints
 from conclust.confidence.features import ClusterFeatures, standardised
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
-
-__all__ = ["ClusterCategories", "cluster_categories", "is_empty"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class ClusterCategories:
         shares, `difference` is in standard deviations, as for any feature.
     """
 
-    column: NDArray[np.int64]
+    column: Ints
     category: tuple[Hashable, ...]
     shares: ClusterFeatures
 
@@ -107,7 +106,7 @@ def _columns(categories: ArrayLike, n: int) -> list[NDArray[np.object_]]:
     return [array[:, j] for j in range(array.shape[1])]
 
 
-def _codes(values: NDArray[np.object_]) -> tuple[NDArray[np.int64], list[Hashable]]:
+def _codes(values: NDArray[np.object_]) -> tuple[Ints, list[Hashable]]:
     """Number the categories by first appearance, with -1 for empty cells; also return their values."""
     number: dict[Hashable, int] = {}
     codes = np.full(len(values), -1, dtype=np.int64)
@@ -130,7 +129,7 @@ def is_empty(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def _shares(counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def _shares(counts: Floats) -> tuple[Floats, ...]:
     """Return shares inside and outside of each cluster, and the deviation about these two."""
     totals = counts.sum(axis=1, keepdims=True)
     others, n_others = counts.sum(axis=0) - counts, totals.sum() - totals

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import check_is_fitted, clone
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, refuse
 from conclust.confidence.objects import confidences
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
 from conclust.exceptions import InputError
-
-__all__ = ["ChanceConfidence", "chance_confidence", "usual_chance"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class ChanceConfidence:
     """
 
     mean: float
-    by_chance: NDArray[np.float64]
+    by_chance: Floats
 
     def __repr__(self) -> str:
         low, high = self.by_chance.min(), self.by_chance.max()
@@ -148,12 +147,7 @@ def usual_chance(model: Any, ensemble: Ensemble) -> ChanceConfidence | None:
     return chance_confidence(consensus, ensemble, n_draws=1, max_samples=1000, random_state=0)
 
 
-def _of_random(
-    model: Any,
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64] | None,
-    rng: np.random.Generator,
-) -> float:
+def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.Generator) -> float:
     """Return the mean confidence of the model's method in labels that are shuffled by columns."""
     shuffled = labels.copy()
     for column in shuffled.T:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.items import cluster_sums
 from conclust.confidence.objects import membership_of
@@ -17,8 +18,6 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.measures.contingency import contingency, read_labels
 from conclust.membership import cluster_similarity
-
-__all__ = ["ClusterConfidence", "cluster_confidence", "stability_over_k"]
 
 _SHOWN = 8  # maximum number of clusters in the repr
 
@@ -50,11 +49,11 @@ class ClusterConfidence:
        Analysis 52, 2007.
     """
 
-    sizes: NDArray[np.int64]
-    consensus: NDArray[np.float64]
-    jaccard: NDArray[np.float64]
-    confidence: NDArray[np.float64]
-    overlap: NDArray[np.float64]
+    sizes: Ints
+    consensus: Floats
+    jaccard: Floats
+    confidence: Floats
+    overlap: Floats
 
     def __repr__(self) -> str:
         clusters = ", ".join(
@@ -113,7 +112,7 @@ def cluster_confidence(
     in_cluster = judged.labels >= 0
     at = judged.labels[in_cluster]
 
-    def per_cluster(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def per_cluster(values: Floats) -> Floats:
         return np.bincount(at, values[in_cluster], judged.n_clusters).astype(np.float64, copy=False)
 
     together, observed = per_cluster(judged.own(sums)), per_cluster(judged.own(weights))
@@ -132,7 +131,7 @@ def cluster_confidence(
     )
 
 
-def _jaccard(judged: Judged) -> NDArray[np.float64]:
+def _jaccard(judged: Judged) -> Floats:
     """Return for each cluster the mean over the members of the best Jaccard coefficient."""
     members, Z = judged.members, judged.indicator
     hard = members if not members.is_soft else Ensemble(members.labels, weights=members.weights)
@@ -158,7 +157,7 @@ def _jaccard(judged: Judged) -> NDArray[np.float64]:
     return means
 
 
-def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[np.float64]]:
+def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, Floats]:
     """Measure how well each cluster is recovered with other numbers of clusters.
 
     Parameters
@@ -213,7 +212,7 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, NDArray[n
             "The partitions of stability_over_k must be of the same objects: of the same length, and missing for "
             "the same objects. Leave out objects that are missing in any."
         )
-    stability: dict[int, NDArray[np.float64]] = {}
+    stability: dict[int, Floats] = {}
     for k, labels in partitions.items():
         terms = []
         for other, theirs in partitions.items():

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.scale import moderate
+from conclust._types import Floats, Ints
 from conclust.confidence.reading import read_features
 from conclust.measures.contingency import read_labels
-
-__all__ = ["ClusterFeatures", "cluster_features", "standardised"]
 
 # Maximum number of values of the points processed in one pass.
 _AT_ONCE = 1 << 22
@@ -38,16 +37,16 @@ class ClusterFeatures:
         others or too few values for a deviation.
     """
 
-    inside: NDArray[np.float64]
-    outside: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    difference: NDArray[np.float64]
+    inside: Floats
+    outside: Floats
+    deviation: Floats
+    difference: Floats
 
     def __repr__(self) -> str:
         n_clusters, n_features = self.inside.shape
         return f"ClusterFeatures({n_clusters} clusters, {n_features} features)"
 
-    def largest(self, cluster: int, n_features: int = 10) -> NDArray[np.int64]:
+    def largest(self, cluster: int, n_features: int = 10) -> Ints:
         """Return the features that distinguish a cluster most from the others.
 
         Parameters
@@ -124,9 +123,7 @@ def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     return ClusterFeatures(inside, outside, deviation, difference)
 
 
-def standardised(
-    inside: NDArray[np.float64], outside: NDArray[np.float64], deviation: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def standardised(inside: Floats, outside: Floats, deviation: Floats) -> Floats:
     """Return differences of two means in deviations about them: infinite where nothing varies about them."""
     apart = inside - outside
     difference = np.full(apart.shape, np.nan)
@@ -137,9 +134,7 @@ def standardised(
     return difference
 
 
-def _moments(
-    points: NDArray[np.float64], codes: NDArray[np.int64], Z: sp.csr_array
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _moments(points: Floats, codes: Ints, Z: sp.csr_array) -> tuple[Floats, Floats, Floats]:
     """Return the means in each cluster and in the others, and the pooled deviation about them."""
     finite = ~np.isnan(points)
     count = np.asarray(Z @ finite.astype(np.float64))
@@ -167,7 +162,7 @@ def _moments(
     return mean + middle, outside + middle, pooled
 
 
-def _share(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _share(sums: Floats, counts: Floats) -> Floats:
     """Return sums over counts; NaN where nothing was counted."""
     shares = np.full(np.shape(sums), np.nan)
     np.divide(sums, counts, out=shares, where=counts > 0)

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.borders.dips import dips_of_rows
 from conclust.confidence.borders.merging import gabriel_neighbours
 from conclust.confidence.reading import read_features
 from conclust.measures.contingency import read_labels
-
-__all__ = ["ClusterGaps", "cluster_gaps"]
 
 # Sample sizes for which dips of uniform samples are drawn, each a sixteenth larger than the last.
 _MOST_POINTS = 1 << 40  # sizes are listed up to `max_samples`, the largest number of points
@@ -45,11 +44,11 @@ class ClusterGaps:
         clusters that are not neighbours says little: other clusters lie in it.
     """
 
-    dip: NDArray[np.float64]
-    p_value: NDArray[np.float64]
+    dip: Floats
+    p_value: Floats
     n_splits: int
     n_draws: int
-    neighbours: NDArray[np.bool_]
+    neighbours: Bools
 
     def __repr__(self) -> str:
         n_clusters = len(self.dip)
@@ -60,7 +59,7 @@ class ClusterGaps:
             f"{np.count_nonzero(tested)} pairs, p <= .05)"
         )
 
-    def separated(self, alpha: float = 0.05) -> NDArray[np.bool_]:
+    def separated(self, alpha: float = 0.05) -> Bools:
         """Return which clusters have a gap between them.
 
         Parameters
@@ -179,9 +178,7 @@ def cluster_gaps(
     return ClusterGaps(dips, p_values, n_splits, n_draws, _neighbours(points, groups))
 
 
-def _neighbours(
-    points: NDArray[np.float64], groups: Sequence[NDArray[np.int64]]
-) -> NDArray[np.bool_]:
+def _neighbours(points: Floats, groups: Sequence[Ints]) -> Bools:
     """Return which clusters are Gabriel neighbours."""
     if not groups:
         return np.zeros((0, 0), dtype=np.bool_)
@@ -191,12 +188,8 @@ def _neighbours(
 
 
 def _projected(
-    points: NDArray[np.float64],
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    size: int,
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
+    points: Floats, first: Ints, second: Ints, size: int, rng: np.random.Generator
+) -> Floats:
     """Return positions on the line between two centres, for objects not used for the centres."""
     centres, rest = [], []
     for group in (first, second):
@@ -220,13 +213,13 @@ class _Null:
         self.sizes = np.array(sizes)
         self.n_draws, self.threads = n_draws, threads
         self.generators = spawn_generators(seed, len(sizes))
-        self.known: dict[int, NDArray[np.float64]] = {}
+        self.known: dict[int, Floats] = {}
 
     def size(self, n: int) -> int:
         """Return the number of points used out of n."""
         return int(self.sizes[np.searchsorted(self.sizes, n, "right") - 1])
 
-    def shares(self, size: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shares(self, size: int, values: Floats) -> Floats:
         """Return the share of samples with at least this dip, counting the observed sample itself."""
         if size not in self.known:
             rng = self.generators[int(np.searchsorted(self.sizes, size))]

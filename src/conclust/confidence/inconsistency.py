@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 from conclust.measures.comparison import element_centric_similarity
-
-__all__ = ["Inconsistency", "inconsistency"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Inconsistency:
     """
 
     coefficient: float
-    similarity: NDArray[np.float64]
+    similarity: Floats
     n_different: int
     typical: int
 
@@ -105,7 +104,7 @@ def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
     return Inconsistency(float(1.0 / (shares @ mean)), similarity, d, int(mean.argmax()))
 
 
-def _different(labels: NDArray[np.generic]) -> tuple[list[int], NDArray[np.int64]]:
+def _different(labels: NDArray[np.generic]) -> tuple[list[int], Ints]:
     """Return the columns that differ from all earlier ones, and for each column its index among them."""
     different: list[int] = []
     numbers: dict[bytes, int] = {}

@@ -6,16 +6,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.measures.matching import assign
-
-__all__ = ["company", "item_consensus", "member_agreement"]
 
 Matching: TypeAlias = Literal["majority", "one_to_one"]
 
@@ -26,7 +25,7 @@ def item_consensus(
     *,
     max_dense: int = 20_000,
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Average how often an object is together with the objects of each cluster.
 
     Parameters
@@ -75,7 +74,7 @@ def item_consensus(
     )
 
 
-def consensus_of_items(judged: Judged, max_dense: int, n_jobs: int | None) -> NDArray[np.float64]:
+def consensus_of_items(judged: Judged, max_dense: int, n_jobs: int | None) -> Floats:
     """Return the means (n, K) of the shares of pairs."""
     sums, weights = cluster_sums(judged, max_dense, n_jobs)
     means = np.full(sums.shape, np.nan)
@@ -83,9 +82,7 @@ def consensus_of_items(judged: Judged, max_dense: int, n_jobs: int | None) -> ND
     return np.clip(means, 0.0, 1.0, out=means)
 
 
-def cluster_sums(
-    judged: Judged, max_dense: int, n_jobs: int | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def cluster_sums(judged: Judged, max_dense: int, n_jobs: int | None) -> tuple[Floats, Floats]:
     """Return the co-association of objects with the objects of each cluster (n, K), and the divisors.
 
     The quotient is the mean over the other objects of the cluster.
@@ -117,9 +114,7 @@ def cluster_sums(
     return sums, divisors
 
 
-def _by_pairs(
-    members: Ensemble, Z: sp.csr_array, n_jobs: int | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_pairs(members: Ensemble, Z: sp.csr_array, n_jobs: int | None) -> tuple[Floats, Floats]:
     """Return sums of c / N over the pairs observed by some partition, and the number of such pairs."""
     sums = np.empty(Z.shape)
     n_known = np.empty(Z.shape)
@@ -136,7 +131,7 @@ def _by_pairs(
 
 def company(
     consensus: Any, ensemble: Ensemble | ArrayLike | None = None, *, new: Any = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return, for each object, how its company is distributed over the clusters.
 
     Parameters
@@ -183,7 +178,7 @@ def company(
     return company_of(judged, indicator_of(codes, judged.members.offsets))
 
 
-def company_of(judged: Judged, who: sp.csr_array | None = None) -> NDArray[np.float64]:
+def company_of(judged: Judged, who: sp.csr_array | None = None) -> Floats:
     """Return the shares (n, K) of the members' objects, or of those with other rows of the indicator."""
     members = judged.members
     B = members.indicator
@@ -197,11 +192,8 @@ def company_of(judged: Judged, who: sp.csr_array | None = None) -> NDArray[np.fl
 
 
 def member_agreement(
-    consensus: Any,
-    ensemble: Ensemble | ArrayLike | None = None,
-    *,
-    matching: Matching = "majority",
-) -> NDArray[np.float64]:
+    consensus: Any, ensemble: Ensemble | ArrayLike | None = None, *, matching: Matching = "majority"
+) -> Floats:
     """Return the share of the partitions that put an object into the same cluster as the consensus does.
 
     Parameters
@@ -240,7 +232,7 @@ def member_agreement(
     return agreement_of(read_consensus(consensus, ensemble, "member_agreement"), matching)
 
 
-def agreement_of(judged: Judged, matching: Matching) -> NDArray[np.float64]:
+def agreement_of(judged: Judged, matching: Matching) -> Floats:
     """Return the shares (n,)."""
     members, labels = judged.members, judged.labels
     shared = (members.indicator.T @ judged.indicator).toarray()

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.items import agreement_of, company_of, consensus_of_items
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
 from conclust.membership import entropy
-
-__all__ = ["ObjectConfidence", "confidences", "object_confidence"]
 
 
 @dataclass(frozen=True)
@@ -49,17 +48,17 @@ class ObjectConfidence:
         Partitions that observed the object.
     """
 
-    labels: NDArray[np.int64]
-    second: NDArray[np.int64]
-    membership: NDArray[np.float64]
-    confidence: NDArray[np.float64]
-    margin: NDArray[np.float64]
-    entropy: NDArray[np.float64]
-    company: NDArray[np.float64]
-    item_consensus: NDArray[np.float64]
-    silhouette: NDArray[np.float64]
-    agreement: NDArray[np.float64]
-    seen: NDArray[np.int64]
+    labels: Ints
+    second: Ints
+    membership: Floats
+    confidence: Floats
+    margin: Floats
+    entropy: Floats
+    company: Floats
+    item_consensus: Floats
+    silhouette: Floats
+    agreement: Floats
+    seen: Ints
 
     def __repr__(self) -> str:
         sure = self.confidence[~np.isnan(self.confidence)]
@@ -140,9 +139,7 @@ def object_confidence(
     )
 
 
-def confidences(
-    consensus: Any, ensemble: Ensemble | ArrayLike | None = None
-) -> NDArray[np.float64]:
+def confidences(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> Floats:
     """Return the confidence of each object: its membership of its own cluster.
 
     Parameters
@@ -174,7 +171,7 @@ def confidences(
     return judged.own(membership_of(judged)[:, : judged.n_clusters])
 
 
-def membership_of(judged: Judged, shares: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def membership_of(judged: Judged, shares: Floats | None = None) -> Floats:
     """Return the membership of the model, or the shares of company if it has none; rows sum to 1."""
     if judged.membership is not None:
         return judged.membership
@@ -185,7 +182,7 @@ def membership_of(judged: Judged, shares: NDArray[np.float64] | None = None) -> 
     return rows
 
 
-def silhouettes(means: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def silhouettes(means: Floats, labels: Ints) -> Floats:
     """Return silhouettes with distances 1 - c / N, from the means of c / N over clusters (n, K).
 
     Confidences of labels from 0; NaN for negative labels.

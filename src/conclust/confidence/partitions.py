@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats, Ints
 from conclust.confidence.reading import read_consensus
 from conclust.ensemble import Ensemble
 from conclust.measures.agreement import partition_similarities
-
-__all__ = ["PartitionConfidence", "partition_confidence"]
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,12 @@ class PartitionConfidence:
         Share of the total weight: of the weights learned by the model, or else of those of the ensemble.
     """
 
-    n_clusters: NDArray[np.int64]
-    seen: NDArray[np.int64]
-    ari: NDArray[np.float64]
-    nmi: NDArray[np.float64]
-    diversity: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    n_clusters: Ints
+    seen: Ints
+    ari: Floats
+    nmi: Floats
+    diversity: Floats
+    weight: Floats
 
     def __repr__(self) -> str:
         few, most = self.n_clusters.min(), self.n_clusters.max()

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.constraints import Constraints, given_links, read_constraints
 from conclust.ensemble import Ensemble, as_ensemble
-
-__all__ = ["questions"]
 
 
 def questions(
@@ -24,7 +23,7 @@ def questions(
     cannot_link: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return the pairs of objects that are most worth asking a person about.
 
     Every merge of the tree of :class:`conclust.AutoConsensus` joins two parts. The larger both are, and the nearer the merge
@@ -93,7 +92,7 @@ def questions(
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def _leaves(tree: NDArray[np.float64], node: int, m: int) -> NDArray[np.int64]:
+def _leaves(tree: Floats, node: int, m: int) -> Ints:
     """Return the leaves below a node of a tree of m leaves."""
     waiting, leaves = [node], []
     while waiting:
@@ -105,7 +104,7 @@ def _leaves(tree: NDArray[np.float64], node: int, m: int) -> NDArray[np.int64]:
     return np.sort(np.array(leaves, dtype=np.int64))
 
 
-def _typical(members: Ensemble, part: NDArray[np.int64]) -> int:
+def _typical(members: Ensemble, part: Ints) -> int:
     """Return the object of a part that shares most partitions with the others; the first one if tied."""
     rows = members.indicator[part]
     shared = rows @ (members.column_weights * np.asarray(rows.sum(axis=0)).ravel())

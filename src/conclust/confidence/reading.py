@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._sklearn import check_is_fitted
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
-
-__all__ = ["Judged", "read_consensus", "read_features"]
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,10 @@ class Judged:
         Weights of the partitions, if the model learned them.
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     members: Ensemble
-    membership: NDArray[np.float64] | None = None
-    weights: NDArray[np.float64] | None = None
+    membership: Floats | None = None
+    weights: Floats | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -45,7 +44,7 @@ class Judged:
         return max(0, int(self.labels.max()) + 1)
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Number of objects in each cluster."""
         return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
 
@@ -57,7 +56,7 @@ class Judged:
         entries = (np.ones(int(starts[-1])), self.labels[in_cluster], starts)
         return sp.csr_array(entries, shape=(len(self.labels), self.n_clusters))
 
-    def own(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    def own(self, table: Floats) -> Floats:
         """Return each object's entry of a table (n, K) for its own cluster; NaN for an object in none."""
         at = np.take_along_axis(table, np.maximum(self.labels, 0)[:, None], axis=1)[:, 0]
         return np.where(self.labels >= 0, at, np.nan)

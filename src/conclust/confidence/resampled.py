@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import check_is_fitted, clone
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real, refuse
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.probabilistic import PCC
@@ -19,8 +20,6 @@ from conclust.exceptions import InputError
 from conclust.measures.comparison import adjusted_rand_index
 from conclust.measures.matching import assign
 from conclust.membership import cluster_similarity
-
-__all__ = ["OtherMembers", "other_members"]
 
 
 @dataclass(frozen=True)
@@ -41,17 +40,17 @@ class OtherMembers:
         NaN where there is no such cluster.
     """
 
-    agreement: NDArray[np.float64]
-    kept: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    overlap: NDArray[np.float64] | None
+    agreement: Floats
+    kept: Floats
+    sizes: Ints
+    overlap: Floats | None
 
     def __repr__(self) -> str:
         n_draws, n_clusters = self.sizes.shape
         low, high = self.agreement.min(), self.agreement.max()
         return f"OtherMembers({n_draws} draws, {n_clusters} clusters; ARI {low:.2f} to {high:.2f})"
 
-    def size_interval(self, level: float = 0.9) -> NDArray[np.float64]:
+    def size_interval(self, level: float = 0.9) -> Floats:
         """Return the range of sizes of each cluster over most draws.
 
         Parameters
@@ -66,7 +65,7 @@ class OtherMembers:
         """
         return np.quantile(self.sizes, _tails(level), axis=0)
 
-    def overlap_interval(self, level: float = 0.9) -> NDArray[np.float64]:
+    def overlap_interval(self, level: float = 0.9) -> Floats:
         """Return the range of each m_ab over most draws.
 
         Parameters
@@ -192,9 +191,9 @@ def other_members(
 def _refitted(
     model: Any,
     members: Ensemble,
-    times: NDArray[np.int64],
+    times: Ints,
     n_clusters: int,
-    membership: NDArray[np.float64] | None,
+    membership: Floats | None,
     rng: np.random.Generator,
 ) -> Any:
     """Fit the model's method to the partitions, each repeated as often as it was drawn.
@@ -228,7 +227,6 @@ def _refitted(
     else:
         ensemble = members.subset(partitions=np.repeat(np.arange(len(times)), times))
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # the first fit has shown these warnings already
+        # The first fit has shown these warnings already.
+        warnings.simplefilter("ignore", UserWarning)
         return again.fit(ensemble)

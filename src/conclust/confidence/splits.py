@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._types import Ints
 from conclust._validation import check_real
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
-
-__all__ = ["ClusterSplits", "cluster_splits"]
 
 _OWNER = "cluster_splits"
 # Number of objects examined per cluster, evenly spaced: enough for shares of columns.
@@ -42,10 +41,10 @@ class ClusterSplits:
         not looked at (of clusters of more than 2,000, these are evenly spaced) and for those between the parts.
     """
 
-    n_parts: NDArray[np.int64]
-    n_partitions: NDArray[np.int64]
-    n_observing: NDArray[np.int64]
-    parts: NDArray[np.int64]
+    n_parts: Ints
+    n_partitions: Ints
+    n_observing: Ints
+    parts: Ints
 
     def __repr__(self) -> str:
         split = self.told()
@@ -149,7 +148,7 @@ def cluster_splits(
     return ClusterSplits(n_parts, n_splitting, n_observing, parts)
 
 
-def _parts(labels: NDArray[np.generic], least: float) -> NDArray[np.int64]:
+def _parts(labels: NDArray[np.generic], least: float) -> Ints:
     """Return the part of each object; -1 for those in pieces too small to be one, and for all where there is no part."""
     n = len(labels)
     none = np.full(n, -1, dtype=np.int64)
@@ -172,7 +171,7 @@ def _parts(labels: NDArray[np.generic], least: float) -> NDArray[np.int64]:
     return none
 
 
-def _purity(column: NDArray[np.generic], parts: NDArray[np.int64]) -> float:
+def _purity(column: NDArray[np.generic], parts: Ints) -> float:
     """Return the share of the objects whose part is the majority of their cluster; 0 for a part without a column."""
     observed = (column != MISSING) & (parts >= 0)
     codes, clusters = np.unique(column[observed], return_inverse=True)

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats
 from conclust._validation import check_option
 from conclust.ensemble import DistinctRows, Ensemble, as_ensemble
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, stability_of_rows
 from conclust.similarity.mutual import quadratic_forms
-
-__all__ = ["SampleStability", "object_ambiguity", "sample_stability"]
 
 # Maximum number of clusters for which a table of all pairs is made: 128 MB.
 _TABLE = 4000
@@ -38,10 +37,10 @@ class SampleStability:
         Objects whose stability is in the upper of the two groups that it falls into; the others are the halo.
     """
 
-    stability: NDArray[np.float64]
-    determinacy: NDArray[np.float64]
+    stability: Floats
+    determinacy: Floats
     threshold: float
-    core: NDArray[np.bool_]
+    core: Bools
 
     def __repr__(self) -> str:
         return (
@@ -123,9 +122,7 @@ def sample_stability(
     )
 
 
-def object_ambiguity(
-    ensemble: Ensemble | ArrayLike, *, n_jobs: int | None = None
-) -> NDArray[np.float64]:
+def object_ambiguity(ensemble: Ensemble | ArrayLike, *, n_jobs: int | None = None) -> Floats:
     """Measure how undecided the partitions are about the pairs of each object.
 
     Parameters
@@ -188,7 +185,7 @@ def object_ambiguity(
     return ambiguity
 
 
-def _square_sums(rows: Ensemble, W: sp.csr_array) -> NDArray[np.float64]:
+def _square_sums(rows: Ensemble, W: sp.csr_array) -> Floats:
     """Return b_i' W b_i of all rows."""
     T = W.shape[0]
     if rows.is_soft or T > _TABLE:
@@ -207,7 +204,7 @@ def _square_sums(rows: Ensemble, W: sp.csr_array) -> NDArray[np.float64]:
     return sums
 
 
-def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
+def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> Floats:
     """Return the mean of 4 p (1 - p) over the other objects that some partition observed with the row's."""
     means = np.empty(len(start))
     for block in coassociation_blocks(start.ensemble, n_jobs=n_jobs):

@@ -14,7 +14,6 @@ from conclust.consensus import matrix as matrix
 from conclust.consensus import median as median
 from conclust.consensus import method as method
 from conclust.consensus import mixture as mixture
-from conclust.consensus import names as names
 from conclust.consensus import pairs as pairs
 from conclust.consensus import probabilistic as probabilistic
 from conclust.consensus import refinement as refinement
@@ -41,7 +40,6 @@ __all__ = [
     "median",
     "method",
     "mixture",
-    "names",
     "pairs",
     "probabilistic",
     "refinement",

@@ -11,11 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import rounds
-
-__all__ = ["Path", "follow", "leap"]
+from conclust._types import Floats
 
 # Minimum share of every entry, after two plain steps, that a leap keeps.
 _LEFT = 0.01
@@ -28,14 +26,14 @@ _BOLDER = 2.0
 class Path:
     """Final point of an iteration, its losses, and whether it converged."""
 
-    point: NDArray[np.float64]
+    point: Floats
     trace: list[float]
     converged: bool
 
 
 def follow(
-    step: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
-    start: NDArray[np.float64],
+    step: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
     done: Callable[[float, float, float], bool],
     max_iter: int,
     *,
@@ -84,11 +82,8 @@ def follow(
 
 
 def leap(
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    third: NDArray[np.float64],
-    longest: float = np.inf,
-) -> tuple[NDArray[np.float64], float]:
+    first: Floats, second: Floats, third: Floats, longest: float = np.inf
+) -> tuple[Floats, float]:
     """Extrapolate three successive points to their limit; return it with its distance in steps.
 
     The rows have the third's sums. At most `longest` steps; at least one, which leads to the third.

@@ -18,6 +18,7 @@ from conclust._sklearn import (
     record_features,
     validate_data,
 )
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import (
     check_column_names,
     check_int,
@@ -25,7 +26,6 @@ from conclust._validation import (
     refuse,
     refuse_arguments,
 )
-from conclust._warnings import warn
 from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, of_columns
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
@@ -45,6 +45,7 @@ from conclust.exceptions import (
     InputError,
     UnseenLabelWarning,
     UnsupportedEnsembleError,
+    warn,
 )
 
 __all__ = [
@@ -75,7 +76,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     n_clusters: Any  # the user's value, if the method has this parameter; checked before the fit
     missing: Missing
     verbose: int = 0  # no output if the method has no such parameter
-    labels_: NDArray[np.int64]
+    labels_: Ints
     n_clusters_: int
     _constraints: Constraints | None = None
 
@@ -100,16 +101,16 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Raise ParameterError for parameters that fit neither each other nor the observed ensemble."""
 
     @abstractmethod
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         """Compute the consensus; return one label per object (any integers >= 0).
 
         The ensemble contains the observed objects; `observed` is their mask among the given ones.
         """
 
-    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+    def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         """Warn if the ensemble does not suit the method; `labels` are those of the observed objects."""
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         """Extend attributes of observed objects that ``_fit`` has set to all objects; ``labels_`` is already set."""
 
     def fit(
@@ -210,9 +211,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             EvidenceWarning,
         )
 
-    def _constraints_of(
-        self, links: tuple[Any, Any], observed: NDArray[np.bool_]
-    ) -> Constraints | None:
+    def _constraints_of(self, links: tuple[Any, Any], observed: Bools) -> Constraints | None:
         """Read the constraints on the observed objects."""
         name = type(self).__name__
         if not self._takes_constraints():
@@ -345,23 +344,21 @@ class SoftConsensusClusterer(ConsensusClusterer):
     observed has a uniform row.
     """
 
-    membership_: NDArray[np.float64]
-    _counted: NDArray[np.bool_] | None
+    membership_: Floats
+    _counted: Bools | None
 
     @abstractmethod
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         """Find the membership (n_samples, n_clusters), rows on the simplex; see ``_fit``."""
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         """Keep the state of only these clusters, in this order; others are dropped."""
 
-    def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
+    def _counting(self, ensemble: Ensemble) -> Bools | None:
         """Return which partitions count after the membership has been computed; None: all."""
         return None if ensemble.weights is None else ensemble.weights > 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         membership = self._fit_membership(ensemble, observed)
         self._counted = self._counting(ensemble)
         if ensemble.has_missing and self._counted is not None:
@@ -373,9 +370,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
         self.membership_ = _columns(membership, columns)
         return labels
 
-    def _fit_observed(
-        self, membership: NDArray[np.float64], unobserved: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
+    def _fit_observed(self, membership: Floats, unobserved: Bools) -> Ints:
         """Keep the clusters of the other objects, the largest first if the first object is unobserved.
 
         Ties go to the first column.
@@ -390,7 +385,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
         self.membership_ = _columns(membership, columns)
         return labels
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         uniform = 1.0 / self.membership_.shape[1]
         self.membership_ = spread(self.membership_, observed, uniform)
 
@@ -402,10 +397,10 @@ class PlacingClusterer(SoftConsensusClusterer):
     """
 
     @abstractmethod
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         """Return memberships of new objects from their codes, rows on the simplex."""
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Memberships of new objects from their labels in the same partitions.
 
         Every object is placed independently: new objects do not influence each other.
@@ -425,16 +420,16 @@ class PlacingClusterer(SoftConsensusClusterer):
         if is_blocked(X):
             check_is_fitted(self)
             width = int(self.membership_.shape[1])
-            rows: NDArray[np.float64] = placed_blocks(self, X, "_placed", width, np.float64)
+            rows: Floats = placed_blocks(self, X, "_placed", width, np.float64)
             return rows
         return self._placed(self._encode(X))
 
-    def _placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _placed(self, codes: NDArray[Any]) -> Floats:
         Y = self._place(codes)
         Y[_unobserved(codes, self._counted)] = 1.0 / Y.shape[1]
         return Y
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Ints:
         """Most probable clusters of new objects (see ``predict_proba``).
 
         Parameters
@@ -449,12 +444,12 @@ class PlacingClusterer(SoftConsensusClusterer):
         """
         if is_blocked(X):
             check_is_fitted(self)
-            labels: NDArray[np.int64] = placed_blocks(self, X, "_labelled", None, np.int64)
+            labels: Ints = placed_blocks(self, X, "_labelled", None, np.int64)
             return labels
         return self._labelled(self._encode(X))
 
-    def _labelled(self, codes: NDArray[Any]) -> NDArray[np.int64]:
-        labels: NDArray[np.int64] = self._placed(codes).argmax(axis=1)
+    def _labelled(self, codes: NDArray[Any]) -> Ints:
+        labels: Ints = self._placed(codes).argmax(axis=1)
         labels[_unobserved(codes, None)] = -1
         return labels
 
@@ -473,16 +468,14 @@ def _in_blocks() -> list[str]:
     return [method.estimator for method in methods() if method.blocks]
 
 
-def _unobserved(codes: NDArray[Any], counted: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _unobserved(codes: NDArray[Any], counted: Bools | None) -> Bools:
     """Return which objects were observed by none of the partitions that count."""
     if counted is not None and not counted.all():
         codes = codes[:, counted]
     return np.asarray((codes == missing_code(codes.dtype)).all(axis=1))
 
 
-def _column_order(
-    membership: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _column_order(membership: Floats) -> tuple[Ints, Ints]:
     """Return the columns kept, in order, and each object's most probable one in that order."""
     numbers, sets, first = most_probable(membership)
     nonempty = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(membership))]
@@ -491,11 +484,11 @@ def _column_order(
         membership.shape[1],
         lambda: (membership.max(axis=0), membership.sum(axis=0)),
     )
-    labels: NDArray[np.int64] = sets[:, order[:leading]].argmax(axis=1)[numbers]
+    labels: Ints = sets[:, order[:leading]].argmax(axis=1)[numbers]
     return order, labels
 
 
-def _columns(membership: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
+def _columns(membership: Floats, clusters: Ints) -> Floats:
     """Return the columns kept, in the memory of the whole array if it is contiguous, as it may be very large.
 
     Rows that lose anything are scaled to sum to 1.
@@ -512,7 +505,7 @@ def _columns(membership: NDArray[np.float64], clusters: NDArray[np.int64]) -> ND
     return memory[: n * width].reshape(n, width)
 
 
-def spread(values: NDArray[Any], observed: NDArray[np.bool_], fill: float) -> NDArray[Any]:
+def spread(values: NDArray[Any], observed: Bools, fill: float) -> NDArray[Any]:
     """Put the rows of the observed objects back in their places."""
     if len(values) == len(observed):
         return values

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import seed_sequence
+from conclust._types import Bools, Ints
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
@@ -19,8 +20,6 @@ from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
 from conclust.exceptions import InputError
-
-__all__ = ["FitsBlocks", "fit_blocks", "placed_blocks"]
 
 
 class FitsBlocks(Protocol):
@@ -34,7 +33,7 @@ class FitsBlocks(Protocol):
     membership_: Any
     _names: Any
     _code_type: Any
-    _counted: NDArray[np.bool_] | None
+    _counted: Bools | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by their names."""
@@ -48,7 +47,7 @@ class FitsBlocks(Protocol):
 
     def _fit_in_memory(self, X: Any) -> None: ...
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None: ...
+    def _keep_clusters(self, clusters: Ints) -> None: ...
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         """Compute the consensus of labels in blocks; return the rule that labels a block."""
@@ -70,9 +69,8 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
-    checked = as_ensemble(
-        labels
-    )  # labels in blocks have all attributes of an ensemble that the checks read
+    # Labels in blocks have all attributes of an ensemble that the checks read.
+    checked = as_ensemble(labels)
     estimator._check(checked)
     if estimator._reads_all(labels.n_samples):
         _fit_all(estimator, store)

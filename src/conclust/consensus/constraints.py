@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from conclust._types import Bools, Ints
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
-
-__all__ = ["Constraints", "coloured", "given_links", "read_constraints"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +29,8 @@ class Constraints:
         Pairs of groups that must be in different clusters, the smaller number first, each once.
     """
 
-    groups: NDArray[np.int64]
-    apart: NDArray[np.int64]
+    groups: Ints
+    apart: Ints
 
     @property
     def n_groups(self) -> int:
@@ -40,13 +38,13 @@ class Constraints:
         return int(self.groups.max()) + 1
 
     @property
-    def touched(self) -> NDArray[np.bool_]:
+    def touched(self) -> Bools:
         """Mask of the objects with a constraint, (n_samples,)."""
         large = np.bincount(self.groups) > 1
         large[self.apart.ravel()] = True
         return np.asarray(large[self.groups])
 
-    def of(self, objects: NDArray[np.int64]) -> Constraints:
+    def of(self, objects: Ints) -> Constraints:
         """Return the constraints among some objects, which must include all objects with constraints."""
         group_names, groups = np.unique(self.groups[objects], return_inverse=True)
         place = np.full(self.n_groups, -1, dtype=np.int64)
@@ -57,7 +55,7 @@ class Constraints:
         number[np.argsort(first, kind="stable")] = np.arange(len(group_names))
         return Constraints(number[groups], _sorted_pairs(number[place[self.apart]]))
 
-    def broken(self, labels: NDArray[np.int64]) -> int:
+    def broken(self, labels: Ints) -> int:
         """Return the number of violations: split groups, plus pairs that must be apart and are together."""
         order = np.argsort(self.groups, kind="stable")
         same = np.diff(self.groups[order]) == 0
@@ -70,7 +68,7 @@ class Constraints:
         return int(torn + together)
 
 
-def coloured(n: int, apart: NDArray[np.int64], n_colours: int) -> NDArray[np.int64] | None:
+def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
     """Colour n units so that separated pairs have different colours; None if no colouring is found.
 
     The unit whose neighbours have the most colours is next, of equals that with the most neighbours (DSATUR). It
@@ -146,7 +144,7 @@ def read_constraints(must_link: Any, cannot_link: Any, n_samples: int) -> Constr
     return Constraints(groups, _sorted_pairs(ends))
 
 
-def _read_pairs(pairs: Any, name: str, n_samples: int) -> NDArray[np.int64]:
+def _read_pairs(pairs: Any, name: str, n_samples: int) -> Ints:
     if pairs is None or (isinstance(pairs, Sequence) and len(pairs) == 0):
         return np.empty((0, 2), dtype=np.int64)
     try:
@@ -171,11 +169,11 @@ def _read_pairs(pairs: Any, name: str, n_samples: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _sorted_pairs(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sorted_pairs(pairs: Ints) -> Ints:
     return np.unique(np.sort(pairs.reshape(-1, 2), axis=1), axis=0)
 
 
-def _chain(together: NDArray[np.int64], start: int, end: int) -> list[int]:
+def _chain(together: Ints, start: int, end: int) -> list[int]:
     """Return the shortest chain of objects that must be together, from one to another."""
     neighbours: dict[int, list[int]] = {}
     for a, b in together.tolist():

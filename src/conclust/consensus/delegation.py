@@ -6,8 +6,6 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, TypeVar, cast
 
-__all__ = ["where_consensus_has"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import ConceptGrowth
 from conclust._parameters import Parameters
 from conclust._progress import rounds, say, stage, tracked
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 
 __all__ = ["FCAConsensus"]
 
@@ -31,6 +30,7 @@ _MOST_TRIED = 100
 _WORDS = 2_000_000
 
 
+@dataclass(eq=False, repr=False)
 class FCAConsensus(ConsensusClusterer):
     """FCA-Consensus: grow disjoint formal concepts while enough partitions agree.
 
@@ -129,19 +129,17 @@ class FCAConsensus(ConsensusClusterer):
            [ True, False,  True]])
     """
 
-    intents_: NDArray[np.bool_]
-    covered_: NDArray[np.bool_]
-    threshold_: float
-    thresholds_: NDArray[np.float64]
-    scores_: NDArray[np.float64]
-    n_iter_: int
+    intents_: Bools = field(init=False)
+    covered_: Bools = field(init=False)
+    threshold_: float = field(init=False)
+    thresholds_: Floats = field(init=False)
+    scores_: Floats = field(init=False)
+    n_iter_: int = field(init=False)
 
     method = Method(
         title="FCA-Consensus (antichain of a concept lattice)",
         n_clusters="emerges",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="m^2 N for m <= n distinct rows of labels",
         citation="Bocharov, Gnatyshak, Ignatov, Mirkin and Shestakov 2016, CLA",
@@ -149,18 +147,11 @@ class FCAConsensus(ConsensusClusterer):
 
     parameters: ClassVar[Parameters] = {"threshold": None}
 
-    def __init__(
-        self,
-        threshold: float | Literal["auto"] = "auto",
-        *,
-        order: Order = "given",
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.threshold = threshold
-        self.order = order
-        self.missing = missing
-        self.verbose = verbose
+    threshold: float | Literal["auto"] = "auto"
+    _: KW_ONLY
+    order: Order = "given"
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         value: object = self.threshold
@@ -182,10 +173,10 @@ class FCAConsensus(ConsensusClusterer):
                 value,
             )
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         self.covered_ = spread(self.covered_, observed, False)
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         voters = _voters(ensemble)
         rows = voters.distinct_rows(noise="apart")
         if self.order == "size":
@@ -244,13 +235,13 @@ class FCAConsensus(ConsensusClusterer):
 class _Found:
     """A consensus: labels by first appearance, and the intent of each of its clusters."""
 
-    labels: NDArray[np.int64]
-    covered: NDArray[np.bool_]
-    intents: NDArray[np.bool_]
+    labels: Ints
+    covered: Bools
+    intents: Bools
     n_passes: int
 
 
-def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
+def _fit_of_pairs(labels: Ints, ensemble: Ensemble) -> float:
     """Return the covariance of c_ij / N_ij with "the same cluster" by the latter's deviation.
 
     Pairs of objects are weighted by N_ij, and four sums over the clusters of single partitions suffice. The value is 0 if
@@ -275,7 +266,7 @@ def _fit_of_pairs(labels: NDArray[np.int64], ensemble: Ensemble) -> float:
     return (inside / observed_inside - together / observed) * math.sqrt(share / (1 - share))
 
 
-def _pairs(sizes: NDArray[np.int64]) -> float:
+def _pairs(sizes: Ints) -> float:
     """Return the number of pairs in sets of these sizes."""
     return float(np.sum(sizes * (sizes - 1.0))) / 2
 
@@ -306,7 +297,7 @@ def _lenient(threshold: float, ensemble: Ensemble) -> float:
     return threshold if ensemble.weights is None else threshold - 1e-9 * _total(ensemble)
 
 
-def _votes_on(rows: Ensemble) -> NDArray[np.float64]:
+def _votes_on(rows: Ensemble) -> Floats:
     """Return the weight of the partitions that observed each row."""
     present = rows.codes != missing_code(rows.codes.dtype)
     return np.asarray(present @ rows.partition_weights, dtype=np.float64)

@@ -12,26 +12,11 @@ from numpy.typing import NDArray
 
 from conclust._kernels import LabelView, cluster_sums, refine_labels, seed_labels
 from conclust._random import seed_sequence
+from conclust._types import Floats, Ints
 from conclust.consensus.restarts import best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.gram import scaled_gram_norm
-
-__all__ = [
-    "SMALL",
-    "Centroids",
-    "RowClusters",
-    "RowLoss",
-    "RowMoves",
-    "cluster_rows",
-    "nearest",
-    "normalized_gram",
-    "normalized_norm",
-    "normalized_rows",
-    "seeded",
-    "start_labels",
-    "trusted",
-]
 
 # A label that occurs in no object of a cluster must have a high but finite cost.
 SMALL = 1e-10
@@ -46,7 +31,7 @@ _TRUST = 0.8
 class RowClusters:
     """Clusters of rows or objects, and the losses before the first pass and after each."""
 
-    labels: NDArray[np.int64]
+    labels: Ints
     losses: list[float]
     converged: bool
 
@@ -99,7 +84,7 @@ class RowLoss:
     spread: Spread = "quadratic"
     power: float = 2.0
 
-    def degrees(self, rows: DistinctRows) -> NDArray[np.float64]:
+    def degrees(self, rows: DistinctRows) -> Floats:
         """Return the degree of each row if the criterion is the cut, otherwise None."""
         if self.spread != "cut":
             return np.zeros(0)
@@ -131,9 +116,7 @@ class RowMoves:
         """Refine clusters drawn at random."""
         return self._refined(rows, seeded(rows, self.n_clusters, seed))
 
-    def finish(
-        self, result: RowClusters, rows: DistinctRows, chosen: NDArray[np.int64]
-    ) -> RowClusters:
+    def finish(self, result: RowClusters, rows: DistinctRows, chosen: Ints) -> RowClusters:
         """Place the other rows, and refine the whole."""
         labels = np.full(len(rows), -1, dtype=np.int64)
         labels[chosen] = result.labels
@@ -143,7 +126,7 @@ class RowMoves:
         """Return the last loss."""
         return result.losses[-1]
 
-    def _refined(self, rows: DistinctRows, labels: NDArray[np.int64]) -> RowClusters:
+    def _refined(self, rows: DistinctRows, labels: Ints) -> RowClusters:
         losses, converged = refine_labels(
             _view(rows),
             rows.masses,
@@ -160,7 +143,7 @@ class RowMoves:
 
 def start_labels(
     ensemble: Ensemble, n_clusters: int, n_init: int, random_state: Any, owner: str
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return a starting partition: k-means on label rows, with at most `n_clusters` clusters."""
     moves = RowMoves(n_clusters, RowLoss(), max_iter=100, tol=1e-6)
     return cluster_rows(ensemble, moves, n_init, seed_sequence(random_state, owner)).labels
@@ -172,14 +155,14 @@ def _view(rows: DistinctRows) -> LabelView:
     return view.reweighted(rows.ensemble.partition_weights)
 
 
-def seeded(rows: DistinctRows, n_clusters: int, seed: int) -> NDArray[np.int64]:
+def seeded(rows: DistinctRows, n_clusters: int, seed: int) -> Ints:
     """Return for each row the nearest one among rows drawn by k-means++."""
     labels = np.zeros(len(rows), dtype=np.int64)
     seed_labels(_view(rows), rows.masses, n_clusters, seed, labels)
     return labels
 
 
-def trusted(labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def trusted(labels: Ints, k: int) -> Floats:
     """Return a membership close to labels but inside the simplex, whose corners are hard to leave."""
     Y = np.full((len(labels), k), (1.0 - _TRUST) / k)
     Y[np.arange(len(labels)), labels] += _TRUST
@@ -207,15 +190,15 @@ class Centroids:
         Number of objects of each cluster with each label.
     """
 
-    means: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    noise: NDArray[np.float64]
-    alone: NDArray[np.float64]
-    offsets: NDArray[np.int64]
-    sums: NDArray[np.float64]
+    means: Floats
+    shares: Floats
+    noise: Floats
+    alone: Floats
+    offsets: Ints
+    sums: Floats
 
     @staticmethod
-    def of(ensemble: Ensemble, labels: NDArray[np.int64]) -> Centroids:
+    def of(ensemble: Ensemble, labels: Ints) -> Centroids:
         """Return the centroids of a partition of the objects (labels 0 .. K - 1)."""
         k = int(labels.max()) + 1
         if ensemble.is_soft:
@@ -237,10 +220,7 @@ class Centroids:
 
     @staticmethod
     def of_sums(
-        sums: NDArray[np.float64],
-        present: NDArray[Any],
-        noise: NDArray[Any],
-        offsets: NDArray[np.int64],
+        sums: Floats, present: NDArray[Any], noise: NDArray[Any], offsets: Ints
     ) -> Centroids:
         """Return the centroids from the number of objects of each cluster with each label.
 
@@ -263,7 +243,7 @@ class Centroids:
         return Centroids(means, present / in_all, noise, 1.0 / observed, offsets, sums)
 
     @property
-    def lengths(self) -> NDArray[np.float64]:
+    def lengths(self) -> Floats:
         """The squared length of each block (N, K)."""
         return self.sums_of(np.square)
 
@@ -281,13 +261,11 @@ class Centroids:
             self.sums.sum(axis=1, keepdims=True),
         )
 
-    def relative(self, to: NDArray[np.float64]) -> NDArray[np.float64]:
+    def relative(self, to: Floats) -> Floats:
         """Return the shares of the labels (T, K) over a number for each block (N, K)."""
         return np.asarray(self.means / over_clusters(to, self.offsets))
 
-    def sums_of(
-        self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
+    def sums_of(self, function: Callable[[Floats], Floats]) -> Floats:
         """Return the sum over the labels of each block (N, K) of a function of their shares."""
         apart = self.noise * function(self.alone)
         return np.asarray(over_partitions(function(self.means), self.offsets) + apart)
@@ -304,9 +282,7 @@ def normalized_gram(ensemble: Ensemble) -> sp.csr_array:
     return _scaled(ensemble.gram, scale, scale)
 
 
-def _scaled(
-    matrix: sp.csr_array, rows: NDArray[np.float64] | None, columns: NDArray[np.float64]
-) -> sp.csr_array:
+def _scaled(matrix: sp.csr_array, rows: Floats | None, columns: Floats) -> sp.csr_array:
     """Return a matrix with its rows and columns multiplied."""
     data = matrix.data
     if rows is not None:
@@ -320,20 +296,18 @@ def normalized_norm(ensemble: Ensemble) -> float:
     return scaled_gram_norm(ensemble, _column_scale(ensemble))
 
 
-def _column_scale(ensemble: Ensemble) -> NDArray[np.float64]:
+def _column_scale(ensemble: Ensemble) -> Floats:
     total = ensemble.partition_weights.sum()
     return np.asarray(np.sqrt(ensemble.column_weights / total))
 
 
-def nearest(
-    codes: NDArray[Any], offsets: NDArray[np.int64], cost: NDArray[np.float64], block: NDArray[Any]
-) -> NDArray[np.int64]:
+def nearest(codes: NDArray[Any], offsets: Ints, cost: Floats, block: NDArray[Any]) -> Ints:
     """Return the cluster with the lowest cost for each new object; -1 for objects without observations.
 
     ``cost`` (T, K) is the cost of each label, ``block`` (N, K) the cost of being observed at all.
     """
     present = codes != missing_code(codes.dtype)
     total = indicator_of(codes, offsets) @ cost + present @ block
-    labels: NDArray[np.int64] = total.argmin(axis=1)
+    labels: Ints = total.argmin(axis=1)
     labels[~present.any(axis=1)] = -1
     return labels

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-__all__ = ["Method", "NumberNeeded"]
+# A fit checks the number first, so that it is an int wherever the method needs one.
+if TYPE_CHECKING:
+    NumberOfClusters: TypeAlias = Any
+else:
+    NumberOfClusters: TypeAlias = int | None
 
 NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Method:
     """The needs, inputs and results of a consensus method. Every estimator carries one as ``method``.
 
@@ -22,9 +26,9 @@ class Method:
         Whether the number of clusters must be known: exactly, as a bound, or not.
     membership : bool
         Whether the result is probabilities over clusters, or labels only.
-    missing : bool
+    missing : bool, default=True
         Whether objects that some partitions did not observe are accepted with the default parameters.
-    weights : bool
+    weights : bool, default=True
         Whether the weights of the partitions count.
     soft_members : bool
         Whether partitions that are memberships are accepted.
@@ -44,8 +48,8 @@ class Method:
     title: str
     n_clusters: NumberNeeded
     membership: bool
-    missing: bool
-    weights: bool
+    missing: bool = True
+    weights: bool = True
     soft_members: bool
     cost: str
     citation: str

@@ -6,17 +6,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import stage
 from conclust._random import RandomStateLike
+from conclust._types import Bools
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, sample_pairs
-from conclust.exceptions import EvidenceWarning, InputError
-
-__all__ = ["check_pairs", "read_pairs"]
+from conclust.exceptions import EvidenceWarning, InputError, warn
 
 # Warn if rounding up to whole partners makes the sample larger by this factor.
 _TOO_MANY = 2.0
@@ -40,7 +37,7 @@ def check_pairs(pairs: Any, owner: str) -> None:
 def read_pairs(
     pairs: Any,
     ensemble: Ensemble,
-    observed: NDArray[np.bool_],
+    observed: Bools,
     owner: str,
     *,
     random_state: RandomStateLike,
@@ -85,9 +82,7 @@ def read_pairs(
     return sample_pairs(ensemble, per_object, random_state=random_state, n_jobs=n_jobs)
 
 
-def _restricted(
-    pairs: SparseEvidence, observed: NDArray[np.bool_], owner: str, apart: bool
-) -> SparseEvidence:
+def _restricted(pairs: SparseEvidence, observed: Bools, owner: str, apart: bool) -> SparseEvidence:
     """Return the user's evidence, given for all objects, for the observed ones."""
     n = len(observed)
     if pairs.n_samples != n:

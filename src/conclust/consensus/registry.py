@@ -9,9 +9,6 @@ from importlib import import_module
 
 import conclust
 from conclust.consensus.method import Method
-from conclust.consensus.names import plain_name
-
-__all__ = ["method_named", "methods", "near_names"]
 
 
 def methods() -> list[Method]:
@@ -63,3 +60,9 @@ def near_names(name: str) -> list[str]:
 
 def _words(title: str) -> list[str]:
     return [word.rstrip("s") for word in re.findall(r"[a-z]{4,}", title.lower())]
+
+
+def plain_name(name: str) -> str:
+    """Return a name in lowercase letters without hyphens; "auto" is AutoConsensus."""
+    plain = name.lower().replace("-", "").replace("_", "")
+    return "autoconsensus" if plain == "auto" else plain

@@ -16,27 +16,17 @@ Here are also the checks and sentences that are common to estimators with severa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import side_by_side
-from conclust._warnings import warn
-
-__all__ = [
-    "ON_A_PART",
-    "WORTH_THREADS",
-    "Population",
-    "Restarted",
-    "best_of_restarts",
-    "fewer_starts",
-    "warn_unfinished",
-]
+from conclust._types import Floats, Ints
+from conclust.exceptions import warn
 
 ON_A_PART = 5_000
 # Work of one start, in cells, below which threads cost more than they gain.
@@ -61,7 +51,7 @@ class Population(Protocol):
     def cells(self) -> int:
         """Number of values that one pass over the rows reads."""
 
-    def some(self: P, objects: NDArray[np.int64]) -> tuple[P, NDArray[np.int64]]:
+    def some(self: P, objects: Ints) -> tuple[P, Ints]:
         """Return the rows of some objects, and which of all rows they are."""
 
 
@@ -71,7 +61,7 @@ class Restarted(Protocol[Shown, T]):
     def begin(self, rows: Shown, start: int, seed: int) -> T:
         """Run one start on some rows until it converges."""
 
-    def finish(self, result: T, rows: Shown, chosen: NDArray[np.int64]) -> T:
+    def finish(self, result: T, rows: Shown, chosen: Ints) -> T:
         """Continue with all rows from the result on some rows."""
 
     def loss(self, result: T) -> float:
@@ -125,10 +115,35 @@ def _best(results: Iterable[T], method: Restarted[Any, T]) -> T:
     return best
 
 
+class Iterated:
+    """The attributes of an estimator that lowers an objective step by step."""
+
+    max_iter: int
+    objective_: float
+    trace_: Floats
+    n_iter_: int
+    converged_: bool
+
+    def _keep_course(
+        self,
+        trace: Sequence[float] | Floats,
+        converged: bool,
+        what: str = "iterations",
+        n_iter: int | None = None,
+    ) -> None:
+        """Store the objective from the start to the end; warn if ``max_iter`` ended the fit."""
+        self.objective_, self.trace_ = float(trace[-1]), np.array(trace)
+        self.n_iter_ = len(trace) - 1 if n_iter is None else n_iter
+        self.converged_ = converged
+        if not converged:
+            warn_unfinished(self, what)
+
+
 def warn_unfinished(estimator: Any, what: str = "iterations") -> None:
     """Warn that ``max_iter`` ended the fit."""
+    close = ", or tol if this is close enough" if hasattr(estimator, "tol") else ""
     warn(
         f"{type(estimator).__name__} stopped after max_iter={estimator.max_iter} {what}. Raise "
-        "max_iter, or tol if this is close enough.",
+        f"max_iter{close}.",
         ConvergenceWarning,
     )

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._warnings import warn
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import missing_code
-from conclust.exceptions import EnsembleWarning
-from conclust.weighting.degeneracy import degenerate_partitions
-
-__all__ = ["merged_groups", "misfit", "warn_of_merged", "warn_of_misfit"]
+from conclust.exceptions import EnsembleWarning, warn
+from conclust.weighting.similarity import degenerate_partitions
 
 # Chosen on k-means members of blobs, of the digits and of published pools; see the tests.
 _DEGENERATE = 0.15  # share of the partitions, by weight, that may be degenerate

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-__all__ = ["Dataset"]
+from conclust._types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,11 +35,11 @@ class Dataset:
 
     name: str
     X: Any
-    y: NDArray[np.int64]
+    y: Ints
     feature_names: tuple[str, ...]
     target_names: tuple[str, ...]
     source: str
-    membership: NDArray[np.float64] | None = None
+    membership: Floats | None = None
 
     def __repr__(self) -> str:
         n, d = self.X.shape

@@ -10,8 +10,6 @@ from conclust._validation import check_int, check_real
 from conclust.ensemble import MISSING, NOISE, Ensemble
 from conclust.membership import check_membership
 
-__all__ = ["planted_ensemble", "random_ensemble"]
-
 _MOST_OBJECTS = 10**9
 
 

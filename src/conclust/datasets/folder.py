@@ -23,11 +23,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._files import storage as _storage
+from conclust._types import Floats, Ints
 from conclust.datasets.catalogue import Published
 from conclust.datasets.dataset import Dataset
 from conclust.exceptions import DatasetNotFoundError, FileFormatError
-
-__all__ = ["VARIABLE", "is_there", "read"]
 
 VARIABLE = "CONCLUST_DATA"
 ROWS = 16_384  # number of rows read at a time: text takes far more memory than numbers
@@ -135,9 +134,7 @@ def _unpacked(content: bytes, entry: Published, path: Path) -> str:
         raise FileFormatError(f"{path} is not UTF-8 text ({error}).") from error
 
 
-def _table(
-    text: str, entry: Published, path: Path
-) -> tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...]]:
+def _table(text: str, entry: Published, path: Path) -> tuple[Floats, NDArray[Any], tuple[str, ...]]:
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = next(rows, [])
@@ -172,7 +169,7 @@ def _table(
     return X, np.concatenate(labels), tuple(header[:-1])
 
 
-def _numbers(column: tuple[str, ...], name: str, done: int, path: Path) -> NDArray[np.float64]:
+def _numbers(column: tuple[str, ...], name: str, done: int, path: Path) -> Floats:
     """Return the numbers of a column; an empty field is a missing value."""
     try:
         return np.array([field or "nan" for field in column], dtype=np.float64)
@@ -242,7 +239,7 @@ def _part(arrays: dict[str, Any], name: str, ndim: int, kinds: str, path: Path) 
     return part
 
 
-def _classes(labels: NDArray[Any]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def _classes(labels: NDArray[Any]) -> tuple[Ints, tuple[str, ...]]:
     """Return codes and names of the classes, in numerical or else alphabetical order."""
     names, codes = np.unique(labels, return_inverse=True)
     if all(re.fullmatch("-?[0-9]{1,18}", name) for name in names.tolist()):

@@ -19,17 +19,6 @@ from conclust.datasets.dataset import Dataset
 from conclust.datasets.planar import LARGEST_NOISE, Points, generated, planar, polar
 from conclust.datasets.shapes import circles_and_gaussians, smiling_face, two_bananas
 
-__all__ = [
-    "GENERATORS",
-    "cigars",
-    "gaussian_mixture",
-    "half_rings",
-    "image_1",
-    "image_c",
-    "rings",
-    "spirals",
-]
-
 
 def rings(
     sizes: Sequence[int] = (75, 150, 225),
@@ -79,10 +68,7 @@ def rings(
 
 
 def half_rings(
-    sizes: Sequence[int] = (100, 300),
-    *,
-    noise: float = 0.25,
-    random_state: RandomStateLike = None,
+    sizes: Sequence[int] = (100, 300), *, noise: float = 0.25, random_state: RandomStateLike = None
 ) -> Dataset:
     """Make two interlocking half rings.
 

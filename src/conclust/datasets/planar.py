@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.datasets.dataset import Dataset
 
-__all__ = ["LARGEST_NOISE", "Points", "generated", "planar", "polar"]
-
-Points = NDArray[np.float64]
+Points = Floats
 # Squares of distances between points are numbers.
 LARGEST_NOISE = 1e100
 
@@ -27,12 +25,7 @@ def planar(name: str, parts: list[Points], what: str, group: str) -> Dataset:
 
 
 def generated(
-    name: str,
-    X: Points,
-    sizes: Sequence[int],
-    what: str,
-    group: str,
-    membership: Points | None,
+    name: str, X: Points, sizes: Sequence[int], what: str, group: str, membership: Points | None
 ) -> Dataset:
     """Return generated points with their clusters.
 

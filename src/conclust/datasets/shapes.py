@@ -18,8 +18,6 @@ from conclust._validation import check_int, check_real
 from conclust.datasets.dataset import Dataset
 from conclust.datasets.planar import LARGEST_NOISE, Points, planar, polar
 
-__all__ = ["circles_and_gaussians", "smiling_face", "two_bananas"]
-
 _MOST_POINTS = 10**9
 
 

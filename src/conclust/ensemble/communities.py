@@ -12,8 +12,6 @@ from conclust._validation import shown
 from conclust.ensemble.labels import MISSING
 from conclust.exceptions import InputError
 
-__all__ = ["CommunitiesReader"]
-
 _EXPECTED = (
     "Communities are a list of runs, and a run is a list of sets of nodes, an object with such 'communities' "
     "or a dict of nodes to labels."

@@ -7,15 +7,12 @@ from typing import Any, cast
 
 from numpy.typing import NDArray
 
-from conclust._warnings import warn
 from conclust.ensemble import file
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.ensemble import Ensemble, made_of
 from conclust.ensemble.labels import Missing, collected
 from conclust.ensemble.orientation import clusterings_as_rows, draws_in_rows, runs_in_a_list
-from conclust.exceptions import OrientationWarning
-
-__all__ = ["as_ensemble", "packed", "unpacked"]
+from conclust.exceptions import OrientationWarning, warn
 
 
 def packed(ensemble: Ensemble) -> tuple[dict[str, NDArray[Any]], Any]:

@@ -34,19 +34,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._kernels import LabelView, cluster_sizes, presence_signatures
-from conclust.ensemble.label_view import label_view
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble.labels import (
     MISSING,
     NOISE,
     indicator_of,
+    label_view,
     missing_code,
     noise_code,
     over_clusters,
 )
 from conclust.ensemble.products import DENSE, check_gram, counted_gram, gram_entries
 from conclust.exceptions import InputError
-
-__all__ = ["Derived", "PresenceGroups", "labels_as_array", "labels_of", "once"]
 
 T = TypeVar("T")
 
@@ -63,7 +62,7 @@ class PresenceGroups(NamedTuple):
     """
 
     of_partition: NDArray[np.int32]
-    first: NDArray[np.int64]
+    first: Ints
 
 
 def once(method: Callable[[Any], T]) -> property:
@@ -82,7 +81,7 @@ def once(method: Callable[[Any], T]) -> property:
     return property(get)
 
 
-def labels_of(codes: NDArray[Any]) -> NDArray[np.int64]:
+def labels_of(codes: NDArray[Any]) -> Ints:
     """Return codes as labels: 0, 1, ..., -1 missing, -2 noise."""
     labels = codes.astype(np.int64)
     labels[codes == missing_code(codes.dtype)] = MISSING
@@ -96,11 +95,11 @@ class Derived:
     __slots__ = ()
 
     codes: NDArray[Any]
-    cluster_counts: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    weights: NDArray[np.float64] | None
-    missing_counts: NDArray[np.int64]
-    noise_counts: NDArray[np.int64]
+    cluster_counts: Ints
+    offsets: Ints
+    weights: Floats | None
+    missing_counts: Ints
+    noise_counts: Ints
     _soft: sp.csr_array | None
     _derived: dict[str, Any]
 
@@ -144,29 +143,29 @@ class Derived:
     # -- of labels and objects
 
     @once
-    def labels(self) -> NDArray[np.int64]:
+    def labels(self) -> Ints:
         """Labels (n_samples, n_partitions) as int64: 0 .. K_u - 1, -1 missing, -2 noise."""
         return labels_of(self.codes)
 
     @once
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """Mask of observed objects, (n_samples, n_partitions)."""
         return np.asarray(self.codes != missing_code(self.codes.dtype))
 
     @once
-    def observed(self) -> NDArray[np.bool_]:
+    def observed(self) -> Bools:
         """Mask of the objects observed by at least one partition, (n_samples,)."""
         if not self.has_missing:
             return np.ones(self.n_samples, dtype=np.bool_)
         return np.asarray(self.codes.min(axis=1) != missing_code(self.codes.dtype))
 
     @property
-    def noise(self) -> NDArray[np.bool_]:
+    def noise(self) -> Bools:
         """Mask of noise objects, (n_samples, n_partitions); not stored."""
         return np.asarray(self.codes == noise_code(self.codes.dtype))
 
     @property
-    def observed_weights(self) -> NDArray[np.float64]:
+    def observed_weights(self) -> Floats:
         """Weight of the partitions that observed each object, (n_samples,)."""
         weights = self.partition_weights
         if not self.has_missing:
@@ -176,17 +175,17 @@ class Derived:
     # -- of partitions
 
     @once
-    def partition_weights(self) -> NDArray[np.float64]:
+    def partition_weights(self) -> Floats:
         """Weight of each partition, 1 if the ensemble has none, (n_partitions,)."""
         return np.ones(self.n_partitions) if self.weights is None else self.weights
 
     @once
-    def observed_counts(self) -> NDArray[np.int64]:
+    def observed_counts(self) -> Ints:
         """Number of objects that each partition observed, (n_partitions,)."""
         return self.n_samples - self.missing_counts
 
     @once
-    def shared_counts(self) -> NDArray[np.float64]:
+    def shared_counts(self) -> Floats:
         """Number of objects observed by both of two partitions, (n_partitions, n_partitions)."""
         m = self.n_partitions
         if not self.has_missing:
@@ -210,7 +209,7 @@ class Derived:
     # -- of clusters: the columns of the indicator
 
     @once
-    def cluster_sizes(self) -> NDArray[np.float64]:
+    def cluster_sizes(self) -> Floats:
         """Number of objects in each cluster, (T,); if soft, the sum of their probabilities."""
         if self._soft is not None:
             return np.asarray(self._soft.sum(axis=0), dtype=np.float64).ravel()
@@ -219,12 +218,12 @@ class Derived:
         return sizes.astype(np.float64)
 
     @once
-    def column_partitions(self) -> NDArray[np.int64]:
+    def column_partitions(self) -> Ints:
         """The partition of each cluster, (T,)."""
         return over_clusters(np.arange(self.n_partitions), self.offsets)
 
     @once
-    def column_weights(self) -> NDArray[np.float64]:
+    def column_weights(self) -> Floats:
         """The weight of the partition of each cluster, (T,)."""
         return over_clusters(self.partition_weights, self.offsets)
 
@@ -248,7 +247,7 @@ class Derived:
         return counted_gram(self.label_view)
 
     @once
-    def observed_sizes(self) -> NDArray[np.float64]:
+    def observed_sizes(self) -> Floats:
         """Number of objects of each cluster that each partition observed, (T, N); if soft, sums of squares.
 
         Squares of the probabilities: the squared length of the cluster's column over these objects.

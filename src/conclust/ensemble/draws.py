@@ -12,8 +12,6 @@ from conclust._validation import check_int, refuse
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
 
-__all__ = ["DrawsReader"]
-
 _OWNER = "from_draws"
 _CHAIN, _DRAW = "chain", "draw"
 

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import cluster_sums, indicator_rows
+from conclust._types import Floats, Ints
 from conclust._validation import check_option, refuse
-from conclust._warnings import warn
 from conclust.ensemble import file as _ensemble_file
 from conclust.ensemble.communities import CommunitiesReader
 from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
@@ -38,7 +38,7 @@ from conclust.ensemble.memberships import code_memberships, read_memberships
 from conclust.ensemble.orientation import draws_hint, draws_in_rows, runs_hint, runs_in_a_list
 from conclust.ensemble.reading import read_index, read_list, read_weights
 from conclust.ensemble.tables import TablesReader
-from conclust.exceptions import FileFormatError, InputError, OrientationWarning
+from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
 
 __all__ = [
     "MISSING",
@@ -205,9 +205,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             )
         self._fill(coded, read_weights(weights, m), soft)
 
-    def _fill(
-        self, coded: CodedLabels, weights: NDArray[np.float64] | None, soft: sp.csr_array | None
-    ) -> None:
+    def _fill(self, coded: CodedLabels, weights: Floats | None, soft: sp.csr_array | None) -> None:
         for array in (coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise):
             array.flags.writeable = False
         offsets = np.concatenate([[0], np.cumsum(coded.cluster_counts)]).astype(np.int64)
@@ -345,7 +343,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         )
         return Ensemble._make(coded, self.weights, None if self._soft is None else self._soft[rows])
 
-    def part(self, objects: NDArray[np.int64]) -> Ensemble:
+    def part(self, objects: Ints) -> Ensemble:
         """Return some objects with the same cluster numbers, including empty clusters.
 
         For methods that work on a part of the objects first: sums per cluster stay comparable, and
@@ -375,10 +373,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
 
     @staticmethod
     def numbered(
-        codes: NDArray[Any],
-        names: Names,
-        weights: NDArray[np.float64] | None,
-        soft: sp.csr_array | None = None,
+        codes: NDArray[Any], names: Names, weights: Floats | None, soft: sp.csr_array | None = None
     ) -> Ensemble:
         """Return the ensemble of some objects' codes, clusters numbered as in an ensemble of more objects.
 
@@ -604,7 +599,7 @@ class DistinctRows(EqualRows):
         return self.whole if everything else self.whole.part(self.first)
 
     @cached_property
-    def degrees(self) -> NDArray[np.float64]:
+    def degrees(self) -> Floats:
         """Sum of the co-associations of each row with all objects, including itself."""
         ensemble = self.ensemble
         if ensemble.is_soft:
@@ -621,7 +616,7 @@ class DistinctRows(EqualRows):
             degrees += ensemble.noise @ ensemble.partition_weights
         return np.asarray(degrees)
 
-    def some(self, objects: NDArray[np.int64]) -> tuple[DistinctRows, NDArray[np.int64]]:
+    def some(self, objects: Ints) -> tuple[DistinctRows, Ints]:
         """Return the rows of some objects, in their order here, and their indices."""
         rows, inverse, counts = np.unique(
             self.inverse[objects], return_inverse=True, return_counts=True

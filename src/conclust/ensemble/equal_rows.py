@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import group_rows
-
-__all__ = ["EqualRows"]
+from conclust._types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +27,9 @@ class EqualRows:
         Number of rows in each group.
     """
 
-    first: NDArray[np.int64]
-    inverse: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    first: Ints
+    inverse: Ints
+    counts: Ints
 
     @classmethod
     def of(cls, rows: NDArray[Any]) -> EqualRows:
@@ -50,11 +49,11 @@ class EqualRows:
         return len(self.first)
 
     @cached_property
-    def masses(self) -> NDArray[np.float64]:
+    def masses(self) -> Floats:
         """The counts in floating point, as kernels take them."""
         return self.counts.astype(np.float64)
 
-    def apart(self, alone: NDArray[np.bool_]) -> Self:
+    def apart(self, alone: Bools) -> Self:
         """Return the groups with some of them split into single rows.
 
         alone (n_groups,): mask of these groups.
@@ -67,12 +66,12 @@ class EqualRows:
             self, first=np.flatnonzero(leads), inverse=inverse, counts=np.bincount(inverse)
         )
 
-    def counted(self, times: NDArray[np.int64]) -> Self:
+    def counted(self, times: Ints) -> Self:
         """Return the groups with each row counted `times` times."""
         counts = np.bincount(self.inverse, times, len(self)).astype(np.int64)
         return replace(self, counts=counts)
 
-    def reordered(self, order: NDArray[np.int64]) -> Self:
+    def reordered(self, order: Ints) -> Self:
         """Return the groups in another order."""
         place = np.empty_like(order)
         place[order] = np.arange(len(order))

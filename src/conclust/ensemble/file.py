@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 
 from conclust._files.storage import Expected, PathLike, read_npz, write_npz
 from conclust._kernels import Relabeller, count_reserved
-from conclust.ensemble.label_view import label_view
+from conclust._types import Floats, Ints
 from conclust.ensemble.labels import (
     MISSING,
     NOISE,
     CodedLabels,
     code_type,
+    label_view,
     missing_code,
     noise_code,
 )
 from conclust.ensemble.memberships import ROW_SUM_TOLERANCE
 from conclust.exceptions import FileFormatError, InputError
-
-__all__ = ["EXPECTED", "FORMAT", "VERSION", "pack", "read", "unpack", "write"]
 
 _Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -44,10 +43,7 @@ EXPECTED = {
 
 
 def write(
-    path: PathLike,
-    coded: CodedLabels,
-    weights: NDArray[np.float64] | None,
-    soft: sp.csr_array | None,
+    path: PathLike, coded: CodedLabels, weights: Floats | None, soft: sp.csr_array | None
 ) -> None:
     """Write the parts of an ensemble to `path` (see ``Ensemble.save``)."""
     arrays, names = pack(coded, weights, soft)
@@ -55,7 +51,7 @@ def write(
 
 
 def pack(
-    coded: CodedLabels, weights: NDArray[np.float64] | None, soft: sp.csr_array | None
+    coded: CodedLabels, weights: Floats | None, soft: sp.csr_array | None
 ) -> tuple[dict[str, NDArray[Any]], list[list[int | str] | None]]:
     """Return the parts of an ensemble as arrays, and the names of its clusters, in the form of files."""
     arrays: dict[str, NDArray[Any]] = {
@@ -93,9 +89,7 @@ def _is_text(name: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def read(
-    path: PathLike,
-) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
+def read(path: PathLike) -> tuple[CodedLabels, Floats | None, sp.csr_array | None]:
     """Read the parts of the ensemble in `path` (see ``Ensemble.load``), validating each."""
     arrays, meta = read_npz(path, expected=EXPECTED)
     if meta.get("format") != FORMAT:
@@ -110,7 +104,7 @@ def read(
 
 def unpack(
     path: PathLike, arrays: dict[str, NDArray[Any]], names: Any
-) -> tuple[CodedLabels, NDArray[np.float64] | None, sp.csr_array | None]:
+) -> tuple[CodedLabels, Floats | None, sp.csr_array | None]:
     """Return the parts of an ensemble from the result of `pack`, validating each; `path` is for messages."""
     codes, counts = np.ascontiguousarray(arrays["codes"]), arrays["cluster_counts"]
     n, m = codes.shape
@@ -137,9 +131,7 @@ def unpack(
     return coded, arrays.get("weights"), soft
 
 
-def _clusters_found(
-    path: PathLike, codes: NDArray[Any], counts: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _clusters_found(path: PathLike, codes: NDArray[Any], counts: Ints) -> Ints:
     """Return the number of clusters in each column; refuse codes that are not numbered by first appearance."""
     m = codes.shape[1]
     missing, noise = missing_code(codes.dtype), noise_code(codes.dtype)
@@ -161,9 +153,7 @@ def _clusters_found(
     return np.array([table.n_clusters(u) for u in range(m)], dtype=np.int64)
 
 
-def _read_names(
-    path: PathLike, stored: Any, counts: NDArray[np.int64]
-) -> tuple[tuple[Any, ...], ...]:
+def _read_names(path: PathLike, stored: Any, counts: Ints) -> tuple[tuple[Any, ...], ...]:
     if not isinstance(stored, list) or len(stored) != len(counts):
         _refuse(path, "is damaged: the names of its clusters do not fit")
     names = []
@@ -196,7 +186,7 @@ def _soft_parts(path: PathLike, arrays: dict[str, NDArray[Any]]) -> _Parts | Non
 def _read_soft(
     path: PathLike,
     codes: NDArray[Any],
-    counts: NDArray[np.int64],
+    counts: Ints,
     starts: NDArray[Any],
     columns: NDArray[Any],
     values: NDArray[Any],
@@ -243,10 +233,10 @@ def _read_soft(
 def _check_rows(
     path: PathLike,
     codes: NDArray[Any],
-    counts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
+    counts: Ints,
+    lengths: Ints,
     columns: NDArray[Any],
-    values: NDArray[np.float64],
+    values: Floats,
 ) -> None:
     """Check the memberships of some objects against each other and against their codes.
 

@@ -18,33 +18,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import refuse_communities, refuse_container
-from conclust._kernels import Relabeller, continues_canonical, count_reserved
+from conclust._kernels import LabelView, Relabeller, continues_canonical, count_reserved
+from conclust._types import Floats, Ints
 from conclust._validation import shown
-from conclust.ensemble.label_view import label_view
 from conclust.exceptions import InputError
-
-__all__ = [
-    "MISSING",
-    "NOISE",
-    "CodedLabels",
-    "Missing",
-    "arrow_column",
-    "canonical_labels",
-    "code_labels",
-    "code_type",
-    "collected",
-    "encode_labels",
-    "first_appearance",
-    "indicator_of",
-    "missing_code",
-    "noise_code",
-    "over_clusters",
-    "over_partitions",
-    "read_new_labels",
-    "recoded",
-    "reserved_counts",
-    "unmasked",
-]
 
 Missing: TypeAlias = Literal["unobserved", "noise"]
 """What the label -1 means: not observed, or observed and apart from all others (noise)."""
@@ -68,9 +45,9 @@ class CodedLabels:
     """A label matrix as codes, with the user's names of the clusters kept apart."""
 
     codes: NDArray[Any]
-    cluster_counts: NDArray[np.int64]
-    n_missing: NDArray[np.int64]
-    n_noise: NDArray[np.int64]
+    cluster_counts: Ints
+    n_missing: Ints
+    n_noise: Ints
     names: Names
 
 
@@ -84,7 +61,7 @@ def noise_code(dtype: Any) -> int:
     return int(np.iinfo(dtype).max) - 1
 
 
-def indicator_of(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_array:
+def indicator_of(codes: NDArray[Any], offsets: Ints) -> sp.csr_array:
     """Return the indicator (n, T) of the clusters that objects are in, from their codes (n, N)."""
     labelled = codes < noise_code(codes.dtype)
     columns = (codes + offsets[:-1])[labelled]
@@ -94,19 +71,13 @@ def indicator_of(codes: NDArray[Any], offsets: NDArray[np.int64]) -> sp.csr_arra
     )
 
 
-def over_clusters(
-    values: NDArray[Any], offsets: NDArray[np.int64], *, axis: int = 0
-) -> NDArray[Any]:
+def over_clusters(values: NDArray[Any], offsets: Ints, *, axis: int = 0) -> NDArray[Any]:
     """Repeat each partition's value for its clusters: an axis of N partitions becomes one of T clusters."""
     return np.repeat(values, np.diff(offsets), axis=axis)
 
 
 def over_partitions(
-    values: NDArray[Any],
-    offsets: NDArray[np.int64],
-    reduce: np.ufunc = np.add,
-    *,
-    axis: int = 0,
+    values: NDArray[Any], offsets: Ints, reduce: np.ufunc = np.add, *, axis: int = 0
 ) -> NDArray[Any]:
     """Reduce values of clusters, along an axis of T clusters, to one value per partition.
 
@@ -141,7 +112,7 @@ def recoded(codes: NDArray[Any], dtype: Any) -> NDArray[Any]:
     return wide
 
 
-def canonical_labels(labels: NDArray[Any]) -> NDArray[np.int64]:
+def canonical_labels(labels: NDArray[Any]) -> Ints:
     """Renumber one label vector 0, 1, ... by first appearance; negative labels stay.
 
     Examples
@@ -175,13 +146,12 @@ def _is_canonical(labels: NDArray[Any]) -> bool:
     return bool(highest[0] <= 0 and (highest[1:] - highest[:-1]).max(initial=0) <= 1)
 
 
-def first_appearance(labels: NDArray[Any], n_clusters: int) -> NDArray[np.int64]:
+def first_appearance(labels: NDArray[Any], n_clusters: int) -> Ints:
     """Return the first object of each cluster 0 .. n_clusters - 1; the number of objects if none."""
     n = len(labels)
     first = np.full(n_clusters - min(int(labels.min()), 0), n, dtype=np.int64)
-    first[labels[::-1]] = np.arange(
-        n - 1, -1, -1
-    )  # written in reverse order, so that the first object remains
+    # Written in reverse order, so that the first object remains.
+    first[labels[::-1]] = np.arange(n - 1, -1, -1)
     return first[:n_clusters]
 
 
@@ -220,7 +190,7 @@ def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2)
     return CodedLabels(codes, counts, n_missing, n_noise, names)
 
 
-def reserved_counts(codes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def reserved_counts(codes: NDArray[Any]) -> tuple[Ints, Ints]:
     """Count the missing labels and the noise of each partition."""
     n_missing = np.zeros(codes.shape[1], dtype=np.int64)
     n_noise = np.zeros(codes.shape[1], dtype=np.int64)
@@ -285,9 +255,7 @@ def _as_number(position: int, name: Any) -> int:
     return -3 - position
 
 
-def _translate(
-    matrix: NDArray[np.int64], values: list[list[Any]], names: Names
-) -> NDArray[np.int64]:
+def _translate(matrix: Ints, values: list[list[Any]], names: Names) -> Ints:
     translated = np.empty_like(matrix)
     for u, cluster_names in enumerate(names):
         code_of = {name: k for k, name in enumerate(cluster_names)}
@@ -413,7 +381,7 @@ def _frame_column(frame: Any, u: int) -> NDArray[Any] | _Coded:
 
 def _number_objects(
     columns: Sequence[NDArray[Any] | _Coded], n: int, missing: Missing
-) -> tuple[NDArray[np.int64], list[list[Any]]]:
+) -> tuple[Ints, list[list[Any]]]:
     matrix = np.empty((n, len(columns)), dtype=np.int64)
     names: list[list[Any]] = []
     for u, column in enumerate(columns):
@@ -523,9 +491,7 @@ def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
         )
 
 
-def _use_as_is(
-    matrix: NDArray[Any], missing: Missing
-) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+def _use_as_is(matrix: NDArray[Any], missing: Missing) -> tuple[NDArray[np.uint8] | None, Ints]:
     """Return the matrix as codes without a copy, and the clusters of each column; None if that is impossible."""
     clusters_met = np.zeros(matrix.shape[1], dtype=np.uint8)
     is_signed = matrix.dtype == np.int8 and missing == "unobserved"  # -1 and -2 are then the codes
@@ -560,7 +526,7 @@ def _integer_blocks(matrix: NDArray[Any], missing: Missing) -> Iterator[tuple[in
         yield start, np.ascontiguousarray(block)
 
 
-def _whole_numbers(block: NDArray[Any], start: int) -> NDArray[np.int64]:
+def _whole_numbers(block: NDArray[Any], start: int) -> Ints:
     missing = np.isnan(block)
     filled = np.where(missing, float(MISSING), block)
     with np.errstate(invalid="ignore", over="ignore"):  # 2^63 is infinite in half precision
@@ -583,4 +549,50 @@ def _refuse_negative(matrix: NDArray[Any], start: int, flat: int) -> NoReturn:
         f"Negative values in data passed to an ensemble: labels are whole numbers from 0 on, -1 is "
         f"missing (not observed) and -2 is noise. Got {matrix[row, column]} at row {row}, partition "
         f"{column} instead."
+    )
+
+
+def label_view(
+    codes: NDArray[Any],
+    offsets: Ints | None = None,
+    weights: Floats | None = None,
+    soft: sp.csr_array | None = None,
+    *,
+    complete: bool = False,
+) -> LabelView:
+    """Return the view of some objects' labels for kernels; ``Ensemble.label_view`` is that of all objects.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_objects, n_partitions)
+        Codes of one of the three types, see ``_kernels/labels/codes.h``.
+    offsets : ndarray of shape (n_partitions + 1,), default=None
+        Column of the indicator at which each partition begins. None: for a kernel that reads codes alone.
+    weights : ndarray of shape (n_partitions,), default=None
+        Weight of each partition. None: all 1.
+    soft : csr_array of shape (n_objects, T), default=None
+        Posteriors. None: the partitions are hard.
+    complete : bool, default=False
+        Whether no label is missing or noise, if known.
+
+    Returns
+    -------
+    LabelView
+        It holds the arrays, and copies of those that are not laid out as the kernels want them.
+    """
+    if weights is not None:
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if soft is None:
+        return LabelView(np.ascontiguousarray(codes), offsets, weights, complete=complete)
+    if not soft.has_sorted_indices:
+        soft = soft.copy()
+        soft.sort_indices()
+    return LabelView(
+        np.ascontiguousarray(codes),
+        offsets,
+        weights,
+        soft.indptr.astype(np.int64, copy=False),
+        soft.indices.astype(np.int32, copy=False),
+        soft.data.astype(np.float64, copy=False),
+        complete,
     )

@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, CodedLabels, code_type, missing_code
 from conclust.exceptions import InputError
-
-__all__ = ["ROW_SUM_TOLERANCE", "code_memberships", "read_memberships"]
 
 ROW_SUM_TOLERANCE = 1e-6
 # Posteriors below this are 0, because their reciprocal is infinite.
 _SMALLEST = np.finfo(np.float64).tiny
 
 
-def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
+def read_memberships(memberships: Any) -> list[Floats]:
     """Read users' membership matrices as arrays of numbers; masked entries become NaN."""
     single = isinstance(memberships, np.ndarray) and memberships.ndim == 0
     if single or not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
@@ -31,7 +29,7 @@ def read_memberships(memberships: Any) -> list[NDArray[np.float64]]:
     return [_as_numbers(P, u) for u, P in enumerate(memberships)]
 
 
-def _as_numbers(P: Any, u: int) -> NDArray[np.float64]:
+def _as_numbers(P: Any, u: int) -> Floats:
     what = f"Membership {u} must be a matrix of numbers, of shape (n_samples, n_clusters)."
     if hasattr(P, "toarray"):
         raise InputError(f"{what} Got a sparse matrix instead: pass its toarray().")
@@ -47,7 +45,7 @@ def _as_numbers(P: Any, u: int) -> NDArray[np.float64]:
     return array
 
 
-def code_memberships(memberships: list[NDArray[np.float64]]) -> tuple[CodedLabels, sp.csr_array]:
+def code_memberships(memberships: list[Floats]) -> tuple[CodedLabels, sp.csr_array]:
     """Code membership matrices: the codes of the most probable clusters, and B with posteriors."""
     if not memberships:
         raise InputError(

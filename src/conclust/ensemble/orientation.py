@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["clusterings_as_rows", "draws_hint", "draws_in_rows", "runs_hint", "runs_in_a_list"]
+from conclust._types import Floats
 
 # Names in at most this number of rows, with three times more columns or beyond, look like clusterings given
 # as rows.
@@ -80,7 +79,7 @@ def runs_hint(n: int, m: int) -> str:
     )
 
 
-def _is_dense(labels: NDArray[np.float64], base: float) -> bool:
+def _is_dense(labels: Floats, base: float) -> bool:
     """Return whether the labels are all of base, base + 1, ..., their largest."""
     values = np.unique(labels[~np.isnan(labels)])
     return len(values) > 0 and bool((values == base + np.arange(len(values))).all())

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from conclust._kernels import LabelView, contingency_gram
 from conclust._threads import thread_count
+from conclust._types import Ints
 from conclust.exceptions import DenseLimitError
-
-__all__ = ["check_gram", "counted_gram", "gram_entries"]
 
 # Maximum total number of clusters for which B'B is first counted into a dense matrix.
 DENSE = 4096
@@ -23,7 +22,7 @@ _WORTH_THREADS = 1_000_000
 _ROWS = 256
 
 
-def gram_entries(codes: NDArray[Any], offsets: NDArray[np.int64], soft: sp.csr_array | None) -> int:
+def gram_entries(codes: NDArray[Any], offsets: Ints, soft: sp.csr_array | None) -> int:
     """Return the maximum number of non-zero entries of B'B."""
     n, m = codes.shape
     total = int(offsets[-1])
@@ -50,9 +49,8 @@ def counted_gram(labels: LabelView) -> sp.csr_array:
     starts = np.concatenate([[0], np.cumsum(np.count_nonzero(counts, axis=1))])
     columns = np.empty(starts[-1], dtype=np.int32)
     values = np.empty(starts[-1])
-    for first in range(
-        0, T, _ROWS
-    ):  # in pieces, because the positions of all entries would take twice the memory of the counts
+    # In pieces, because the positions of all entries would take twice the memory of the counts.
+    for first in range(0, T, _ROWS):
         rows = counts[first : first + _ROWS]
         places = rows.ravel().nonzero()[0]
         part = slice(starts[first], starts[min(T, first + _ROWS)])

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats, Ints
 from conclust._validation import shown
 from conclust.exceptions import InputError
-
-__all__ = ["read_index", "read_list", "read_weights", "within_range"]
 
 T = TypeVar("T")
 
@@ -20,7 +19,7 @@ T = TypeVar("T")
 SMALLEST, LARGEST = 1e-30, 1e30
 
 
-def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | None:
+def read_weights(weights: ArrayLike | None, m: int) -> Floats | None:
     """Return the weights of m partitions, read-only."""
     if weights is None:
         return None
@@ -54,7 +53,7 @@ def read_weights(weights: ArrayLike | None, m: int) -> NDArray[np.float64] | Non
     return array
 
 
-def within_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def within_range(weights: Floats) -> Floats:
     """Return learned weights in the range that `read_weights` accepts.
 
     Those that are negligible become 0; all are scaled only where the largest is out of range.
@@ -77,7 +76,7 @@ def read_list(values: Iterable[T], kind: type[T]) -> list[T]:
     return ensembles
 
 
-def read_index(chosen: ArrayLike | None, n: int, what: str) -> NDArray[np.int64]:
+def read_index(chosen: ArrayLike | None, n: int, what: str) -> Ints:
     """Return indices below n from indices or bools; None stands for all."""
     if chosen is None:
         return np.arange(n)

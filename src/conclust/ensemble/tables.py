@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import identifiers
+from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
 from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import InputError
-
-__all__ = ["TablesReader"]
 
 
 class TablesReader:
@@ -180,9 +179,8 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
         raise InputError(f"{where} has no column {name!r}. It has: {', '.join(map(str, names))}.")
     column = table[name]
     values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
-    if values.dtype.kind in "US" and isinstance(
-        column, list | tuple
-    ):  # numbers in mixed columns stay numbers
+    # Numbers in mixed columns stay numbers.
+    if values.dtype.kind in "US" and isinstance(column, list | tuple):
         values = np.array([*column, None], dtype=object)[:-1]
     if values.ndim != 1:
         raise InputError(
@@ -243,9 +241,7 @@ def _places(
     return places
 
 
-def _check_once(
-    cells: NDArray[np.int64], values: NDArray[Any], names: tuple[list[Any], list[Any]]
-) -> None:
+def _check_once(cells: Ints, values: NDArray[Any], names: tuple[list[Any], list[Any]]) -> None:
     """Refuse two different clusters for an object in a partition."""
     order = np.argsort(cells, kind="stable")
     again = np.flatnonzero(np.diff(cells[order]) == 0)
@@ -259,9 +255,7 @@ def _check_once(
 
 
 def _matrix(
-    cells: list[tuple[NDArray[np.int64], Any, NDArray[Any]]],
-    shape: tuple[int, int],
-    missing: Missing,
+    cells: list[tuple[Ints, Any, NDArray[Any]]], shape: tuple[int, int], missing: Missing
 ) -> NDArray[Any]:
     """Return the labels of all cells, as numbers if all are, or else as objects; absent cells are missing."""
     if all(values.dtype.kind == "i" for _, _, values in cells):

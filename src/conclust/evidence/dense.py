@@ -12,21 +12,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from conclust._arrays.containers import number_array
 from conclust._kernels import BitSlices
 from conclust._threads import thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_int, refuse, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import DenseLimitError, InputError
-
-__all__ = [
-    "DenseEvidence",
-    "Evidence",
-    "EvidenceBlock",
-    "Rows",
-    "coassociation",
-    "coassociation_blocks",
-    "copresence",
-    "evidence",
-    "frequencies",
-]
 
 Rows: TypeAlias = slice | range
 """Consecutive objects, for instance ``slice(0, 1000)`` or ``range(1000)``."""
@@ -71,17 +60,17 @@ class DenseEvidence(NamedTuple):
         return None, None
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Number of entries in the row of each object."""
         return np.full(len(self.counts), self.n_samples)
 
-    def matrices(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def matrices(self) -> tuple[Floats, Floats]:
         """Return c and N in doubles."""
         return self.counts.astype(np.float64), self.copresence.astype(np.float64)
 
-    def excess(self, n_clusters: int) -> NDArray[np.float64]:
+    def excess(self, n_clusters: int) -> Floats:
         """Return c - N / n_clusters of the pairs of different objects."""
-        difference: NDArray[np.float64] = self.counts - self.copresence / n_clusters
+        difference: Floats = self.counts - self.copresence / n_clusters
         np.fill_diagonal(difference, 0.0)
         return difference
 
@@ -366,7 +355,7 @@ def _blocks(source: _Source, block_rows: int) -> Iterator[EvidenceBlock]:
         yield EvidenceBlock(rows, *source.both(rows, None))
 
 
-def frequencies(c: ArrayLike, N: ArrayLike) -> NDArray[np.float64]:
+def frequencies(c: ArrayLike, N: ArrayLike) -> Floats:
     """Divide counts by co-presence.
 
     Parameters
@@ -423,12 +412,7 @@ class _Source:
         self.counts_dtype = np.dtype(np.float64 if self.ensemble.is_soft else self.N_dtype)
 
     def dense(
-        self,
-        rows: Rows | None,
-        max_dense: int | None,
-        *,
-        matches: bool = True,
-        with_N: bool = True,
+        self, rows: Rows | None, max_dense: int | None, *, matches: bool = True, with_N: bool = True
     ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
         """Return c and N of the rows, each None if it is not wanted."""
         check_int(max_dense, "max_dense", self.owner, none=True)
@@ -456,7 +440,7 @@ class _Source:
         assert N is not None
         return c, N
 
-    def shares(self, rows: Rows | None, max_dense: int | None) -> NDArray[np.float64]:
+    def shares(self, rows: Rows | None, max_dense: int | None) -> Floats:
         """Return c / N of the rows; only blocks of c and N are formed at a time."""
         check_int(max_dense, "max_dense", self.owner, none=True)
         if rows is None:
@@ -551,7 +535,7 @@ def _bounds(rows: Rows, n: int) -> tuple[int, int]:
     return begin, end
 
 
-def _soft_counts(ensemble: Ensemble, begin: int, out: NDArray[np.float64]) -> None:
+def _soft_counts(ensemble: Ensemble, begin: int, out: Floats) -> None:
     """Fill `out` with the rows from `begin` on of C = B diag(w) B'."""
     scaled = weighted_indicator(ensemble)
     for first in range(0, len(out), _SOFT_ROWS):

@@ -12,8 +12,6 @@ from conclust.ensemble import as_ensemble
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
 from conclust.exceptions import InputError
 
-__all__ = ["edge_evidence"]
-
 
 def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> SparseEvidence:
     """Count c_ij and N_ij on the edges of a graph.

@@ -10,24 +10,19 @@ from numpy.typing import NDArray
 
 from conclust._kernels import NearestPairs
 from conclust._threads import thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import noise_code
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern, pair_counts
 from conclust.exceptions import UnsupportedEnsembleError
 
-__all__ = ["nearest_pairs"]
-
 # Maximum number of pairs times partitions compared at once.
 _CELLS = 1 << 22
 
 
 def nearest_pairs(
-    labels: Any,
-    per_object: int = 20,
-    *,
-    max_partners: int | None = None,
-    n_jobs: int | None = None,
+    labels: Any, per_object: int = 20, *, max_partners: int | None = None, n_jobs: int | None = None
 ) -> SparseEvidence:
     """Find the most similar partners of every object and count their evidence.
 
@@ -105,12 +100,8 @@ def nearest_pairs(
 
 
 def _bounded(
-    ensemble: Ensemble,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    most: int,
-    threads: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    ensemble: Ensemble, indptr: Ints, indices: NDArray[np.int32], most: int, threads: int
+) -> tuple[Ints, NDArray[np.int32]]:
     """Return the partners that objects chose, up to a maximum number per object."""
     n, chosen = ensemble.n_samples, np.diff(indptr)
     if chosen.max(initial=0) <= most:
@@ -129,9 +120,7 @@ def _bounded(
     return begins.astype(np.int64), indices[within_bound]
 
 
-def _in_small_clusters(
-    ensemble: Ensemble, i: NDArray[np.int64], j: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _in_small_clusters(ensemble: Ensemble, i: Ints, j: Ints) -> Floats:
     """Return for pairs of objects the sum of w / size over the clusters that they share."""
     codes, sums = ensemble.codes, np.zeros(len(i))
     worth = ensemble.column_weights / np.maximum(ensemble.cluster_sizes, 1)

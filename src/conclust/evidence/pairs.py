@@ -13,13 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from conclust import _kernels
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence.dense import frequencies, unsigned, weighted_indicator
-from conclust.evidence.form import check_form
 from conclust.exceptions import InputError
-
-__all__ = ["SparseEvidence", "evidence_of_pattern", "pair_counts", "sample_pairs"]
 
 # Number of soft pairs formed at once.
 _SOFT_PAIRS = 1 << 18
@@ -97,19 +95,19 @@ class SparseEvidence:
         If the arrays are not of this form.
     """
 
-    indptr: NDArray[np.int64]
+    indptr: Ints
     indices: NDArray[np.int32]
     counts: NDArray[Any]
     copresence: NDArray[Any]
 
     def __post_init__(self) -> None:
         """Check the form."""
-        check_form(self.indptr, self.indices, self.counts, self.copresence)
+        _check_form(self.indptr, self.indices, self.counts, self.copresence)
 
     @classmethod
     def _of(
         cls,
-        indptr: NDArray[np.int64],
+        indptr: Ints,
         indices: NDArray[np.int32],
         counts: NDArray[Any],
         copresence: NDArray[Any],
@@ -124,7 +122,7 @@ class SparseEvidence:
             object.__setattr__(evidence, name, part)
         return evidence
 
-    def of_objects(self, objects: NDArray[np.bool_]) -> SparseEvidence:
+    def of_objects(self, objects: Bools) -> SparseEvidence:
         """Return the evidence of some objects, renumbered, without pairs of other objects."""
         number = np.cumsum(objects) - 1
         return SparseEvidence._of(
@@ -150,12 +148,12 @@ class SparseEvidence:
         return False
 
     @property
-    def pattern(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def pattern(self) -> tuple[Ints, NDArray[np.int32]]:
         """Start of the row of each object, and its partners."""
         return self.indptr, self.indices
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Number of entries in the row of each object."""
         return np.diff(self.indptr)
 
@@ -254,11 +252,7 @@ def sample_pairs(
 
 
 def evidence_of_pattern(
-    ensemble: Ensemble,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    *,
-    n_jobs: int | None,
+    ensemble: Ensemble, indptr: Ints, indices: NDArray[np.int32], *, n_jobs: int | None
 ) -> SparseEvidence:
     """Count the evidence of a symmetric pattern of pairs; those with N_ij = 0 are left out."""
     c, N = _sums(ensemble, len(indices))
@@ -296,10 +290,60 @@ def _objects(index: ArrayLike, name: str, n: int) -> NDArray[Any]:
     return np.ascontiguousarray(objects, dtype=np.int64)
 
 
-def _soft_counts(ensemble: Ensemble, i: NDArray[Any], j: NDArray[Any]) -> NDArray[np.float64]:
+def _soft_counts(ensemble: Ensemble, i: NDArray[Any], j: NDArray[Any]) -> Floats:
     scaled = weighted_indicator(ensemble)
     c = np.empty(len(i))
     for begin in range(0, len(i), _SOFT_PAIRS):
         part = slice(begin, begin + _SOFT_PAIRS)
         c[part] = scaled[i[part]].multiply(scaled[j[part]]).sum(axis=1)
     return c
+
+
+def _check_form(
+    indptr: NDArray[Any], indices: NDArray[Any], counts: NDArray[Any], copresence: NDArray[Any]
+) -> None:
+    """Refuse arrays that are not symmetric evidence of pairs of different objects.
+
+    Raises
+    ------
+    InputError
+        With the first violation.
+    """
+
+    def wrong(what: str) -> None:
+        raise InputError(
+            f"A SparseEvidence {what}. Use conclust.evidence.sample_pairs, or see what SparseEvidence "
+            "asks for."
+        )
+
+    n, entries = len(indptr) - 1, len(indices)
+    if n < 0 or indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        wrong("needs whole numbers for indptr and indices")
+    rising = (np.diff(indptr) >= 0).all() and indptr[0] == 0
+    if not (rising and indptr[-1] == entries == len(counts) == len(copresence)):
+        wrong(
+            "needs compressed sparse rows: indptr must rise from 0 to the number of entries, of which "
+            f"there are {entries} indices, {len(counts)} counts and {len(copresence)} copresences"
+        )
+    if entries and not 0 <= indices.min() <= indices.max() < n:
+        wrong(f"must join objects from 0 to {n - 1}")
+    rows = np.repeat(np.arange(n), np.diff(indptr))
+    if (rows == indices).any():
+        wrong("must not pair an object with itself")
+    within = rows[1:] == rows[:-1]
+    if (np.diff(indices)[within] <= 0).any():
+        wrong("must be sorted within each object, each partner once")
+    c, N = np.asarray(counts, dtype=np.float64), np.asarray(copresence, dtype=np.float64)
+    if not ((c >= 0) & (N > 0) & (c <= N * (1 + 1e-9)) & np.isfinite(N)).all():
+        wrong("must have 0 <= c_ij <= N_ij and N_ij > 0")
+    for part in (c, N):
+        matrix = sp.csr_array((part + 1.0, indices, indptr), shape=(n, n))
+        other = matrix.T.tocsr()
+        other.sort_indices()
+        same = np.array_equal(other.indptr, matrix.indptr) and np.array_equal(
+            other.indices, matrix.indices
+        )
+        if not (same and np.allclose(other.data, matrix.data, rtol=1e-9, atol=0)):
+            wrong(
+                "must be symmetric: each pair once in the row of either object, with the same counts"
+            )

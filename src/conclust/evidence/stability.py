@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence.dense import coassociation_blocks, frequencies
-
-__all__ = ["Determinacy", "RowStability", "otsu_threshold", "stability_of_rows", "steps_of"]
 
 Determinacy: TypeAlias = Literal["linear", "quadratic"]
 
@@ -25,10 +23,10 @@ _BLOCK_ENTRIES = 1 << 20
 class RowStability:
     """The stability of distinct rows of labels; see `conclust.confidence.SampleStability`."""
 
-    stability: NDArray[np.float64]
-    determinacy: NDArray[np.float64]
+    stability: Floats
+    determinacy: Floats
     threshold: float
-    core: NDArray[np.bool_]
+    core: Bools
 
 
 def stability_of_rows(
@@ -55,7 +53,7 @@ def steps_of(rows: Ensemble, otherwise: int) -> int:
     return rows.n_partitions if whole else otherwise
 
 
-def otsu_threshold(values: NDArray[np.float64], masses: NDArray[np.float64]) -> float:
+def otsu_threshold(values: Floats, masses: Floats) -> float:
     """Return Otsu's threshold, halfway between the values that it separates, or the value if there is only one."""
     order = np.argsort(values, kind="stable")
     order = order[masses[order] > 0]
@@ -72,7 +70,7 @@ def otsu_threshold(values: NDArray[np.float64], masses: NDArray[np.float64]) -> 
     return float(0.5 * (at[best] + at[best + 1]))
 
 
-def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> NDArray[np.float64]:
+def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> Floats:
     """Return the number of other objects of each row at each share from 0 to 1 (n_rows, steps + 1)."""
     rows = start.ensemble
     steps = steps_of(rows, _STEPS)

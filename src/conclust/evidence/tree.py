@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust import _kernels
+from conclust._types import Floats, Ints
 from conclust.ensemble import as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
-
-__all__ = ["SpanningTree", "spanning_tree"]
 
 # Number of comparisons between checks for interrupts: some tens of milliseconds.
 _COMPARISONS = 50_000_000
@@ -32,8 +30,8 @@ class SpanningTree(NamedTuple):
         Height, 1 - c/N, at which ``order[t + 1]`` joined.
     """
 
-    order: NDArray[np.int64]
-    heights: NDArray[np.float64]
+    order: Ints
+    heights: Floats
 
 
 def spanning_tree(

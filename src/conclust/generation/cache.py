@@ -34,26 +34,15 @@ from conclust._files.storage import (
     read_npy,
     write_json,
 )
+from conclust._types import Floats
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.ensemble import NOISE
-from conclust.exceptions import CacheWarning, FileFormatError, ParameterError
+from conclust.exceptions import CacheWarning, FileFormatError, ParameterError, warn
 from conclust.generation.labelling.models import MODELS, LandmarkCut, Model
 from conclust.generation.members import Labelled, Task
 
 if sys.platform != "win32":
     import fcntl
-
-__all__ = [
-    "CacheReport",
-    "MemberCache",
-    "blocks_digest",
-    "check_folder",
-    "check_repeatable",
-    "open_cache",
-    "points_digest",
-    "render_clusterer",
-]
 
 _FORMAT = 2
 _FOLDER = "members"
@@ -81,12 +70,12 @@ class CacheReport:
             warn(sentence, CacheWarning)
 
 
-def points_digest(points: NDArray[np.float64]) -> str:
+def points_digest(points: Floats) -> str:
     """Return the SHA-256 of the shape, dtype and bytes of C-contiguous points."""
     return blocks_digest(points.shape, [points])
 
 
-def blocks_digest(shape: tuple[int, ...], blocks: Iterable[NDArray[np.float64]]) -> str:
+def blocks_digest(shape: tuple[int, ...], blocks: Iterable[Floats]) -> str:
     """Return the digest of points of this shape from their consecutive blocks."""
     digest = hashlib.sha256(f"{shape} {np.dtype(np.float64).str} ".encode())
     for block in blocks:

@@ -6,14 +6,13 @@ import math
 from typing import Any, Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._types import Ints
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
-
-__all__ = ["corrupt"]
 
 
 @overload
@@ -31,7 +30,7 @@ def corrupt(
     *,
     random_state: RandomStateLike = ...,
     return_indices: Literal[False] = ...,
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 @overload
 def corrupt(
     ensemble: Ensemble,
@@ -39,7 +38,7 @@ def corrupt(
     *,
     random_state: RandomStateLike = ...,
     return_indices: Literal[True],
-) -> tuple[Ensemble, NDArray[np.int64]]: ...
+) -> tuple[Ensemble, Ints]: ...
 @overload
 def corrupt(
     ensemble: ArrayLike,
@@ -47,7 +46,7 @@ def corrupt(
     *,
     random_state: RandomStateLike = ...,
     return_indices: Literal[True],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+) -> tuple[Ints, Ints]: ...
 def corrupt(
     ensemble: Any,
     fraction: float,
@@ -122,7 +121,7 @@ def corrupt(
     return (out, chosen.astype(np.int64)) if return_indices else out
 
 
-def _random_labels(n: int, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _random_labels(n: int, k: int, rng: np.random.Generator) -> Ints:
     """Draw n labels of 0..k-1 uniformly, then give each label that is absent one object."""
     labels = rng.integers(k, size=n) if k else np.zeros(n, dtype=np.int64)
     counts = np.bincount(labels, minlength=k)

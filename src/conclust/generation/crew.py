@@ -23,8 +23,6 @@ from joblib.parallel import get_active_backend
 
 from conclust._threads import UnwantedError, heeding, within_machine
 
-__all__ = ["Crew", "Prefer"]
-
 Prefer: TypeAlias = Literal["threads", "processes"]
 
 _LEAVING = 1.0  # seconds that idle threads may take to end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -13,12 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
-from conclust._sklearn import (
-    ConvergenceWarning,
-    check_is_fitted,
-    record_features,
-    validate_data,
-)
+from conclust._sklearn import ConvergenceWarning, check_is_fitted, record_features, validate_data
+from conclust._types import Floats
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError
 from conclust.generation.cache import (
@@ -29,31 +26,26 @@ from conclust.generation.cache import (
     open_cache,
     points_digest,
 )
-from conclust.generation.finished import describe, labelling_of, type_for, warn_of_fewer
 from conclust.generation.kinds.neighbour_options import read_graph
 from conclust.generation.kinds.registry import is_named, settings_for
 from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
 from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
-from conclust.generation.labelling.sampled import (
-    Shares,
-    in_order_of_appearance,
-    label_all,
-)
+from conclust.generation.labelling.sampled import Shares, in_order_of_appearance, label_all
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.plan import Plan, check_method, check_numbers, fitted_on, make_plan
 from conclust.generation.points import read_points
-from conclust.generation.running import Progress, run_tasks
+from conclust.generation.running import Progress, run_tasks, warn_of_fewer
 from conclust.generation.scaling import Scale, scaling_of
+from conclust.generation.sizes import type_for
 from conclust.generation.storing import StoredGenerator
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
 
-__all__ = ["EnsembleGenerator"]
-
 _OWNER = "EnsembleGenerator"
 
 
+@dataclass(eq=False, repr=False)
 class EnsembleGenerator(StoredGenerator):
     """Make an ensemble: many partitions of the same points.
 
@@ -264,7 +256,7 @@ class EnsembleGenerator(StoredGenerator):
     np.int32(-2)
     """
 
-    members_: list[Member]
+    members_: list[Member] = field(init=False)
     parameters: ClassVar[Parameters] = {
         "method": check_method,
         "n_clusters": check_numbers,
@@ -275,48 +267,26 @@ class EnsembleGenerator(StoredGenerator):
         "cache_dir": check_folder,
     }
 
-    def __init__(
-        self,
-        method: Any = "auto",
-        n_partitions: int | None = None,
-        *,
-        n_clusters: int | Sequence[int] | None = None,
-        sample_fraction: float = 1.0,
-        feature_fraction: float = 1.0,
-        fit_on: int | None = None,
-        n_graphs: int | None = None,
-        n_neighbors: int | None = None,
-        resolution: float | None = None,
-        weights: Weights = "jaccard",
-        quality: Quality = "modularity",
-        metric: Metric = "euclidean",
-        init: Init = "k-means++",
-        scale: Scale = "auto",
-        max_dense: int = 20_000,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        cache_dir: str | PathLike[str] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.method = method
-        self.n_partitions = n_partitions
-        self.n_clusters = n_clusters
-        self.sample_fraction = sample_fraction
-        self.feature_fraction = feature_fraction
-        self.fit_on = fit_on
-        self.n_graphs = n_graphs
-        self.n_neighbors = n_neighbors
-        self.resolution = resolution
-        self.weights = weights
-        self.quality = quality
-        self.metric = metric
-        self.init = init
-        self.scale = scale
-        self.max_dense = max_dense
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.cache_dir = cache_dir
-        self.verbose = verbose
+    method: Any = "auto"
+    n_partitions: int | None = None
+    _: KW_ONLY
+    n_clusters: int | Sequence[int] | None = None
+    sample_fraction: float = 1.0
+    feature_fraction: float = 1.0
+    fit_on: int | None = None
+    n_graphs: int | None = None
+    n_neighbors: int | None = None
+    resolution: float | None = None
+    weights: Weights = "jaccard"
+    quality: Quality = "modularity"
+    metric: Metric = "euclidean"
+    init: Init = "k-means++"
+    scale: Scale = "auto"
+    max_dense: int = 20_000
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    cache_dir: str | PathLike[str] | None = None
+    verbose: int = 0
 
     def fit(self, X: ArrayLike, y: None = None, *, graph: Any = None) -> Self:
         """Make the members; keep a model of each to label new points, but not the points.
@@ -345,7 +315,8 @@ class EnsembleGenerator(StoredGenerator):
         DenseLimitError
             If method="mixed" would need matrices larger than `max_dense` allows.
         """
-        self._generate(X, None, graph)
+        with fitting(self):
+            self._make(X, None, graph)
         return self
 
     def fit_transform(self, X: ArrayLike, y: None = None, *, graph: Any = None) -> NDArray[Any]:
@@ -378,7 +349,8 @@ class EnsembleGenerator(StoredGenerator):
         if comes_in_chunks(X):
             return self.fit(X, graph=graph).transform(X)
         columns: list[NDArray[Any]] = []
-        self._generate(X, columns, graph)
+        with fitting(self):
+            self._make(X, columns, graph)
         return columns[0]
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -486,12 +458,8 @@ class EnsembleGenerator(StoredGenerator):
     def _n_features_out(self) -> int:
         return len(self.members_)
 
-    def _generate(self, X: ArrayLike, wanted: list[NDArray[Any]] | None, graph: Any) -> None:
-        """Fit; append the label matrix to `wanted` if there is such a list."""
-        with fitting(self):
-            self._make(X, wanted, graph)
-
     def _make(self, X: ArrayLike, wanted: list[NDArray[Any]] | None, graph: Any) -> None:
+        """Fit; append the label matrix to `wanted` if there is such a list."""
         check_parameters(self)
         if self.cache_dir is not None:
             check_repeatable(self.random_state, _OWNER)
@@ -504,7 +472,7 @@ class EnsembleGenerator(StoredGenerator):
         if fit_on is not None:
             if in_blocks:
                 record_features(self, X)
-            self._generate_from_samples(rows, fit_on, wanted, settings)
+            self._make_from_samples(rows, fit_on, wanted, settings)
             return
         raw = (
             read_points(self, as_whole(X), ensure_min_samples=2)
@@ -529,7 +497,7 @@ class EnsembleGenerator(StoredGenerator):
 
         def keep(task: Task, results: Sequence[Labelled]) -> None:
             for u, result in zip(task.columns, results, strict=True):
-                members[u] = describe(task, result, points.shape[1])
+                members[u] = Member.of(task, result, points.shape[1])
                 if result.model is None:
                     samples[u] = result.labels
                 if matrix is not None:
@@ -546,12 +514,8 @@ class EnsembleGenerator(StoredGenerator):
         if self.n_clusters is not None and is_named(self.method):
             warn_of_fewer(plan.tasks, self.members_)
 
-    def _generate_from_samples(
-        self,
-        rows: Rows,
-        fit_on: int,
-        wanted: list[NDArray[Any]] | None,
-        settings: Any,
+    def _make_from_samples(
+        self, rows: Rows, fit_on: int, wanted: list[NDArray[Any]] | None, settings: Any
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
         self._keep_scaling(block for _, block in rows.blocks())
@@ -564,15 +528,15 @@ class EnsembleGenerator(StoredGenerator):
 
         def keep(task: Task, results: Sequence[Labelled]) -> None:
             for u, result in zip(task.columns, results, strict=True):
-                members[u] = describe(task, result, rows.d)
+                members[u] = Member.of(task, result, rows.d)
 
         shares = Shares(rows, self.scaler_, self.n_jobs)
         self._run(plan, shares, keep, cache)
         self._dtype = type_for(members.values(), rows.n) if plan.measured else plan.label_type
         self._seen, self._seen_digest = {}, None
 
-        def label(some_members: Sequence[Member], block: NDArray[np.float64]) -> NDArray[Any]:
-            labelling = labelling_of(some_members, rows.d, np.int32)
+        def label(some_members: Sequence[Member], block: Floats) -> NDArray[Any]:
+            labelling = Labelling.of(some_members, rows.d, np.int32)
             return labelling.label(scaled(block, self.scaler_), self.n_jobs)
 
         made = [members[u] for u in range(plan.n_partitions)]
@@ -584,7 +548,7 @@ class EnsembleGenerator(StoredGenerator):
         if self.n_clusters is not None and is_named(self.method):
             warn_of_fewer(plan.tasks, self.members_)
 
-    def _keep_scaling(self, blocks: Iterable[NDArray[np.float64]]) -> None:
+    def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
         if not watched():  # named by the shell
             say(self.scale_reason_)
@@ -592,7 +556,7 @@ class EnsembleGenerator(StoredGenerator):
     def _run(
         self,
         plan: Plan,
-        points: NDArray[np.float64] | Shares,
+        points: Floats | Shares,
         keep: Callable[[Task, Sequence[Labelled]], None],
         cache: MemberCache | None,
     ) -> None:
@@ -615,9 +579,9 @@ class EnsembleGenerator(StoredGenerator):
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
         """Return a function that labels points by the members with these indices; None: all."""
         some = self.members_ if members is None else [self.members_[u] for u in members]
-        return labelling_of(some, self.n_features_in_, self._dtype, self.scaler_)
+        return Labelling.of(some, self.n_features_in_, self._dtype, self.scaler_)
 
-    def _refuse_others(self, raw: NDArray[np.float64] | None) -> None:
+    def _refuse_others(self, raw: Floats | None) -> None:
         """Refuse points that some members cannot label: any except those of ``fit``."""
         if not self._seen or (raw is not None and points_digest(raw) == self._seen_digest):
             return

@@ -11,46 +11,20 @@ from numpy.typing import NDArray
 
 from conclust._random import spawn_generators
 from conclust._sklearn import clone
+from conclust._types import Floats, Ints
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.generation.labelling.models import Centers, Model
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.runs import run_kmeans
 
-__all__ = [
-    "KMEANS",
-    "ClustererRecipe",
-    "Found",
-    "Init",
-    "KMeansRecipe",
-    "Kind",
-    "Labelled",
-    "Member",
-    "Recipe",
-    "Task",
-    "center_based",
-    "count_distinct",
-    "draw",
-    "drawn_features",
-    "drawn_objects",
-    "drawn_points",
-    "finish",
-    "first_distinct",
-    "fitted_objects",
-    "of_features",
-    "sole_parameter",
-    "streams",
-]
-
 Init: TypeAlias = Literal["k-means++", "random"]
 
 
 def center_based(clusterer: Any) -> bool:
     """Return whether the members of a clusterer can label points on which they were not fitted."""
-    from sklearn.cluster import (
-        KMeans,
-        MiniBatchKMeans,
-    )  # a user's clusterer, whose module is loaded already
+    # A user's clusterer, whose module is loaded already.
+    from sklearn.cluster import KMeans, MiniBatchKMeans
 
     # Their centres are the complete model, so they can predict.
     return type(clusterer) in (KMeans, MiniBatchKMeans)
@@ -87,8 +61,22 @@ class Member:
     features: tuple[int, ...] | None
     model: Model | None = field(repr=False, compare=False)
 
+    @classmethod
+    def of(cls, task: Task, result: Labelled, d: int) -> Member:
+        """Return the record of how a member of points with d features was made."""
+        features = drawn_features(d, task.n_features, task.seed)
+        return cls(
+            task.recipe.name,
+            result.n_clusters,
+            task.seed,
+            task.n_objects,
+            task.n_objects if task.n_fitted is None else task.n_fitted,
+            None if features is None else tuple(features.tolist()),
+            result.model,
+        )
+
     @property
-    def centers(self) -> NDArray[np.float64] | None:
+    def centers(self) -> Floats | None:
         """Centres (n_clusters, n_drawn_features) in the scaled X, if the member labels points by them."""
         return self.model.centers if isinstance(self.model, Centers) else None
 
@@ -124,10 +112,7 @@ class Recipe(Protocol):
         """All parameters that determine the result besides the points, n_clusters and the seed; plain values."""
 
     def run(
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         """Cluster the points once for each number of clusters."""
 
@@ -160,26 +145,26 @@ def streams(seed: int) -> list[np.random.Generator]:
     return spawn_generators(np.random.SeedSequence(seed), 5)
 
 
-def draw(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
+def draw(n: int, size: int, rng: np.random.Generator) -> Ints | None:
     """Draw `size` of `n` items without replacement, in increasing order; None stands for all."""
     if size == n:
         return None
     return np.sort(rng.choice(n, size=size, replace=False, shuffle=False)).astype(np.int64)
 
 
-def drawn_features(d: int, size: int, seed: int) -> NDArray[np.int64] | None:
+def drawn_features(d: int, size: int, seed: int) -> Ints | None:
     """Return the features that the member of this seed draws; None: all."""
     return draw(d, size, streams(seed)[2])
 
 
-def drawn_objects(n: int, size: int, seed: int) -> NDArray[np.int64] | None:
+def drawn_objects(n: int, size: int, seed: int) -> Ints | None:
     """Return the objects that the member of this seed draws; None: all."""
     return draw(n, size, streams(seed)[1])
 
 
 def drawn_points(
-    points: NDArray[np.float64], n_objects: int, n_features: int, seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    points: Floats, n_objects: int, n_features: int, seed: int
+) -> tuple[Floats, Ints | None]:
     """Return the points that the member of this seed draws, and which objects these are."""
     rows = drawn_objects(len(points), n_objects, seed)
     if rows is not None:
@@ -187,13 +172,13 @@ def drawn_points(
     return of_features(points, n_features, seed), rows
 
 
-def of_features(points: NDArray[np.float64], n_features: int, seed: int) -> NDArray[np.float64]:
+def of_features(points: Floats, n_features: int, seed: int) -> Floats:
     """Return the columns of the points that the member of this seed draws."""
     features = drawn_features(points.shape[1], n_features, seed)
     return points if features is None else np.ascontiguousarray(points[:, features])
 
 
-def fitted_objects(observed: NDArray[np.int64] | None, task: Task, n: int) -> NDArray[np.int64]:
+def fitted_objects(observed: Ints | None, task: Task, n: int) -> Ints:
     """Return the objects that the algorithm of a task is fitted to, among those that the task draws (None: all n)."""
     size = task.n_objects if task.n_fitted is None else task.n_fitted
     seed = task.seed if task.sample_seed is None else task.sample_seed
@@ -203,7 +188,7 @@ def fitted_objects(observed: NDArray[np.int64] | None, task: Task, n: int) -> ND
     return some if observed is None else observed[some]
 
 
-def finish(result: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
+def finish(result: Found, rows: Ints | None, n: int) -> Labelled:
     """Number the clusters by first appearance and spread the labels over all n objects."""
     labels = result.labels
     first = np.full(int(labels.max(initial=-1)) + 1, len(labels), dtype=np.int64)
@@ -220,14 +205,12 @@ def finish(result: Found, rows: NDArray[np.int64] | None, n: int) -> Labelled:
     return Labelled(full, len(order), model)
 
 
-def count_distinct(points: NDArray[np.float64], enough: int) -> int:
+def count_distinct(points: Floats, enough: int) -> int:
     """Return the number of distinct points, at most `enough`."""
     return len(first_distinct(points, np.arange(len(points)), enough))
 
 
-def first_distinct(
-    points: NDArray[np.float64], order: NDArray[np.int64], enough: int
-) -> NDArray[np.int64]:
+def first_distinct(points: Floats, order: Ints, enough: int) -> Ints:
     """Return the first `enough` objects in `order` that are distinct points (fewer: all of them)."""
     size = 2 * enough
     while True:
@@ -300,14 +283,11 @@ class KMeansRecipe:
         }
 
     def run(  # noqa: D102
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         return [self._run(points, k, rng) for k in n_clusters if k is not None]
 
-    def _run(self, points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Found:
+    def _run(self, points: Floats, k: int, rng: np.random.Generator) -> Found:
         if self.init == "random":
             centers = self.centers(points, first_distinct(points, rng.permutation(len(points)), k))
         else:
@@ -316,19 +296,11 @@ class KMeansRecipe:
         # broken differently than when the same points are labelled later.
         return Found(nearest_center(points, centers), Centers(centers))
 
-    def centers(
-        self, points: NDArray[np.float64], starts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def centers(self, points: Floats, starts: Ints) -> Floats:
         """Return the centres found from some of the points."""
         return self._found(points, len(starts), starts=starts)
 
-    def _found(
-        self,
-        points: NDArray[np.float64],
-        k: int,
-        seed: int = 0,
-        starts: NDArray[np.int64] | None = None,
-    ) -> NDArray[np.float64]:
+    def _found(self, points: Floats, k: int, seed: int = 0, starts: Ints | None = None) -> Floats:
         """Return the centres that the kernel finds, by default from its own starts."""
         runs = run_kmeans(
             np.ascontiguousarray(points),
@@ -373,14 +345,11 @@ class ClustererRecipe:
         return self.rendered
 
     def run(  # noqa: D102
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         return [self._run(points, k, rng) for k in n_clusters]
 
-    def _run(self, points: NDArray[np.float64], k: int | None, rng: np.random.Generator) -> Found:
+    def _run(self, points: Floats, k: int | None, rng: np.random.Generator) -> Found:
         model = clone(self.clusterer)
         values: dict[str, Any] = {}
         for name in sorted(model.get_params(deep=True)):
@@ -395,7 +364,7 @@ class ClustererRecipe:
             return Found(nearest_center(points, centers), Centers(centers))
         return Found(self._check(model.fit_predict(private), len(points)))
 
-    def _check(self, labels: Any, n: int) -> NDArray[np.int64]:
+    def _check(self, labels: Any, n: int) -> Ints:
         labels = np.asarray(labels)
         if labels.shape != (n,) or labels.dtype.kind not in "iu":
             raise InputError(

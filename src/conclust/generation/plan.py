@@ -9,9 +9,9 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import seed_sequence, spawn_seeds
+from conclust._types import Floats
 from conclust._validation import is_it, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
@@ -90,7 +90,7 @@ def _labels_others(method: Any) -> bool:
 
 def make_plan(
     generator: Any,
-    points: NDArray[np.float64],
+    points: Floats,
     n: int | None = None,
     fit_on: int | None = None,
     given: GivenGraph | None = None,
@@ -309,7 +309,7 @@ def _is_dense(method: Any) -> bool:
 def _plan_pairs(
     generator: Any,
     pairs: list[tuple[Any, Sequence[int]]],
-    points: NDArray[np.float64],
+    points: Floats,
     sizes: Sizes,
     root: np.random.SeedSequence,
     recipes: dict[str, NeighbourRecipe],
@@ -363,7 +363,7 @@ def _plan_pairs(
 
 def _plan_in_turn(
     generator: Any,
-    points: NDArray[np.float64],
+    points: Floats,
     sizes: Sizes,
     choices: Sequence[int] | None,
     n_partitions: int | None,
@@ -488,7 +488,7 @@ def _makes_members(method: Any) -> bool:
 def _entry(
     method: Any,
     choices: Sequence[int] | None,
-    points: NDArray[np.float64],
+    points: Floats,
     sizes: Sizes,
     cached: bool,
     recipes: dict[str, NeighbourRecipe],

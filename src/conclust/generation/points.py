@@ -7,19 +7,17 @@ from typing import Any, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._arrays.points import refuse_gaps
 from conclust._sklearn import check_array, record_features, validate_data
+from conclust._types import Floats
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError
-
-__all__ = ["checked_points", "read_points"]
 
 _NAMED = 4
 
 
-def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
+def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
     """Return points as a C-ordered float64 matrix, by scikit-learn's checks for `estimator`."""
     least = checks.get("ensure_min_samples", 1)
     if checks.get("reset", True) and _is_read(X, least):
@@ -40,9 +38,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> NDArray[np.float64]:
         )
     _refuse_views(X)
     try:
-        points: NDArray[np.float64] = validate_data(
-            estimator, X, dtype=np.float64, order="C", **checks
-        )
+        points: Floats = validate_data(estimator, X, dtype=np.float64, order="C", **checks)
     except OverflowError as error:
         raise _too_long() from error
     except ValueError as error:
@@ -84,12 +80,12 @@ def _refuse_views(X: Any) -> None:
     )
 
 
-def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> NDArray[np.float64]:
+def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Floats:
     """Return rows of points as a C-ordered float64 matrix, without columns' names to be compared."""
     if _is_read(X, least):
         return X
     try:
-        points: NDArray[np.float64] = check_array(
+        points: Floats = check_array(
             X,
             dtype=np.float64,
             order="C",
@@ -105,7 +101,7 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> ND
     return points
 
 
-def _is_read(X: Any, least: int) -> TypeGuard[NDArray[np.float64]]:
+def _is_read(X: Any, least: int) -> TypeGuard[Floats]:
     """Return whether scikit-learn's checks, whose first call imports narwhals, would return X itself."""
     if not (
         type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.flags.c_contiguous
@@ -113,9 +109,8 @@ def _is_read(X: Any, least: int) -> TypeGuard[NDArray[np.float64]]:
         return False
     if len(X) < max(least, 1) or not X.shape[1]:
         return False
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # an infinite sum of finite numbers is left to scikit-learn
+    # An infinite sum of finite numbers is left to scikit-learn.
+    with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))
 
 

@@ -9,17 +9,20 @@ from functools import cache as once
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._progress import say
+from conclust._sklearn import ConvergenceWarning
+from conclust._types import Floats
+from conclust.exceptions import warn
 from conclust.generation.cache import CacheReport, MemberCache
 from conclust.generation.crew import Crew, Prefer
+from conclust.generation.kinds.communities import NeighbourRecipe
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
 from conclust.generation.members import (
     ClustererRecipe,
     Labelled,
+    Member,
     Task,
     drawn_points,
     finish,
@@ -27,16 +30,14 @@ from conclust.generation.members import (
     streams,
 )
 
-__all__ = ["Progress", "run_tasks"]
-
 Keep = Callable[[Task, Sequence[Labelled]], None]
 # Numbers of some tasks, each with the points that it is fitted to; few enough to fit into memory together.
-Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, NDArray[np.float64]]]]]
+Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, Floats]]]]
 
 
 def run_tasks(
     tasks: Sequence[Task],
-    points: NDArray[np.float64] | Portions,
+    points: Floats | Portions,
     keep: Keep,
     *,
     cache: MemberCache | None,
@@ -103,10 +104,7 @@ def _with_threads(task: Task, threads: int) -> Task:
 
 
 def _calls(
-    tasks: Sequence[Task],
-    points: NDArray[np.float64] | Portions,
-    cache: MemberCache | None,
-    wait: bool,
+    tasks: Sequence[Task], points: Floats | Portions, cache: MemberCache | None, wait: bool
 ) -> Iterator[tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]]:
     """Return the call and its arguments: all at once on the complete data, or in portions."""
     if not callable(points):
@@ -118,13 +116,13 @@ def _calls(
 
 
 def _run_task(
-    points: NDArray[np.float64] | None,
+    points: Floats | None,
     cache: MemberCache | None,
     wait: bool,
     stopped: Callable[[], bool],
     i: int,
     task: Task,
-    sample: NDArray[np.float64] | None = None,
+    sample: Floats | None = None,
 ) -> tuple[int, list[Labelled] | None, CacheReport]:
     """Return the task's members, or None if another process is computing one of them.
 
@@ -152,9 +150,8 @@ def _run_task(
     with cache.locked(keys, wait=wait, stopped=stopped) as locked:
         if not locked:
             return i, None, CacheReport()
-        members, report = cache.read_all(
-            keys, task.n_fitted
-        )  # another process may have written meanwhile
+        # Another process may have written meanwhile.
+        members, report = cache.read_all(keys, task.n_fitted)
         if all(member is not None for member in members):
             return i, [member for member in members if member is not None], report
         # All members of the task, including those in the cache: a member must not depend on which
@@ -166,9 +163,7 @@ def _run_task(
     return i, computed, report
 
 
-def _compute(
-    task: Task, points: NDArray[np.float64] | None, sample: NDArray[np.float64] | None
-) -> list[Labelled]:
+def _compute(task: Task, points: Floats | None, sample: Floats | None) -> list[Labelled]:
     rows = None
     if sample is not None:
         drawn, n = of_features(sample, task.n_features, task.seed), len(sample)
@@ -210,3 +205,20 @@ class Progress:
             seconds = time.perf_counter() - self._start
             last = f" (last: {task.recipe.name})" if self._each else ""
             say(f"{self._done} of {self._total} members, {seconds:.1f} s{last}")
+
+
+def warn_of_fewer(tasks: Sequence[Task], members: Sequence[Member]) -> None:
+    """Warn about members with fewer clusters than requested."""
+    short = sum(
+        requested is not None and members[u].n_clusters < requested
+        for task in tasks
+        if not isinstance(task.recipe, NeighbourRecipe)  # the number is approximate
+        for u, requested in zip(task.columns, task.n_clusters, strict=True)
+    )
+    if short:
+        warn(
+            f"{short} of {len(members)} members found fewer clusters than requested, probably because "
+            "the points drawn have fewer distinct ones. members_ has the number of each; a smaller 'n_clusters' "
+            "avoids this.",
+            ConvergenceWarning,
+        )

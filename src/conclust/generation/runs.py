@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import KMeansDraws, KMeansResults, KMeansSearch, kmeans_runs
-
-__all__ = ["MOST_CLUSTERS", "KMeansRuns", "draw_objects", "run_kmeans", "some_objects"]
+from conclust._types import Floats, Ints
 
 MOST_CLUSTERS = 32_766  # labels have at most two bytes, with room for the code of missing
 _NARROW = 126
@@ -38,8 +37,8 @@ class KMeansRuns:
 
     labels: NDArray[Any]
     found: NDArray[np.int32]
-    inertia: NDArray[np.float64]
-    centers: NDArray[np.float64] | None
+    inertia: Floats
+    centers: Floats | None
 
 
 def draw_objects(n: int, size: int, generators: list[np.random.Generator]) -> NDArray[np.int32]:
@@ -50,13 +49,13 @@ def draw_objects(n: int, size: int, generators: list[np.random.Generator]) -> ND
     return drawn
 
 
-def some_objects(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def some_objects(n: int, size: int, rng: np.random.Generator) -> Ints:
     """Draw `size` of `n` objects without replacement, in increasing order."""
     return np.sort(rng.choice(n, size=size, replace=False, shuffle=False))
 
 
 def run_kmeans(
-    points: NDArray[np.float64],
+    points: Floats,
     n_clusters: int,
     drawn: NDArray[np.int32],
     seeds: NDArray[np.uint64],

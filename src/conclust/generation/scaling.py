@@ -6,17 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._sklearn import scalers
-from conclust._warnings import warn
-from conclust.exceptions import ScaleWarning
+from conclust._types import Bools, Floats
+from conclust.exceptions import ScaleWarning, warn
 from conclust.generation.kinds.registry import KINDS, kinds_of
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
-
-__all__ = ["Scale", "Scaler", "Scaling", "fitted_scaling", "scaler_of", "scaling_of"]
 
 Scale: TypeAlias = Literal["auto", "minmax", "standard", None]
 Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
@@ -59,19 +56,19 @@ class Scaling(NamedTuple):
 class _Columns(NamedTuple):
     """Extremes, means and variances of columns, by the names that scikit-learn's scalers have for them."""
 
-    data_min_: NDArray[np.float64]
-    data_max_: NDArray[np.float64]
-    data_range_: NDArray[np.float64]
-    mean_: NDArray[np.float64]
-    var_: NDArray[np.float64]
+    data_min_: Floats
+    data_max_: Floats
+    data_range_: Floats
+    mean_: Floats
+    var_: Floats
 
 
 class _Spread(NamedTuple):
     """The spreads of columns, and the columns that are negligible compared with the widest."""
 
-    deviations: NDArray[np.float64]
-    narrow: NDArray[np.bool_]
-    varying: NDArray[np.bool_]
+    deviations: Floats
+    narrow: Bools
+    varying: Bools
     deciding: float
     centred: bool
 
@@ -106,7 +103,7 @@ def scaler_of(scale: Scale) -> Scaler | None:
 
 def fitted_scaling(
     scale: Scale,
-    blocks: Iterable[NDArray[np.float64]],
+    blocks: Iterable[Floats],
     names: Sequence[str] | None = None,
     *,
     fixed: bool = False,
@@ -169,7 +166,7 @@ def fitted_scaling(
     return Scaling(scale, _fitted(scale, blocks), _SENTENCES[scale])
 
 
-def _fitted(scale: Scale, blocks: Iterable[NDArray[np.float64]]) -> Scaler | None:
+def _fitted(scale: Scale, blocks: Iterable[Floats]) -> Scaler | None:
     """Return the scaler fitted block by block."""
     scaler = scaler_of(scale)
     if scaler is not None:
@@ -178,7 +175,7 @@ def _fitted(scale: Scale, blocks: Iterable[NDArray[np.float64]]) -> Scaler | Non
     return scaler
 
 
-def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling:
+def scaling_of(generator: Any, blocks: Iterable[Floats]) -> Scaling:
     """Fit the scaling of a generator's points."""
     kinds = kinds_of(generator.method)
     # Pipelines may include their own scaling.
@@ -193,7 +190,7 @@ def scaling_of(generator: Any, blocks: Iterable[NDArray[np.float64]]) -> Scaling
     return fitted_scaling(scale, blocks, names, fixed=fixed)
 
 
-def _columns_of(points: NDArray[np.float64]) -> _Columns:
+def _columns_of(points: Floats) -> _Columns:
     """Measure the columns of finite points, to the bits of scikit-learn's scalers."""
     least, largest = points.min(axis=0), points.max(axis=0)
     n = float(len(points))

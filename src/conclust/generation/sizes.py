@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,7 @@ import numpy as np
 
 from conclust.exceptions import ParameterError
 from conclust.generation.crew import Prefer
-from conclust.generation.members import Recipe, Task
-
-__all__ = ["OWNER", "Plan", "Sizes", "check_choices", "clip", "extent", "label_type", "narrowest"]
+from conclust.generation.members import Member, Recipe, Task
 
 OWNER = "EnsembleGenerator"
 # With fewer features there are no subspaces: one or two features represent the others too poorly.
@@ -111,3 +109,10 @@ def narrowest(most: int, *, whole: bool) -> np.dtype[Any]:
     if whole and most <= 254:
         return np.dtype(np.uint8)
     return np.dtype(np.int8 if most <= 127 else np.int32)
+
+
+def type_for(members: Iterable[Member], n: int) -> np.dtype[Any]:
+    """Return the narrowest integer type for the labels of n objects by these members."""
+    every = list(members)
+    whole = all(member.n_objects == n for member in every)
+    return narrowest(max(member.n_clusters for member in every), whole=whole)

@@ -21,12 +21,11 @@ from conclust._sklearn import (
     TransformerMixin,
     check_is_fitted,
 )
+from conclust._types import Ints
 from conclust.exceptions import FileFormatError, InputError
 from conclust.generation.labelling.models import MODELS, Model
 from conclust.generation.members import Member
 from conclust.generation.scaling import Scaler, scaler_of
-
-__all__ = ["StoredGenerator", "refusal_to_save", "restore", "store"]
 
 _FORMAT = "conclust generator"
 _VERSION = 5
@@ -348,7 +347,7 @@ def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None
     return valid if len(valid) == len(kinds) else None
 
 
-def _split(flat: NDArray[Any], shapes: NDArray[np.int64], ndim: int) -> list[NDArray[Any]] | None:
+def _split(flat: NDArray[Any], shapes: Ints, ndim: int) -> list[NDArray[Any]] | None:
     """Split concatenated arrays of these shapes; None if the sizes do not fit."""
     if shapes.shape[1] != ndim or not ((shapes > 0) & (shapes <= len(flat))).all():
         return None

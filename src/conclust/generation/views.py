@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, clone
+from conclust._types import Floats
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
@@ -19,12 +21,11 @@ from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.points import checked_points
 from conclust.similarity import cluster_certainty
 
-__all__ = ["MultiViewGenerator"]
-
 _OWNER = "MultiViewGenerator"
 _LEAST = 2
 
 
+@dataclass(eq=False, repr=False)
 class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     """Make members from each of several views of the same objects, and from random unions of views.
 
@@ -89,31 +90,21 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     [25, 25, 25, 25]
     """
 
-    ensemble_: Ensemble
-    views_: list[tuple[str, ...]]
-    weights_: NDArray[np.float64]
-    generators_: dict[tuple[str, ...], EnsembleGenerator]
+    ensemble_: Ensemble = field(init=False)
+    views_: list[tuple[str, ...]] = field(init=False)
+    weights_: Floats = field(init=False)
+    generators_: dict[tuple[str, ...], EnsembleGenerator] = field(init=False)
 
     parameters: ClassVar[Parameters] = {"union_share": Range(at_most=1)}
 
-    def __init__(
-        self,
-        generator: EnsembleGenerator | None = None,
-        n_partitions: int = 60,
-        *,
-        union_share: float = 0.4,
-        n_unions: int = 4,
-        weigh: bool = True,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.generator = generator
-        self.n_partitions = n_partitions
-        self.union_share = union_share
-        self.n_unions = n_unions
-        self.weigh = weigh
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    generator: EnsembleGenerator | None = None
+    n_partitions: int = 60
+    _: KW_ONLY
+    union_share: float = 0.4
+    n_unions: int = 4
+    weigh: bool = True
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
 
     def fit(
         self,
@@ -191,7 +182,7 @@ def _evenly(count: int, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], in
     return {key: each + (i < more) for i, key in enumerate(keys)}
 
 
-def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, NDArray[np.float64]]:
+def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
     """Return the views by name."""
     if columns is not None:
         if isinstance(X, Mapping) or not hasattr(X, "shape"):
@@ -230,7 +221,7 @@ def _are_names(of: Any) -> bool:
     return not isinstance(of, slice) and any(isinstance(each, str) for each in of)
 
 
-def _union(views: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _union(views: list[Floats]) -> Floats:
     """Return the columns of several views, centred, each view with the total variance 1."""
     parts = []
     for view in views:
@@ -240,12 +231,12 @@ def _union(views: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.hstack(parts)
 
 
-def _certainty(labels: NDArray[Any]) -> NDArray[np.float64]:
+def _certainty(labels: NDArray[Any]) -> Floats:
     """Return the mean certainty of the clusters of each member among all, by their sizes; 1 for one member."""
     members = Ensemble(labels)
     if members.n_partitions == 1:
         return np.ones(1)
     sizes = members.cluster_sizes
     certain = over_partitions(cluster_certainty(members) * sizes, members.offsets)
-    certainty: NDArray[np.float64] = certain / over_partitions(sizes.astype(float), members.offsets)
+    certainty: Floats = certain / over_partitions(sizes.astype(float), members.offsets)
     return certainty

@@ -8,14 +8,13 @@ from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import plain_array
+from conclust._types import Bools, Ints
 from conclust._validation import check_int, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
-
-__all__ = ["Concept", "ConceptLattice", "FormalContext"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class FormalContext:
     4
     """
 
-    incidence: NDArray[np.bool_]
+    incidence: Bools
     objects: tuple[Hashable, ...]
     attributes: tuple[Hashable, ...]
 
@@ -390,7 +389,7 @@ class ConceptLattice:
 
     context: FormalContext
     concepts: tuple[Concept, ...]
-    covers: NDArray[np.int64]
+    covers: Ints
 
     def __len__(self) -> int:
         return len(self.concepts)
@@ -399,7 +398,7 @@ class ConceptLattice:
         return f"ConceptLattice({len(self)} concepts, {len(self.covers)} covers)"
 
     @property
-    def levels(self) -> NDArray[np.int64]:
+    def levels(self) -> Ints:
         """Length of the longest path from the lowest concept, (n_concepts,)."""
         levels = np.zeros(len(self), dtype=np.int64)
         sizes = np.array([len(concept.extent) for concept in self.concepts])
@@ -408,16 +407,16 @@ class ConceptLattice:
         return levels
 
     @property
-    def object_concepts(self) -> NDArray[np.int64]:
+    def object_concepts(self) -> Ints:
         """The lowest concept that holds each object, (n_objects,): where a diagram names it."""
         return self._named(("extent", self.context.objects), lowest=True)
 
     @property
-    def attribute_concepts(self) -> NDArray[np.int64]:
+    def attribute_concepts(self) -> Ints:
         """The highest concept that has each attribute, (n_attributes,): where a diagram names it."""
         return self._named(("intent", self.context.attributes), lowest=False)
 
-    def _named(self, part: tuple[str, tuple[Hashable, ...]], *, lowest: bool) -> NDArray[np.int64]:
+    def _named(self, part: tuple[str, tuple[Hashable, ...]], *, lowest: bool) -> Ints:
         side, names = part
         by_size = sorted(range(len(self)), key=lambda i: len(self.concepts[i].extent))
         place: dict[Hashable, int] = {}
@@ -427,7 +426,7 @@ class ConceptLattice:
         return np.array([place[name] for name in names], dtype=np.int64)
 
 
-def _read_incidence(incidence: ArrayLike) -> NDArray[np.bool_]:
+def _read_incidence(incidence: ArrayLike) -> Bools:
     table = np.array(plain_array(incidence, "The incidence of a context", of="numbers"))
     if table.ndim != 2 or table.dtype.kind not in "biuf" or not np.isin(table, (0, 1)).all():
         raise InputError(
@@ -465,7 +464,7 @@ def _find(names: Iterable[Hashable], place: dict[Hashable, int], what: str) -> i
     return chosen
 
 
-def _as_bits(row: NDArray[np.bool_]) -> int:
+def _as_bits(row: Bools) -> int:
     return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from conclust._types import Ints
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 
-__all__ = ["is_finer", "join", "meet"]
 
-
-def meet(*partitions: ArrayLike) -> NDArray[np.int64]:
+def meet(*partitions: ArrayLike) -> Ints:
     """Coarsest partition that is finer than all of the given ones.
 
     Two objects are together in it where all partitions put them together.
@@ -54,7 +53,7 @@ def meet(*partitions: ArrayLike) -> NDArray[np.int64]:
     return labels
 
 
-def join(*partitions: ArrayLike) -> NDArray[np.int64]:
+def join(*partitions: ArrayLike) -> Ints:
     """Finest partition that is coarser than all of the given ones.
 
     Two objects are together in it if a chain of objects leads from one to the other, and each two
@@ -127,11 +126,11 @@ def is_finer(a: ArrayLike, b: ArrayLike) -> bool:
     return bool((coarse == coarse[first][fine]).all())
 
 
-def _read_partitions(partitions: Sequence[ArrayLike], owner: str) -> list[NDArray[np.int64]]:
+def _read_partitions(partitions: Sequence[ArrayLike], owner: str) -> list[Ints]:
     """Return complete labels of equal length, numbered by first appearance."""
     if not partitions:
         raise InputError(f"{owner} needs at least one partition. Got none.")
-    label_lists: list[NDArray[np.int64]] = []
+    label_lists: list[Ints] = []
     for u, labels in enumerate(partitions):
         codes, names = read_labels(labels, f"partition {u}")
         if (codes == MISSING).any():

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import over_clusters
@@ -18,8 +19,6 @@ from conclust.measures.comparison import Average, mean_entropy, nmi_of
 from conclust.measures.contingency import read_labels, signed_codes, tabulate
 from conclust.measures.losses import all_losses
 from conclust.spectra.gram import gram_blocks
-
-__all__ = ["Measure", "anmi", "partition_similarities"]
 
 Measure: TypeAlias = Literal["nmi", "ari"]
 # "vi" is a distance: functions that want similarities do not take it.
@@ -95,7 +94,7 @@ def anmi(
 
 def partition_similarities(
     ensemble: Ensemble | ArrayLike, *, measure: Comparison = "nmi", average: Average = "geometric"
-) -> NDArray[np.float64]:
+) -> Floats:
     """Compare all members of an ensemble with each other.
 
     Parameters
@@ -158,9 +157,7 @@ def _hard(ensemble: Ensemble | ArrayLike, owner: str) -> Ensemble:
     return members
 
 
-def _per_pair(
-    members: Ensemble, value: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _per_pair(members: Ensemble, value: Callable[[Floats], Floats]) -> Floats:
     """Sum a value of each cell of the Gram matrix over each block (u, v)."""
     m = members.n_partitions
     partition_of = members.column_partitions
@@ -176,10 +173,8 @@ def _per_pair(
 
 
 def _per_member(
-    members: Ensemble,
-    shared: NDArray[np.float64],
-    value: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
-) -> NDArray[np.float64]:
+    members: Ensemble, shared: Floats, value: Callable[[Floats, Floats], Floats]
+) -> Floats:
     """Sum a value over the clusters of each member, for every other member (m, m).
 
     `value` receives the sizes of the clusters among the objects that the other member observed, and the
@@ -205,7 +200,7 @@ def _per_member(
     return sums
 
 
-def _sizes_of(members: Ensemble) -> Callable[[slice], NDArray[np.float64]]:
+def _sizes_of(members: Ensemble) -> Callable[[slice], Floats]:
     """Return a function of clusters that gives their sizes among the objects that each member observed."""
     if not members.has_missing:
         return lambda rows: members.cluster_sizes[rows, None]
@@ -217,13 +212,11 @@ def _sizes_of(members: Ensemble) -> Callable[[slice], NDArray[np.float64]]:
     return lambda rows: np.asarray(clusters[rows] @ present)
 
 
-def _all_nmi(
-    members: Ensemble, shared: NDArray[np.float64], average: Average
-) -> NDArray[np.float64]:
+def _all_nmi(members: Ensemble, shared: Floats, average: Average) -> Floats:
     from scipy.special import xlogy
 
     # Noise objects, being clusters of one, enter by log n alone: 1 log 1 = 0.
-    n: NDArray[np.float64] = np.maximum(shared, 1.0)
+    n: Floats = np.maximum(shared, 1.0)
     entropies = (
         np.log(n) - _per_member(members, shared, lambda size, _: np.asarray(xlogy(size, size))) / n
     )
@@ -242,7 +235,7 @@ def _all_nmi(
     return (nmi + nmi.T) / 2
 
 
-def _all_ari(members: Ensemble, shared: NDArray[np.float64]) -> NDArray[np.float64]:
+def _all_ari(members: Ensemble, shared: Floats) -> Floats:
     both = _per_pair(members, lambda gram: gram * (gram - 1) / 2)
     pair_counts = _per_member(members, shared, lambda size, _: size * (size - 1) / 2)
     n_pairs = shared * (shared - 1) / 2

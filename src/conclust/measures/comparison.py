@@ -19,24 +19,6 @@ from conclust.measures.contingency import Contingency, contingency
 from conclust.measures.matching import assign, best_matching
 from conclust.membership import check_membership
 
-__all__ = [
-    "PairConfusion",
-    "adjusted_rand_index",
-    "class_f1",
-    "consistency_index",
-    "element_centric_similarity",
-    "js_divergence",
-    "mirkin_distance",
-    "normalized_mutual_info_score",
-    "normalized_mutual_information",
-    "pair_confusion",
-    "pairwise_f1",
-    "pairwise_precision",
-    "pairwise_recall",
-    "rand_index",
-    "variation_of_information",
-]
-
 # Means of two entropies; see mean_entropy.
 Average: TypeAlias = Literal["geometric", "arithmetic", "max", "min"]
 

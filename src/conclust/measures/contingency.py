@@ -14,17 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import refuse_container
-from conclust.ensemble.labels import (
-    MISSING,
-    NOISE,
-    code_labels,
-    missing_code,
-    noise_code,
-    unmasked,
-)
+from conclust._types import Ints
+from conclust.ensemble.labels import MISSING, NOISE, code_labels, missing_code, noise_code, unmasked
 from conclust.exceptions import DenseLimitError, InputError
-
-__all__ = ["Contingency", "contingency", "read_labels", "signed_codes", "tabulate"]
 
 MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
 
@@ -49,11 +41,11 @@ class Contingency:
         Objects that both partitions observed.
     """
 
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    row_sizes: NDArray[np.int64]
-    column_sizes: NDArray[np.int64]
+    rows: Ints
+    columns: Ints
+    counts: Ints
+    row_sizes: Ints
+    column_sizes: Ints
     row_labels: tuple[Hashable, ...]
     column_labels: tuple[Hashable, ...]
     n_samples: int
@@ -64,7 +56,7 @@ class Contingency:
         return self.row_sizes.size, self.column_sizes.size
 
     @property
-    def table(self) -> NDArray[np.int64]:
+    def table(self) -> Ints:
         """The table as a dense (n_rows, n_columns) array."""
         cells = self.shape[0] * self.shape[1]
         if cells > MAX_CELLS:
@@ -136,10 +128,7 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
 
 
 def tabulate(
-    a: NDArray[np.int64],
-    names_a: tuple[Hashable, ...],
-    b: NDArray[np.int64],
-    names_b: tuple[Hashable, ...],
+    a: Ints, names_a: tuple[Hashable, ...], b: Ints, names_b: tuple[Hashable, ...]
 ) -> Contingency | None:
     """Return the table of two vectors of codes (-1 missing, -2 noise), None if they share nothing."""
     shared = (a != MISSING) & (b != MISSING)
@@ -170,7 +159,7 @@ def tabulate(
     )
 
 
-def read_labels(labels: Any, name: str) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
+def read_labels(labels: Any, name: str) -> tuple[Ints, tuple[Hashable, ...]]:
     """Return codes by first appearance (-1 missing, -2 noise) and the names of the clusters."""
     if hasattr(labels, "columns"):
         raise InputError(
@@ -203,7 +192,7 @@ def read_labels(labels: Any, name: str) -> tuple[NDArray[np.int64], tuple[Hashab
     return signed_codes(coded.codes[:, 0]), coded.names[0]
 
 
-def signed_codes(column: NDArray[Any]) -> NDArray[np.int64]:
+def signed_codes(column: NDArray[Any]) -> Ints:
     """Return a partition's codes (``_kernels/labels/codes.h``) with -1 for missing, -2 for noise."""
     codes = column.astype(np.int64)
     codes[column == missing_code(column.dtype)] = MISSING
@@ -211,9 +200,7 @@ def signed_codes(column: NDArray[Any]) -> NDArray[np.int64]:
     return codes
 
 
-def _compact(
-    codes: NDArray[np.int64], names: tuple[Hashable, ...]
-) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
+def _compact(codes: Ints, names: tuple[Hashable, ...]) -> tuple[Ints, tuple[Hashable, ...]]:
     """Return codes of observed objects in which every cluster is used and noise stands alone."""
     noise = codes == NOISE
     sizes = np.bincount(codes[~noise], minlength=len(names))

@@ -14,32 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import partition_terms
 from conclust._threads import thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import check_option, check_real, refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.contingency import read_labels
 
-__all__ = [
-    "LOSSES",
-    "Loss",
-    "LossTerms",
-    "PartitionRows",
-    "all_losses",
-    "check_loss",
-    "draw_shares",
-    "expected_loss",
-    "expected_losses",
-    "hard_draws",
-    "loss_values",
-    "mean_losses",
-]
-
 Loss: TypeAlias = Literal["binder", "vi", "omari", "nvi", "id", "nid"]
 # Their numbers in ``_kernels/search/expected_loss.h`` are their positions here.
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 
-LossTerms: TypeAlias = NDArray[np.float64]
+LossTerms: TypeAlias = Floats
 """(n_first, n_second, 4): the four sums, of pairs of partitions."""
 
 # Below this share a denominator is 0 up to rounding.
@@ -73,7 +59,7 @@ class PartitionRows:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def some(self, which: NDArray[np.int64]) -> PartitionRows:
+    def some(self, which: Ints) -> PartitionRows:
         """Return some of the partitions."""
         part = object.__new__(PartitionRows)
         part.labels, part.sizes = self.labels[which], self.sizes[which]
@@ -101,7 +87,7 @@ class PartitionRows:
         return sums
 
 
-def loss_values(terms: LossTerms, loss: Loss, split_cost: float = 1.0) -> NDArray[np.float64]:
+def loss_values(terms: LossTerms, loss: Loss, split_cost: float = 1.0) -> Floats:
     """Return the losses of pairs of partitions from their sums: the first estimates the second.
 
     NaN where two partitions share no object.
@@ -130,16 +116,12 @@ def loss_values(terms: LossTerms, loss: Loss, split_cost: float = 1.0) -> NDArra
     return np.where(n > 0, losses, np.nan)
 
 
-def _share(
-    part: NDArray[np.float64], whole: NDArray[np.float64], scale: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _share(part: Floats, whole: Floats, scale: Floats) -> Floats:
     some = whole > 1e-9 + _LEAST * scale
     return np.where(some, part / np.where(some, whole, 1.0), 0.0)
 
 
-def draw_shares(
-    weights: NDArray[np.float64], n_observed: NDArray[Any], loss: Loss
-) -> NDArray[np.float64]:
+def draw_shares(weights: Floats, n_observed: NDArray[Any], loss: Loss) -> Floats:
     """Return the share of each draw in the mean, by its weight and the objects (Binder: pairs) that it observed."""
     n = np.asarray(n_observed, dtype=np.float64)
     shares = weights * (n * n if loss == "binder" else n)
@@ -152,7 +134,7 @@ def expected_losses(
     loss: Loss,
     split_cost: float = 1.0,
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the expected loss of each of some partitions."""
     counted = np.flatnonzero(ensemble.partition_weights > 0)
     draws = PartitionRows.of(ensemble).some(counted)
@@ -160,9 +142,7 @@ def expected_losses(
     return mean_losses(terms, ensemble.partition_weights[counted], loss, split_cost)
 
 
-def mean_losses(
-    terms: LossTerms, weights: NDArray[np.float64], loss: Loss, split_cost: float = 1.0
-) -> NDArray[np.float64]:
+def mean_losses(terms: LossTerms, weights: Floats, loss: Loss, split_cost: float = 1.0) -> Floats:
     """Average the losses of each of the first partitions over the second ones."""
     values = loss_values(terms, loss, split_cost)
     with np.errstate(invalid="ignore"):
@@ -170,19 +150,13 @@ def mean_losses(
     return np.asarray((np.where(shares > 0, values, 0.0) * shares).sum(axis=1))
 
 
-def all_losses(
-    ensemble: Ensemble, loss: Loss = "vi", n_jobs: int | None = None
-) -> NDArray[np.float64]:
+def all_losses(ensemble: Ensemble, loss: Loss = "vi", n_jobs: int | None = None) -> Floats:
     """Return the losses of all pairs of partitions, (N, N); NaN where two share no object."""
     return loss_values(PartitionRows.of(ensemble).terms(None, loss, n_jobs), loss)
 
 
 def expected_loss(
-    ensemble: Ensemble | ArrayLike,
-    labels: ArrayLike,
-    *,
-    loss: Loss = "vi",
-    split_cost: float = 1.0,
+    ensemble: Ensemble | ArrayLike, labels: ArrayLike, *, loss: Loss = "vi", split_cost: float = 1.0
 ) -> float:
     """Mean loss of a partition over the draws of an ensemble, which a Bayesian estimate minimises.
 

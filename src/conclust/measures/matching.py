@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from conclust._arrays.containers import identifiers
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError
@@ -21,20 +22,10 @@ from conclust.measures.contingency import Contingency, contingency, read_labels
 # Maximum number of names in the repr of ClusterNames.
 _SHOWN_NAMES = 10
 
-__all__ = [
-    "ClusterNames",
-    "assign",
-    "best_matching",
-    "labels_like",
-    "match",
-    "names_from",
-    "relabel",
-]
-
 DENSE_CELLS = 2**22
 
 
-def best_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def best_matching(table: Contingency) -> tuple[Ints, Ints]:
     """Match clusters one to one so that matched clusters share the most objects.
 
     Parameters
@@ -67,7 +58,7 @@ def best_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int
     return _sparse_matching(table)
 
 
-def assign(benefit: ArrayLike) -> NDArray[np.int64]:
+def assign(benefit: ArrayLike) -> Ints:
     """Assign a different column to every row so that the sum of benefits is maximal.
 
     Parameters
@@ -93,14 +84,14 @@ def assign(benefit: ArrayLike) -> NDArray[np.int64]:
     return column_of
 
 
-def _largest_sum(benefit: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _largest_sum(benefit: NDArray[Any]) -> tuple[Ints, Ints]:
     from scipy.optimize import linear_sum_assignment  # imported only when clusters are matched
 
     rows, columns = linear_sum_assignment(benefit, maximize=True)
     return rows.astype(np.int64), columns.astype(np.int64)
 
 
-def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sparse_matching(table: Contingency) -> tuple[Ints, Ints]:
     n_rows, n_columns = table.shape
     # If several clusters lie within one cluster of the other side, only the largest can be matched with it.
     worth_matching = _worth_matching(table.rows, table.columns, table.counts, n_rows)
@@ -134,15 +125,13 @@ def _sparse_matching(table: Contingency) -> tuple[NDArray[np.int64], NDArray[np.
     return used[matched[real]], partner[real].astype(np.int64)
 
 
-def _worth_matching(
-    clusters: NDArray[np.int64], partners: NDArray[np.int64], counts: NDArray[np.int64], n: int
-) -> NDArray[np.bool_]:
-    inside: NDArray[np.bool_] = np.bincount(clusters, minlength=n)[clusters] == 1
+def _worth_matching(clusters: Ints, partners: Ints, counts: Ints, n: int) -> Bools:
+    inside: Bools = np.bincount(clusters, minlength=n)[clusters] == 1
     index = np.flatnonzero(inside)
     order = index[np.lexsort((clusters[index], -counts[index], partners[index]))]
     first = np.ones(order.size, dtype=bool)
     first[1:] = partners[order][1:] != partners[order][:-1]
-    worth: NDArray[np.bool_] = ~inside
+    worth: Bools = ~inside
     worth[order[first]] = True
     return worth
 
@@ -243,7 +232,7 @@ def labels_like(
     ids: ArrayLike | None = None,
     previous_ids: ArrayLike | None = None,
     first_new: int | None = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Restore the previous numbers of clusters; new clusters get new numbers.
 
     For a clustering that is repeated while objects come and go. A cluster keeps the number of
@@ -321,7 +310,7 @@ def labels_like(
 
 def _numbers_before(
     previous: ArrayLike, labels: ArrayLike, ids: ArrayLike | None, previous_ids: ArrayLike | None
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return the previous number of each current object; -1 if it had none."""
     codes, names = read_labels(previous, "previous")
     if not all(isinstance(name, int) for name in names):
@@ -378,7 +367,7 @@ class ClusterNames:
     """
 
     names: tuple[str, ...]
-    shares: NDArray[np.float64]
+    shares: Floats
     ties: tuple[tuple[str, ...], ...]
     labels: NDArray[Any]
 
@@ -456,7 +445,7 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     return ClusterNames(names, shares, ties, named[numbers])
 
 
-def _numbered(table: NDArray[np.int64], texts: list[str], clusters: list[str]) -> tuple[str, ...]:
+def _numbered(table: Ints, texts: list[str], clusters: list[str]) -> tuple[str, ...]:
     """Return the class with the largest count for each row, numbered if several rows have the same class."""
     best, most = table.argmax(axis=1), table.max(axis=1)
     names = [f"cluster {cluster}" for cluster in clusters]

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import label_block, nearest_points
 from conclust._random import generator
-
-__all__ = ["Cells"]
+from conclust._types import Floats, Ints
 
 # Number of cells per square root of the points, number of points per cell on which centres are computed, rounds of k-means.
 _PER_ROOT = 4
@@ -36,13 +35,13 @@ class Cells:
         Number of points up to which there is one cell, and every search is exact.
     """
 
-    def __init__(self, points: NDArray[np.float64], most: int) -> None:
+    def __init__(self, points: Floats, most: int) -> None:
         n = len(points)
         self.points = points
         self.names = np.arange(n, dtype=np.int32)
         self.starts = np.array([0, n], dtype=np.int64)
-        self._centers: NDArray[np.float64] | None = None
-        self._lists: dict[int, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
+        self._centers: Floats | None = None
+        self._lists: dict[int, tuple[Ints, NDArray[np.int32]]] = {}
         if n <= most:
             return
         centers = _centers_of(points, _PER_ROOT * isqrt(n))
@@ -52,9 +51,7 @@ class Cells:
         self.points = np.ascontiguousarray(points[self.names])
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(cell))]).astype(np.int64)
 
-    def grouped(
-        self, queries: NDArray[np.float64], threads: int
-    ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
+    def grouped(self, queries: Floats, threads: int) -> tuple[Ints | None, Ints]:
         """Return the order of the queries by cell (None: unchanged), and the start of each cell."""
         if self._centers is None:
             return None, np.array([0, len(queries)], dtype=np.int64)
@@ -63,25 +60,24 @@ class Cells:
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return np.argsort(cell, kind="stable"), starts
 
-    def lists(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def lists(self, k: int) -> tuple[Ints, NDArray[np.int32]]:
         """Return the cells that the queries of each cell are compared with: the start of each list, and all lists.
 
         k: the points that a query looks for, itself among them.
         """
-        if k not in self._lists:
-            self._lists[k] = self._listed(k)
-        return self._lists[k]
-
-    def _listed(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         if self._centers is None:
             return np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int32)
+        if k in self._lists:
+            return self._lists[k]
         count = len(self._centers)
         around = self._enough_cells(k)
         sizes = np.diff(self.starts)
         while True:
             listed = _nearest(self._centers, self._centers, around)
             if around == count or sizes[listed].sum(axis=1).min() >= k:
-                return np.arange(0, listed.size + 1, around, dtype=np.int64), listed.ravel()
+                starts = np.arange(0, listed.size + 1, around, dtype=np.int64)
+                self._lists[k] = starts, listed.ravel()
+                return self._lists[k]
             around = min(count, 2 * around)
 
     def _enough_cells(self, k: int) -> int:
@@ -99,9 +95,7 @@ class Cells:
         return int(ranks[min(ranks.size - 1, int(_RECALL * ranks.size))]) + 1
 
 
-def _nearest(
-    points: NDArray[np.float64], queries: NDArray[np.float64], k: int
-) -> NDArray[np.int32]:
+def _nearest(points: Floats, queries: Floats, k: int) -> NDArray[np.int32]:
     """Return the k points nearest to each query among all points."""
     indices = np.empty((len(queries), k), dtype=np.int32)
     n, q = len(points), len(queries)
@@ -122,7 +116,7 @@ def _nearest(
     return indices
 
 
-def _centers_of(points: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _centers_of(points: Floats, count: int) -> Floats:
     """Return the centres of a few rounds of k-means on some of the points, drawn by a fixed seed."""
     n, d = points.shape
     drawn = generator(0).permutation(n)[: min(n, _PER_CELL * count)]
@@ -137,9 +131,7 @@ def _centers_of(points: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     return centers
 
 
-def _nearest_center(
-    points: NDArray[np.float64], centers: NDArray[np.float64], threads: int
-) -> NDArray[np.int32]:
+def _nearest_center(points: Floats, centers: Floats, threads: int) -> NDArray[np.int32]:
     count, d = centers.shape
     labels = np.empty((len(points), 1), dtype=np.int32)
     step = max(1024, int(_CALL / centers.size) * threads)

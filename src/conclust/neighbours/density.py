@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import Forest
+from conclust._types import Floats
 from conclust.neighbours.search import Neighbours
 
-__all__ = ["core_squares", "cut_ties", "density_forest"]
 
-
-def core_squares(neighbours: Neighbours, m: int) -> NDArray[np.float64]:
+def core_squares(neighbours: Neighbours, m: int) -> Floats:
     """Return the squared distance of each point to its m-th nearest object, including copies of the point.
 
     The farthest known neighbour represents those beyond it.

@@ -11,11 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust import _kernels
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours.search import Metric, Neighbours, find_neighbours
-
-__all__ = ["NeighbourGraph", "Weights", "graph_of", "neighbour_graph"]
 
 Weights: TypeAlias = Literal["uniform", "jaccard"]
 
@@ -37,9 +36,9 @@ class NeighbourGraph:
         where all objects differ.
     """
 
-    starts: NDArray[np.int64]
+    starts: Ints
     ends: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: Floats
     rows: EqualRows
 
     @property

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import find_communities
-
-__all__ = ["CommunityGraph", "Quality"]
+from conclust._types import Floats, Ints
 
 Quality: TypeAlias = Literal["modularity", "cpm"]
 
@@ -43,19 +42,19 @@ class CommunityGraph:
         The rate of this payment at resolution 1.
     """
 
-    starts: NDArray[np.int64]
+    starts: Ints
     ends: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    loads: NDArray[np.float64]
+    weights: Floats
+    loads: Floats
     unit: float
 
     @classmethod
     def of(
         cls,
-        starts: NDArray[np.int64],
+        starts: Ints,
         ends: NDArray[np.int32],
-        weights: NDArray[np.float64],
-        masses: NDArray[np.float64],
+        weights: Floats,
+        masses: Floats,
         quality: Quality,
     ) -> CommunityGraph:
         """Return the graph whose nodes represent these numbers of objects.

@@ -12,21 +12,11 @@ from conclust._arrays.containers import number_array
 from conclust._arrays.points import refuse_gaps
 from conclust._kernels import nearest_points
 from conclust._threads import thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.neighbours.cells import Cells
-
-__all__ = [
-    "METRICS",
-    "Metric",
-    "Neighbours",
-    "PointIndex",
-    "comparable",
-    "find_neighbours",
-    "neighbours_of",
-    "unit_rows",
-]
 
 Metric: TypeAlias = Literal["euclidean", "cosine"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -52,7 +42,7 @@ class Neighbours:
 
     rows: EqualRows
     found: NDArray[np.int32]
-    squares: NDArray[np.float64]
+    squares: Floats
 
     @property
     def n_points(self) -> int:
@@ -113,9 +103,7 @@ def find_neighbours(
     return neighbours_of(comparable(X, metric, owner), k, threads)[0]
 
 
-def neighbours_of(
-    points: NDArray[np.float64], k: int, threads: int = 1
-) -> tuple[Neighbours, NDArray[np.float64]]:
+def neighbours_of(points: Floats, k: int, threads: int = 1) -> tuple[Neighbours, Floats]:
     """Return the k nearest neighbours of each distinct point, and the distinct points."""
     rows = EqualRows.of(points)
     distinct = np.ascontiguousarray(points[rows.first])
@@ -123,7 +111,7 @@ def neighbours_of(
     return Neighbours(rows, indices, squares), distinct
 
 
-def comparable(X: ArrayLike, metric: Metric, owner: str) -> NDArray[np.float64]:
+def comparable(X: ArrayLike, metric: Metric, owner: str) -> Floats:
     """Return points whose Euclidean distances are ordered as in the metric."""
     check_option(metric, "metric", owner, Metric)
     points = np.ascontiguousarray(number_array(X, f"The points of {owner}"))
@@ -138,7 +126,7 @@ def comparable(X: ArrayLike, metric: Metric, owner: str) -> NDArray[np.float64]:
     return points + 0.0  # -0.0 becomes 0.0, the same coordinate
 
 
-def unit_rows(points: NDArray[np.float64], owner: str) -> NDArray[np.float64]:
+def unit_rows(points: Floats, owner: str) -> Floats:
     """Return the rows scaled to length 1; those of zeros are refused."""
     largest = np.abs(points).max(axis=1, initial=0.0, keepdims=True)
     without = int(np.count_nonzero(largest == 0))
@@ -164,7 +152,7 @@ class PointIndex:
         Number of points up to which every search is exact. Beyond, 98 % of the neighbours are found, about.
     """
 
-    def __init__(self, points: NDArray[np.float64], most_exact: int = _MOST_EXACT) -> None:
+    def __init__(self, points: Floats, most_exact: int = _MOST_EXACT) -> None:
         self.points = points
         largest = float(np.abs(points).max(initial=0.0))
         # A power of two, so that scaling is exact.
@@ -176,7 +164,7 @@ class PointIndex:
 
     def neighbours(
         self, k: int, threads: int = 1, form: str = "auto"
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.int32], Floats]:
         """Return the k points nearest to each one, never itself, and their squared distances."""
         k = min(k, len(self.points) - 1)
         if k < 1:
@@ -191,8 +179,8 @@ class PointIndex:
         return indices[place], squares[place]
 
     def nearest(
-        self, queries: NDArray[np.float64], k: int, threads: int = 1, form: str = "auto"
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        self, queries: Floats, k: int, threads: int = 1, form: str = "auto"
+    ) -> tuple[NDArray[np.int32], Floats]:
         """Return the k points nearest to each query, and their squared distances."""
         k = min(k, len(self.points))
         scaled = queries if self._scale == 1.0 else queries * self._scale
@@ -209,14 +197,14 @@ class PointIndex:
 
     def _find(
         self,
-        queries: NDArray[np.float64],
+        queries: Floats,
         excluded: NDArray[np.int32],
-        groups: NDArray[np.int64],
-        lists: tuple[NDArray[np.int64], NDArray[np.int32]],
+        groups: Ints,
+        lists: tuple[Ints, NDArray[np.int32]],
         k: int,
         threads: int,
         form: str,
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.int32], Floats]:
         """Return the k points nearest to each query, and their squared distances.
 
         Parameters

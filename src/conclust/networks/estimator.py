@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._parameters import Parameters, Range, check_parameters
@@ -15,6 +15,7 @@ from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds, spawn_sequences
 from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted
 from conclust._threads import side_by_side, thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels
@@ -23,8 +24,6 @@ from conclust.exceptions import InputError
 from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.networks.reading import Network, read_network, to_communities
 from conclust.networks.splitting import split_communities
-
-__all__ = ["GraphConsensus"]
 
 Kind: TypeAlias = Literal["fast", "strict", "threshold", "ecg"]
 
@@ -37,6 +36,7 @@ _RESOLUTION = {"modularity": 1.0, "cpm": 0.01}
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of the communities of a network, on its edges.
 
@@ -142,39 +142,25 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         "min_weight": Range(at_most=1),
         "resolution": Range(above=0),
     }
-    labels_: NDArray[np.int64]
-    n_clusters_: int
-    nodes_: Any
-    ensemble_: Ensemble
-    evidence_: SparseEvidence
-    weights_: Any
+    labels_: Ints = field(init=False)
+    n_clusters_: int = field(init=False)
+    nodes_: Any = field(init=False)
+    ensemble_: Ensemble = field(init=False)
+    evidence_: SparseEvidence = field(init=False)
+    weights_: Any = field(init=False)
 
-    def __init__(
-        self,
-        kind: Kind = "fast",
-        *,
-        n_runs: int | None = None,
-        threshold: float = 0.8,
-        quality: Quality = "modularity",
-        resolution: float | None = None,
-        min_weight: float = 0.05,
-        recluster: bool = True,
-        split: bool | None = None,
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kind = kind
-        self.n_runs = n_runs
-        self.threshold = threshold
-        self.quality = quality
-        self.resolution = resolution
-        self.min_weight = min_weight
-        self.recluster = recluster
-        self.split = split
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    kind: Kind = "fast"
+    _: KW_ONLY
+    n_runs: int | None = None
+    threshold: float = 0.8
+    quality: Quality = "modularity"
+    resolution: float | None = None
+    min_weight: float = 0.05
+    recluster: bool = True
+    split: bool | None = None
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: None = None, *, ensemble: Any = None) -> Self:
         """Find the consensus of the communities of a graph.
@@ -317,9 +303,9 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
 
 
-def _shares(network: Network, evidence: SparseEvidence) -> NDArray[np.float64]:
+def _shares(network: Network, evidence: SparseEvidence) -> Floats:
     """Return the share of each tie of the network; 0 where no run observed both of its ends."""
-    share_of_tie: NDArray[np.float64] = evidence.counts / evidence.copresence.astype(np.float64)
+    share_of_tie: Floats = evidence.counts / evidence.copresence.astype(np.float64)
     if len(share_of_tie) == len(network.ends):
         return share_of_tie
     shares = np.zeros(len(network.ends))

@@ -12,10 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import identifiers, plain_array
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.exceptions import InputError
-
-__all__ = ["Network", "read_network", "to_communities"]
 
 _EXPECTED = (
     "The graph must be a sparse matrix with a row for each node, a graph of networkx or a list of edges "
@@ -44,9 +43,9 @@ class Network:
         The nodes as the user names them.
     """
 
-    starts: NDArray[np.int64]
+    starts: Ints
     ends: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: Floats
     nodes: Sequence[Any] | NDArray[Any]
 
     @property
@@ -59,7 +58,7 @@ class Network:
         """The node at this end of each tie."""
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.starts))
 
-    def in_core(self) -> NDArray[np.bool_]:
+    def in_core(self) -> Bools:
         """Return whether each node is in the 2-core: what remains when leaves are removed until there are none."""
         degrees = np.diff(self.starts)
         inside = np.ones(self.n_nodes, dtype=bool)
@@ -217,7 +216,7 @@ def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
     return _network(ends[:, 0], ends[:, 1], _checked(weights), list(place))
 
 
-def _checked(values: NDArray[Any]) -> NDArray[np.float64]:
+def _checked(values: NDArray[Any]) -> Floats:
     """Return weights as finite non-negative numbers."""
     try:
         weights = np.asarray(values, dtype=np.float64)
@@ -232,7 +231,7 @@ def _checked(values: NDArray[Any]) -> NDArray[np.float64]:
     return weights
 
 
-def _network(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], nodes: Any) -> Network:
+def _network(i: NDArray[Any], j: NDArray[Any], weights: Floats, nodes: Any) -> Network:
     """Return the network of edges, which may be repeated in any direction."""
     is_edge = (weights > 0) & (i != j)
     i, j, weights = i[is_edge], j[is_edge], weights[is_edge]
@@ -242,7 +241,7 @@ def _network(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], nod
     return _finished(ties, nodes)
 
 
-def _rows(i: NDArray[Any], j: NDArray[Any], weights: NDArray[np.float64], n: int) -> Any:
+def _rows(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Any:
     ends = np.asarray(i, dtype=np.int32), np.asarray(j, dtype=np.int32)
     ties = sp.csr_array((weights, ends), shape=(n, n))
     ties.sum_duplicates()

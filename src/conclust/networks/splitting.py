@@ -11,13 +11,12 @@ from scipy.special import gammaln
 
 from conclust._random import spawn_seeds
 from conclust._threads import side_by_side
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import as_ensemble
 from conclust.ensemble.labels import canonical_labels
 from conclust.evidence.pairs import evidence_of_pattern
 from conclust.neighbours.leiden import CommunityGraph
 from conclust.networks.reading import Network
-
-__all__ = ["Split", "split_communities", "weigh_splits"]
 
 # Maximum share of the edges of a community between its parts. Random groups merged by modularity
 # share few edges; the pieces of a uniform cloud of points share a quarter of them or more.
@@ -39,18 +38,18 @@ class Split:
         Share of the edges of the community between its parts.
     """
 
-    saved: NDArray[np.float64]
-    cut: NDArray[np.float64]
+    saved: Floats
+    cut: Floats
 
 
 def split_communities(
     network: Network,
-    labels: NDArray[np.int64],
+    labels: Ints,
     threshold: float,
     n_runs: int,
     root: np.random.SeedSequence,
     n_threads: int,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Split merged communities, and their parts, until none can be split.
 
     Parameters
@@ -98,7 +97,7 @@ def split_communities(
     return canonical_labels(split_labels)
 
 
-def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
+def weigh_splits(network: Network, labels: Ints, parts: Ints) -> Split:
     """Measure the gain by describing each community as several parts.
 
     Parameters
@@ -145,7 +144,7 @@ def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.
     within = np.zeros(n_parts)
     within[first[~between]] = counts[~between]
 
-    def total(values: NDArray[np.float64], of: NDArray[np.int64] = owner) -> NDArray[np.float64]:
+    def total(values: Floats, of: Ints = owner) -> Floats:
         return np.bincount(of, values, n_groups).astype(np.float64)
 
     inside = total(within)
@@ -163,28 +162,22 @@ def weigh_splits(network: Network, labels: NDArray[np.int64], parts: NDArray[np.
     return Split(np.where(n_of > 1, whole - apart, 0.0), cut)
 
 
-def _placed(
-    within: NDArray[np.float64], degrees: NDArray[np.float64], sizes: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _placed(within: Floats, degrees: Floats, sizes: Floats) -> Floats:
     """Return the description length, in nats, of the ends of the edges of groups, from their inner edges, sums of degrees, and sizes."""
     paired = within * np.log(2.0) + gammaln(within + 1.0)
-    placed: NDArray[np.float64] = gammaln(degrees + 1.0) - paired + _log_multisets(sizes, degrees)
+    placed: Floats = gammaln(degrees + 1.0) - paired + _log_multisets(sizes, degrees)
     return placed
 
 
-def _log_multisets(kinds: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_multisets(kinds: Floats, count: Floats) -> Floats:
     """Return the logarithm of the number of multisets of `count` elements of some kinds."""
-    logs: NDArray[np.float64] = gammaln(kinds + count) - gammaln(kinds) - gammaln(count + 1.0)
+    logs: Floats = gammaln(kinds + count) - gammaln(kinds) - gammaln(count + 1.0)
     return logs
 
 
 def _parts(
-    network: Network,
-    labels: NDArray[np.int64],
-    threshold: float,
-    seeds: list[int],
-    n_threads: int,
-) -> NDArray[np.int64]:
+    network: Network, labels: Ints, threshold: float, seeds: list[int], n_threads: int
+) -> Ints:
     """Return a consensus inside each community, from runs that use only the degrees within it."""
     *runs, last = seeds
     find = _communities(network, labels)
@@ -201,7 +194,7 @@ def _parts(
     return canonical_labels(_communities(certain, labels)(last))
 
 
-def _communities(network: Network, labels: NDArray[np.int64]) -> Callable[[int], NDArray[np.int32]]:
+def _communities(network: Network, labels: Ints) -> Callable[[int], NDArray[np.int32]]:
     """Return the search for communities by modularity in the subgraph of each community."""
     degrees = np.bincount(network.sources, network.weights, network.n_nodes)
     volumes = np.bincount(labels, degrees)[labels]
@@ -217,19 +210,19 @@ def _levels(root: np.random.SeedSequence) -> list[np.random.SeedSequence]:
     ]
 
 
-def _inside(network: Network, labels: NDArray[np.int64]) -> Network:
+def _inside(network: Network, labels: Ints) -> Network:
     """Return the graph without the edges between communities."""
     inner = labels[network.sources] == labels[network.ends]
     return _filtered(network, inner, network.weights[inner])
 
 
-def _filtered(network: Network, mask: NDArray[np.bool_], weights: NDArray[np.float64]) -> Network:
+def _filtered(network: Network, mask: Bools, weights: Floats) -> Network:
     before = np.concatenate([[0], np.cumsum(mask)])
     starts = before[network.starts].astype(np.int64)
     return Network(starts, network.ends[mask], weights, network.nodes)
 
 
-def _among(network: Network, active: NDArray[np.bool_]) -> Network:
+def _among(network: Network, active: Bools) -> Network:
     """Return the graph of some nodes, which have no edges to the others."""
     inner = active[network.sources]
     number = np.cumsum(active, dtype=np.int64) - 1

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import generator
+from conclust._types import Floats
 from conclust._validation import check_option, shown
 from conclust.exceptions import InputError
 from conclust.lattice import ConceptLattice, FormalContext
@@ -17,8 +17,6 @@ from conclust.plotting.canvas.style import COLOURS, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["line_diagram"]
 
 _DIAGRAM_STARTS = 40
 
@@ -173,7 +171,7 @@ def _shorten(names: list[str]) -> str:
     return f"{', '.join(names[:n_shown])} … ({len(names)})"
 
 
-def _diagram_places(lattice: ConceptLattice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _diagram_places(lattice: ConceptLattice) -> tuple[Floats, Floats]:
     """Return x and y of every concept: levels, ordered to minimise the squared lengths of the lines.
 
     The best order of one level, the others held, is an assignment problem; levels take turns until

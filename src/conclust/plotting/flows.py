@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
+from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.matching import assign
@@ -29,8 +30,6 @@ from conclust.plotting.numbers import numbers_of_clusters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["Flow", "Tracking", "flow_diagram", "flow_of", "tracking_of", "tracking_plot"]
 
 _COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
 _FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
@@ -52,9 +51,9 @@ class Tracking:
         new one.
     """
 
-    k: NDArray[np.int64]
-    order: NDArray[np.int64]
-    colours: NDArray[np.int64]
+    k: Ints
+    order: Ints
+    colours: Ints
 
 
 @dataclass(frozen=True)
@@ -79,13 +78,13 @@ class Flow:
         Share of the objects of the later cluster that come from the earlier one.
     """
 
-    k: NDArray[np.int64]
-    colour: NDArray[np.int64]
-    size: NDArray[np.int64]
-    x: NDArray[np.float64]
-    edges: NDArray[np.int64]
-    count: NDArray[np.int64]
-    share: NDArray[np.float64]
+    k: Ints
+    colour: Ints
+    size: Ints
+    x: Floats
+    edges: Ints
+    count: Ints
+    share: Floats
 
 
 def tracking_of(partitions: Any) -> Tracking:
@@ -138,7 +137,7 @@ def tracking_of(partitions: Any) -> Tracking:
     return Tracking(k, np.lexsort(table[::-1]).astype(np.int64), table)
 
 
-def _recoloured(labels: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.int64]:
+def _recoloured(labels: Ints, before: Ints) -> Ints:
     """Give clusters the colours of the previous clusters with which they share most objects, or else new ones."""
     mine, theirs = int(labels.max(initial=-1)) + 1, int(before.max(initial=-1)) + 1
     both = (labels >= 0) & (before >= 0)
@@ -210,7 +209,7 @@ def flow_of(partitions: Any) -> Flow:
     )
 
 
-def _means(partitions: Any, found: Flow, values: Any) -> NDArray[np.float64]:
+def _means(partitions: Any, found: Flow, values: Any) -> Floats:
     """Return the mean value of the objects of each circle; NaN where none has one."""
     tracking = tracking_of(partitions)
     numbers = number_array(values, "The values of flow_diagram")
@@ -230,7 +229,7 @@ def _means(partitions: Any, found: Flow, values: Any) -> NDArray[np.float64]:
     return means
 
 
-def _shades(means: NDArray[np.float64], ax: Axes) -> NDArray[np.float64]:
+def _shades(means: Floats, ax: Axes) -> Floats:
     """Return the colour of each mean, grey where there is none, and draw their scale."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
@@ -245,12 +244,7 @@ def _shades(means: NDArray[np.float64], ax: Axes) -> NDArray[np.float64]:
     return fills
 
 
-def _places(
-    first: NDArray[np.int64],
-    edges: NDArray[np.int64],
-    count: NDArray[np.int64],
-    size: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _places(first: Ints, edges: Ints, count: Ints, size: Ints) -> Floats:
     """Return the positions of the nodes of each level: near their origins, with space by size.
 
     Levels take turns, downwards and upwards, at standing by the mean place of their neighbours.
@@ -272,7 +266,7 @@ def _places(
     return x
 
 
-def _seats(order: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.float64]:
+def _seats(order: Ints, size: Ints) -> Floats:
     """Return the middle of the interval of each cluster; larger clusters have longer intervals."""
     if not len(size):  # a level where no object is in a cluster
         return np.empty(0)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats, Ints
 from conclust._validation import check_real
 from conclust.membership import cluster_similarity
 from conclust.plotting.canvas.figures import axes
@@ -25,8 +26,6 @@ from conclust.plotting.canvas.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["ClusterGraph", "cluster_graph", "cluster_graph_of"]
 
 _LABELS = 24  # maximum number of edges with written numbers
 _NAME, _NUMBER = 6.5, 6.0  # font sizes in points
@@ -47,9 +46,9 @@ class ClusterGraph:
         Positions on a circle, with overlapping clusters next to each other.
     """
 
-    sizes: NDArray[np.int64]
-    overlap: NDArray[np.float64]
-    places: NDArray[np.float64]
+    sizes: Ints
+    overlap: Floats
+    places: Floats
 
 
 def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
@@ -237,16 +236,14 @@ class Box(NamedTuple):
         )
 
 
-def _box(at: NDArray[np.float64], text: str, size: float) -> Box:
+def _box(at: Floats, text: str, size: float) -> Box:
     """Return the bounding box of a text; the width of a digit is just under two thirds of the font size."""
     lines = text.split("\n")
     x, y = at.tolist()
     return Box(x, y, 0.32 * size * max(map(len, lines)) + 0.5, 0.54 * size * len(lines))
 
 
-def _diameters(
-    sizes: NDArray[np.int64], places: NDArray[np.float64], room: float, *, numbered: bool
-) -> NDArray[np.float64]:
+def _diameters(sizes: Ints, places: Floats, room: float, *, numbered: bool) -> Floats:
     """Return the diameters of the circles, which leave space for two numbers between neighbours."""
     K = len(sizes)
     biggest = min(42.0, 1.6 * room / max(4, K))
@@ -257,10 +254,7 @@ def _diameters(
 
 
 def _names(
-    words: list[str],
-    sizes: NDArray[np.int64],
-    places: NDArray[np.float64],
-    across: NDArray[np.float64],
+    words: list[str], sizes: Ints, places: Floats, across: Floats
 ) -> list[tuple[str, int, Box]]:
     """Return names and sizes of clusters inside their circles or outside; without sizes if circles are close together."""
     K = len(sizes)
@@ -286,10 +280,7 @@ def _names(
 
 
 def _numbers(
-    overlap: NDArray[np.float64],
-    pairs: list[tuple[int, int]],
-    places: NDArray[np.float64],
-    across: NDArray[np.float64],
+    overlap: Floats, pairs: list[tuple[int, int]], places: Floats, across: Floats
 ) -> list[tuple[str, Box]]:
     """Return the numbers on lines, each just outside of its circle; none on a line that cannot hold two."""
     texts = []

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from conclust._random import generator
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
 from conclust.plotting.canvas.figures import (
@@ -27,8 +28,6 @@ from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["coassociation_heatmap", "membership_heatmap"]
 
 _MAX_OBJECTS = 4000
 _LONG_NUMBERS = 50_000  # maximum number of objects with names along the axis
@@ -231,7 +230,7 @@ def membership_heatmap(
 
 def _picture(
     pairs: Pairs, chosen: Any, strips: list[Strip], pixels: int, random_state: Any
-) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+) -> tuple[Floats, Ints, bool]:
     """Return the image, the objects from top to bottom, and whether they are a sample."""
     n_samples = pairs.n_samples
     by_name = isinstance(chosen, str)
@@ -257,7 +256,7 @@ def _picture(
     return picture, objects[placed], drawn is not None
 
 
-def _drawn(n_samples: int, random_state: Any, owner: str) -> NDArray[np.int64] | None:
+def _drawn(n_samples: int, random_state: Any, owner: str) -> Ints | None:
     """Return the objects to show if there are too many."""
     if n_samples <= _MAX_OBJECTS:
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, svds
 
 from conclust._arrays.containers import number_array, plain_array
@@ -16,6 +16,7 @@ from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._arrays.scale import moderate
 from conclust._random import generator
 from conclust._sklearn import check_is_fitted
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
@@ -34,8 +35,6 @@ from conclust.plotting.canvas.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Embedding", "embedding", "embedding_of"]
-
 
 @dataclass(frozen=True)
 class Embedding:
@@ -53,10 +52,10 @@ class Embedding:
         From 0 to 1: how opaque they are drawn.
     """
 
-    places: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    labels: NDArray[np.int64]
-    confidence: NDArray[np.float64]
+    places: Floats
+    shares: Floats
+    labels: Ints
+    confidence: Floats
 
 
 def embedding_of(
@@ -98,7 +97,7 @@ def embedding_of(
     return Embedding(places, shares, codes, sure)
 
 
-def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _read(X: Any, labels: Any, confidence: Any) -> tuple[Ints, Floats]:
     """Return clusters and confidence."""
     sure, cluster_labels = confidence, labels
     if hasattr(labels, "fit"):
@@ -125,7 +124,7 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[NDArray[np.int64], NDAr
     return codes.astype(np.int64), np.minimum(opaque, 1.0)
 
 
-def _places(X: Any, n: int, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _places(X: Any, n: int, rows: Any) -> tuple[Floats, Floats]:
     """Return the coordinates of some of the n objects, and the variance along either axis."""
     if isinstance(X, Ensemble):
         if X.n_samples != n:
@@ -143,7 +142,7 @@ def _places(X: Any, n: int, rows: Any) -> tuple[NDArray[np.float64], NDArray[np.
     return places * unit, shares
 
 
-def _components(rows: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _components(rows: Any) -> tuple[Floats, Floats]:
     """Return the first two principal components, each turned so that its largest entry is positive."""
     n, d = rows.shape
     mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()

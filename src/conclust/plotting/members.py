@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
 from conclust._sklearn import check_is_fitted
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
 from conclust.measures.agreement import Measure, partition_similarities
@@ -19,8 +20,6 @@ from conclust.plotting.canvas.style import COLOURS, COLUMN, INK, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["PartitionMap", "partition_map", "partition_map_of", "weight_bars", "weights_of"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,8 @@ class PartitionMap:
         Similarities in that order; NaN for two partitions that share no object.
     """
 
-    order: NDArray[np.int64]
-    similarity: NDArray[np.float64]
+    order: Ints
+    similarity: Floats
 
 
 def partition_map_of(
@@ -125,7 +124,7 @@ def partition_map(
     return ax
 
 
-def weights_of(weights: ArrayLike | Any) -> NDArray[np.float64]:
+def weights_of(weights: ArrayLike | Any) -> Floats:
     """Return the data of the bars of weights: shares of the sum, in the order of the partitions.
 
     Parameters

@@ -7,34 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real, shown
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
-from conclust.plotting.canvas.style import (
-    COLOURS,
-    COLUMN,
-    DASHES,
-    GREY,
-    PALE,
-    drawn_in_style,
-)
+from conclust.plotting.canvas.style import COLOURS, COLUMN, DASHES, GREY, PALE, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "Curve",
-    "area_curve",
-    "cdf_curves",
-    "cdf_of",
-    "criterion_curve",
-    "curve_of",
-    "pac_curve",
-    "rcsi_curve",
-]
 
 _ACCENT, _CHOSEN = COLOURS[4], "#b3421a"
 _SIZE = (COLUMN, 0.72 * COLUMN)
@@ -76,10 +59,10 @@ class Curve:
     """
 
     criterion: str
-    k: NDArray[np.int64]
-    values: NDArray[np.float64]
-    error: NDArray[np.float64]
-    null: NDArray[np.float64]
+    k: Ints
+    values: Floats
+    error: Floats
+    null: Floats
     p_value: float
     chosen: int
     n_references: int
@@ -187,7 +170,7 @@ def is_selection(given: Any) -> bool:
     return hasattr(given, "table") and hasattr(given, "k") and hasattr(given, "null")
 
 
-def _read_null(null: ArrayLike | None, n_k: int) -> NDArray[np.float64]:
+def _read_null(null: ArrayLike | None, n_k: int) -> Floats:
     references = np.empty((0, n_k)) if null is None else number_array(null, "'null'")
     if references.ndim != 2 or references.shape[1] != n_k:
         raise InputError(
@@ -197,7 +180,7 @@ def _read_null(null: ArrayLike | None, n_k: int) -> NDArray[np.float64]:
     return references
 
 
-def numbers_of_clusters(given: Mapping[Any, Any]) -> NDArray[np.int64]:
+def numbers_of_clusters(given: Mapping[Any, Any]) -> Ints:
     """Return the keys of a dict by number of clusters, in increasing order."""
     if not all(isinstance(k, int | np.integer) and 0 < k < 1 << 53 for k in given):
         raise InputError(
@@ -216,7 +199,7 @@ def _value_of(value: Any, k: int) -> float:
         ) from error
 
 
-def _growth(areas: NDArray[np.float64]) -> NDArray[np.float64]:
+def _growth(areas: Floats) -> Floats:
     """Return the first area, then the relative growth of each over the largest previous one."""
     largest = np.maximum.accumulate(areas)
     growth = largest.copy()
@@ -295,7 +278,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     return ax
 
 
-def cdf_of(given: Any) -> dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def cdf_of(given: Any) -> dict[int, tuple[Floats, Floats]]:
     """Return the distribution functions of the consensus, as arrays.
 
     Parameters
@@ -330,7 +313,7 @@ def cdf_of(given: Any) -> dict[int, tuple[NDArray[np.float64], NDArray[np.float6
     return {k: _steps(given[k], k) for k in numbers_of_clusters(given).tolist()}
 
 
-def _steps(given: Any, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _steps(given: Any, k: int) -> tuple[Floats, Floats]:
     if isinstance(given, tuple) and len(given) == 2:
         values, heights = (number_array(part, "Values and heights") for part in given)
         if values.ndim != 1 or values.shape != heights.shape or not len(values):

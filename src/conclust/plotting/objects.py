@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence import ObjectConfidence, object_confidence
 from conclust.ensemble import Ensemble
@@ -30,8 +31,6 @@ from conclust.plotting.canvas.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Bars", "bars_of", "membership_bars", "silhouette_bars", "silhouettes_of"]
-
 
 _MOST_BARS = 2000
 
@@ -50,9 +49,9 @@ class Bars:
         Values drawn for each object.
     """
 
-    order: NDArray[np.int64]
-    clusters: NDArray[np.int64]
-    values: NDArray[np.float64]
+    order: Ints
+    clusters: Ints
+    values: Floats
 
 
 def bars_of(membership: ArrayLike | Any) -> Bars:
@@ -182,14 +181,7 @@ def membership_bars(
     return ax
 
 
-def _steps(
-    ax: Axes,
-    edges: NDArray[np.int64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    colour: Any,
-    label: str,
-) -> None:
+def _steps(ax: Axes, edges: Ints, low: Floats, high: Floats, colour: Any, label: str) -> None:
     """Fill bars between two heights.
 
     Parameters

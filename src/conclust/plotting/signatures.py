@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, shown
 from conclust.confidence import cluster_features
 from conclust.confidence.reading import read_features
@@ -19,8 +20,6 @@ from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["signature_heatmap"]
 
 # From below the mean to above it, in standard deviations.
 _DIVERGING = ("#276691", "#8fb8d8", "#fafcfb", "#f0b27a", "#b3541e")
@@ -138,9 +137,7 @@ def _names(X: Any, feature_names: Sequence[Any] | None) -> list[str] | None:
     return None if columns is None else [str(name) for name in columns]
 
 
-def _signatures(
-    difference: NDArray[np.float64], most: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _signatures(difference: Floats, most: int) -> tuple[Ints, Ints]:
     """Return the features, cluster by cluster, and where those of each cluster but the first begin."""
     size = np.nan_to_num(np.abs(difference), nan=0.0, posinf=np.inf)
     cluster_of = size.argmax(axis=0)
@@ -152,7 +149,7 @@ def _signatures(
     return np.concatenate(groups), np.unique(ends[(ends > 0) & (ends < ends[-1])])
 
 
-def _scores(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scores(points: Floats) -> Floats:
     """Return columns in standard deviations from their mean, without the empty cells."""
     centred = points - np.nanmean(points, axis=0)
     deviation = np.nanstd(points, axis=0)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats, Ints
 from conclust.confidence import ConsensusTree
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
@@ -15,8 +15,6 @@ from conclust.plotting.canvas.style import GREY, INK, PAGE, cluster_colours, dra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["SupportedTree", "consensus_tree", "consensus_tree_of"]
 
 # Minimum width of a leaf in addition to its share of the objects, so that small leaves are visible.
 _LEAST = 0.03
@@ -44,13 +42,13 @@ class SupportedTree:
         The cluster that each leaf is in where borders hold; without p-values its own.
     """
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    holds: NDArray[np.bool_]
-    ends: NDArray[np.float64]
-    leaves: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    clusters: NDArray[np.int64]
+    x: Floats
+    y: Floats
+    holds: Bools
+    ends: Floats
+    leaves: Ints
+    sizes: Ints
+    clusters: Ints
 
 
 def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> SupportedTree:

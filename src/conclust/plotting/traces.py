@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._sklearn import check_is_fitted
+from conclust._types import Floats
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.style import COLOURS, COLUMN, drawn_in_style
@@ -15,10 +15,8 @@ from conclust.plotting.canvas.style import COLOURS, COLUMN, drawn_in_style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["objective_trace", "trace_of"]
 
-
-def trace_of(model: Any) -> NDArray[np.float64]:
+def trace_of(model: Any) -> Floats:
     """Return the data of the trace: the objective, entry by entry.
 
     Parameters

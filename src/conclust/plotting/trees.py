@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
 from conclust._sklearn import check_is_fitted
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.consensus.linkage import cut, longest_lifetime
 from conclust.exceptions import InputError
@@ -18,8 +19,6 @@ from conclust.plotting.canvas.style import GREY, INK, PAGE, PALE, cluster_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["Tree", "dendrogram", "tree_of"]
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,11 @@ class Tree:
         Heights between which the tree has this number of clusters.
     """
 
-    order: NDArray[np.int64]
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    cluster: NDArray[np.int64]
-    ends: NDArray[np.int64]
+    order: Ints
+    x: Floats
+    y: Floats
+    cluster: Ints
+    ends: Ints
     lifetime: tuple[float, float]
 
 
@@ -129,7 +128,7 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
     )
 
 
-def _read(tree: Any, n_clusters: int | None) -> tuple[NDArray[np.float64], int]:
+def _read(tree: Any, n_clusters: int | None) -> tuple[Floats, int]:
     if hasattr(tree, "fit"):
         check_is_fitted(tree)
         model = getattr(tree, "consensus_", tree)

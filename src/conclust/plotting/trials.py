@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
@@ -16,8 +16,6 @@ from conclust.trials import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["Ranking", "comparison", "comparison_of"]
 
 _TITLES = {
     "ari": "ARI with the truth",
@@ -51,9 +49,9 @@ class Ranking:
 
     score: str
     methods: list[str]
-    values: NDArray[np.float64]
-    n_clusters: NDArray[np.int64]
-    cpu_seconds: NDArray[np.float64]
+    values: Floats
+    n_clusters: Ints
+    cpu_seconds: Floats
     without: list[str]
 
 

@@ -7,15 +7,13 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from conclust._types import Bools, Ints
 from conclust.borders import valley_ratios
 from conclust.points.contact import contact_ratio
 from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import Part, PathsOfPoints, evenly_spread
-
-__all__ = ["BentBorders", "joined"]
 
 # The constants below were chosen as described in experiments/default/README.md.
 # Shortest paths within pieces are at most so much longer than straight lines where the graph
@@ -46,11 +44,9 @@ class BentBorders:
     """
 
     paths: PathsOfPoints
-    pieces: NDArray[np.int64]
+    pieces: Ints
 
-    def without_valley(
-        self, labels: NDArray[np.int64], pairs: NDArray[np.int64], most: float
-    ) -> NDArray[np.bool_]:
+    def without_valley(self, labels: Ints, pairs: Ints, most: float) -> Bools:
         """Mark the borders that have no valley along the graph, and are bent or have full contact and no empty margin.
 
         Parameters
@@ -101,7 +97,7 @@ class BentBorders:
 class _Pair:
     """Two clusters that touch, `first` and the remaining points of a part."""
 
-    def __init__(self, part: Part, first: NDArray[np.bool_]) -> None:
+    def __init__(self, part: Part, first: Bools) -> None:
         self._part = part
         self._sides = (first, ~first)
         to_other = np.zeros(len(first))
@@ -124,7 +120,7 @@ class _Pair:
         if width == 0:
             return 1.0
 
-        def count(side: NDArray[np.bool_], start: float, end: float) -> float:
+        def count(side: Bools, start: float, end: float) -> float:
             return float(masses[side & (to_other >= start) & (to_other < end)].sum())
 
         valley = sum(count(side, 0.0, width) for side in self._sides)
@@ -146,7 +142,7 @@ class _Pair:
         return bool(np.isfinite(across) and across >= _BENT * within)
 
 
-def joined(labels: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def joined(labels: Ints, pairs: Ints) -> Ints:
     """Return the clusters after the two of each pair are joined, numbered from 0."""
     n_clusters = int(labels.max()) + 1
     ties = sp.coo_array((np.ones(len(pairs)), pairs.T), shape=(n_clusters, n_clusters))

@@ -8,8 +8,6 @@ from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees
 from conclust.generation.scaled import scaled_points
 from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
 
-__all__ = ["ChooserByPoints"]
-
 
 class ChooserByPoints:
     """Chooses the number of clusters of a consensus by the points, or cuts it into the number given.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.points.mixture import (
     Mixture,
     Shape,
@@ -18,8 +18,6 @@ from conclust.points.mixture import (
     n_parameters,
     saddles,
 )
-
-__all__ = ["Mixtures", "fit_mixtures"]
 
 _SHAPES: tuple[Shape, ...] = ("spherical", "tied", "full")
 # Maximum number of components. Of one shape and with saddles between all of them: three for each of the fewest and
@@ -52,7 +50,7 @@ class Mixtures:
         Mixtures by shape; their numbers of components differ.
     """
 
-    points: NDArray[np.float64]
+    points: Floats
     best: dict[Shape, Mixture]
 
     def number_of_one_shape(self) -> int | None:
@@ -74,7 +72,7 @@ class Mixtures:
         is_plain = number <= _MAX_COMPONENTS or _modes(mixture).max() + 1 == number
         return number if is_plain else None
 
-    def clusters(self, points: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    def clusters(self, points: Floats) -> Ints | None:
         """Return the clusters of the mixture of the lowest BIC, if it fits and has at most 20 components.
 
         Components between whose centres the mixture has no saddle are one cluster.
@@ -97,7 +95,7 @@ class Mixtures:
         return misfit(self.points, mixture, _JUDGED_AS) < _FITS
 
 
-def fit_mixtures(points: NDArray[np.float64], fewest: int, most: int, seed: int) -> Mixtures | None:
+def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures | None:
     """Fit mixtures of `fewest` components and more, from k-means.
 
     Parameters
@@ -139,7 +137,7 @@ def fit_mixtures(points: NDArray[np.float64], fewest: int, most: int, seed: int)
     return Mixtures(part, best) if best else None
 
 
-def _modes(mixture: Mixture) -> NDArray[np.int64]:
+def _modes(mixture: Mixture) -> Ints:
     """Return the group of each component; there is no saddle within a group."""
     together = saddles(mixture) > _ONE_MODE
     return np.asarray(connected_components(together, directed=False)[1], dtype=np.int64)

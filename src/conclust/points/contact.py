@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Ints
 from conclust.points.paths import PathsOfPoints
-
-__all__ = ["contact_ratio"]
 
 # Ties added to each number, as points are added to the counts of a valley.
 _PRIOR = 3.0
 
 
-def contact_ratio(
-    paths: PathsOfPoints, labels: NDArray[np.int64], pair: NDArray[np.int64]
-) -> float:
+def contact_ratio(paths: PathsOfPoints, labels: Ints, pair: Ints) -> float:
     """Return how many ties cross a border, relative to the fewest across the middle of either cluster.
 
     It needs no axis, so that it holds for clusters of any shape: two crescents, each around the end of the other, have

@@ -8,12 +8,10 @@ from math import log
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats, Ints
 from conclust.borders import valley_counts, valley_ratios
 from conclust.neighbours import NeighbourGraph
-
-__all__ = ["Borders", "Island", "find_borders", "touching_pairs"]
 
 # The density of a valley relative to the lower peak, under the hypothesis of a border; without a
 # valley it is 1. The evidence is the logarithm of the likelihood ratio of the two. Chosen as
@@ -38,7 +36,7 @@ class Island:
         Minimum growth of the evidence of the partitions if they become a cluster of their own.
     """
 
-    members: NDArray[np.bool_]
+    members: Bools
     evidence: float
 
 
@@ -56,10 +54,10 @@ class Borders:
         Mean number of points in the valley, and at the lower of the two peaks.
     """
 
-    pieces: NDArray[np.int64]
-    pairs: NDArray[np.int64]
-    valley: NDArray[np.float64]
-    peak: NDArray[np.float64]
+    pieces: Ints
+    pairs: Ints
+    valley: Floats
+    peak: Floats
 
     @property
     def n_pieces(self) -> int:
@@ -67,13 +65,11 @@ class Borders:
         return int(self.pieces.max()) + 1
 
     @property
-    def ratios(self) -> NDArray[np.float64]:
+    def ratios(self) -> Floats:
         """Density of each valley relative to the lower peak, with 3 points added to both."""
         return valley_ratios(np.column_stack([self.peak, self.valley, self.peak]))
 
-    def pooled_ratios(
-        self, groups: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def pooled_ratios(self, groups: Ints) -> tuple[Ints, Floats]:
         """Return the pairs of groups of pieces that touch, and the ratios of their summed counts.
 
         `groups` (n_pieces,) holds the group of each piece.
@@ -88,7 +84,7 @@ class Borders:
         counts[:, 2] = counts[:, 0]
         return pairs, valley_ratios(counts)
 
-    def merged(self, most: float) -> NDArray[np.int64]:
+    def merged(self, most: float) -> Ints:
         """Merge groups of pieces by the largest pooled ratio, until it is below `most`; return the groups."""
         groups = np.arange(self.n_pieces)
         while True:
@@ -98,7 +94,7 @@ class Borders:
             remaining, joined = pairs[int(np.argmax(ratios))]
             groups[groups == joined] = remaining
 
-    def evidence(self, labels: NDArray[np.int64]) -> float:
+    def evidence(self, labels: Ints) -> float:
         """Return the evidence for valleys at all borders of a partition of the points.
 
         Each piece counts to the cluster that most of its points are in. Islands (groups of pieces without a tie
@@ -123,7 +119,7 @@ class Borders:
         logs = self.valley.sum() * in_valley + self.peak.sum() * on_peak
         return float(np.logaddexp.reduce(logs)) - log(len(_DEPTHS))
 
-    def joined_islands(self, labels: NDArray[np.int64]) -> list[Island]:
+    def joined_islands(self, labels: Ints) -> list[Island]:
         """Return the islands that lie in a cluster with a larger one, the largest first."""
         cluster_of = self.clusters_of_pieces(labels)
         joined: list[Island] = []
@@ -136,20 +132,20 @@ class Borders:
                     joined.append(Island(members, float(masses[island]) / 2 * _ON_PEAK))
         return sorted(joined, key=lambda island: -island.evidence)
 
-    def _masses(self, inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _masses(self, inside: Bools) -> Floats:
         """Return the number of points of each island in some of the pieces, of shape (n_islands,)."""
         sizes = np.bincount(self.pieces, minlength=self.n_pieces)
         masses = np.bincount(self._islands[inside], weights=sizes[inside], minlength=self.n_islands)
         return masses.astype(np.float64)
 
-    def clusters_of_pieces(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    def clusters_of_pieces(self, labels: Ints) -> Ints:
         """Return the cluster with most points of each piece, of shape (n_pieces,)."""
         table = np.zeros((self.n_pieces, int(labels.max()) + 1), dtype=np.int64)
         np.add.at(table, (self.pieces, labels), 1)
         return np.asarray(table.argmax(axis=1))
 
     @property
-    def _of_borders(self) -> NDArray[np.float64]:
+    def _of_borders(self) -> Floats:
         return self.valley * _IN_VALLEY + self.peak * _ON_PEAK
 
     @property
@@ -158,7 +154,7 @@ class Borders:
         return int(self._islands.max()) + 1
 
     @cached_property
-    def _islands(self) -> NDArray[np.int64]:
+    def _islands(self) -> Ints:
         # Small clusters connected by a single tie across an empty valley are also islands.
         joining = self.pairs[self.ratios >= _DEPTH]
         ties = sp.coo_array(
@@ -168,7 +164,7 @@ class Borders:
         return np.asarray(sp.csgraph.connected_components(ties, directed=False)[1], dtype=np.int64)
 
 
-def touching_pairs(labels: NDArray[np.int64], graph: NeighbourGraph) -> NDArray[np.int64]:
+def touching_pairs(labels: Ints, graph: NeighbourGraph) -> Ints:
     """Return the pairs of clusters with a tie between them, of shape (n_pairs, 2), the lower number first."""
     cluster_of = labels[graph.rows.first]
     first, second = cluster_of[graph.sources], cluster_of[graph.ends]
@@ -180,11 +176,7 @@ def touching_pairs(labels: NDArray[np.int64], graph: NeighbourGraph) -> NDArray[
 
 
 def find_borders(
-    X: NDArray[np.float64],
-    pieces: NDArray[np.int64],
-    graph: NeighbourGraph,
-    seed: int,
-    n_jobs: int | None = None,
+    X: Floats, pieces: Ints, graph: NeighbourGraph, seed: int, n_jobs: int | None = None
 ) -> Borders:
     """Count the points in the valleys between pieces that touch in the neighbour graph.
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
+from conclust._types import Ints
 from conclust.points.evidence import Borders
-
-__all__ = ["ISLAND_EVIDENCE", "cuts_with_islands"]
 
 # A cut with separate islands replaces the horizontal one if its evidence is larger by more than this.
 ISLAND_EVIDENCE = 2.0
 
 
-def cuts_with_islands(
-    borders: Borders, cuts: Mapping[int, NDArray[np.int64]]
-) -> dict[int, tuple[NDArray[np.int64], float]]:
+def cuts_with_islands(borders: Borders, cuts: Mapping[int, Ints]) -> dict[int, tuple[Ints, float]]:
     """Return for each number of clusters the cut with the largest evidence, with islands kept separate.
 
     A tree joins by mean similarity, so that two small islands may be joined before the halves of a large cluster

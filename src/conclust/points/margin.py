@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.borders import valley_ratios
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.points.paths import PathsOfPoints
-
-__all__ = ["EMPTY_MARGIN", "margin_ratio"]
 
 # An empty margin has at most this share of the points in a band of either cluster. Chosen as described in
 # experiments/default/README.md.
 EMPTY_MARGIN = 0.12
 
 
-def margin_ratio(paths: PathsOfPoints, labels: NDArray[np.int64], pair: NDArray[np.int64]) -> float:
+def margin_ratio(paths: PathsOfPoints, labels: Ints, pair: Ints) -> float:
     """Return how many points lie near a border, relative to the fewer in the middle of either cluster.
 
     The depth of a point is its distance from the other cluster's nearest point, less that of neighbours: the median
@@ -64,8 +62,6 @@ def margin_ratio(paths: PathsOfPoints, labels: NDArray[np.int64], pair: NDArray[
     return float(valley_ratios([peaks[0], near, peaks[1]]))
 
 
-def _distances_to_nearest(
-    points: NDArray[np.float64], others: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _distances_to_nearest(points: Floats, others: Floats) -> Floats:
     differences = points - others[nearest_center(points, others)]
     return np.asarray(np.sqrt((differences**2).sum(axis=1)))

@@ -7,21 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.generation.members import KMeansRecipe
-
-__all__ = [
-    "Mixture",
-    "Shape",
-    "best_mixture",
-    "fit_mixture",
-    "kmeans_labels",
-    "misfit",
-    "n_parameters",
-    "saddles",
-]
 
 # Shapes of covariance: a common sphere, a common ellipsoid, or one ellipsoid per component.
 Shape = Literal["spherical", "tied", "full"]
@@ -58,18 +47,16 @@ class Mixture:
     """
 
     shape: Shape
-    weights: NDArray[np.float64]
-    means: NDArray[np.float64]
-    covariances: NDArray[np.float64]
+    weights: Floats
+    means: Floats
+    covariances: Floats
     log_likelihood: float
     bic: float
 
     def __len__(self) -> int:
         return len(self.weights)
 
-    def discriminants(
-        self,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def discriminants(self) -> tuple[Floats, Floats, Floats]:
         """Return the centres, whitenings and offsets that place points.
 
         The most probable component has the smallest ``|x @ whitening - centre|^2 + offset``. The whitenings have the shape (n_components, n_features, n_features), or (n_features, n_features) if all
@@ -83,7 +70,7 @@ class Mixture:
             return self.means @ whitenings[0], whitenings[0], offsets
         return np.einsum("kd,kde->ke", self.means, whitenings), whitenings, offsets
 
-    def labels(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+    def labels(self, points: Floats) -> Ints:
         """Return the most probable component of each point, of shape (n_samples,)."""
         shift = points.mean(axis=0)
         with one_library_thread():
@@ -101,11 +88,7 @@ def n_parameters(shape: Shape, n_components: int, n_features: int) -> int:
 
 
 def fit_mixture(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    n_components: int,
-    shape: Shape,
-    tolerance: float = 1e-5,
+    points: Floats, labels: Ints, n_components: int, shape: Shape, tolerance: float = 1e-5
 ) -> Mixture | None:
     """Fit a mixture by expectation-maximisation, from a partition.
 
@@ -162,9 +145,7 @@ def fit_mixture(
     return Mixture(shape, weights, means + shift, covariances, log_likelihood, float(bic))
 
 
-def best_mixture(
-    points: NDArray[np.float64], starts: Iterable[NDArray[np.int64]], n_components: int
-) -> Mixture | None:
+def best_mixture(points: Floats, starts: Iterable[Ints], n_components: int) -> Mixture | None:
     """Return the mixture with the lowest BIC over the shapes and the starts; None if none can be fitted."""
     with one_library_thread():
         fitted = [
@@ -175,7 +156,7 @@ def best_mixture(
     return min((each for each in fitted if each is not None), key=lambda m: m.bic, default=None)
 
 
-def misfit(points: NDArray[np.float64], mixture: Mixture, most_points: int) -> float:
+def misfit(points: Floats, mixture: Mixture, most_points: int) -> float:
     """Return how badly a mixture fits: the largest Kolmogorov-Smirnov statistic over projections, times sqrt(n).
 
     The directions are the axes of the points, their principal axes, those that separate neighbouring components,
@@ -210,7 +191,7 @@ def misfit(points: NDArray[np.float64], mixture: Mixture, most_points: int) -> f
     return float(largest * np.sqrt(min(n, most_points)))
 
 
-def saddles(mixture: Mixture) -> NDArray[np.float64]:
+def saddles(mixture: Mixture) -> Floats:
     """Return the lowest density of a mixture between two centres, as a share of the lower of the densities there.
 
     Parameters
@@ -237,7 +218,7 @@ def saddles(mixture: Mixture) -> NDArray[np.float64]:
     return lowest
 
 
-def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> NDArray[np.int64]:
+def kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:
     """Return the clusters of the best of five runs of k-means."""
     rng = np.random.default_rng(seed)
     best, least = np.zeros(len(points), dtype=np.int64), np.inf
@@ -255,12 +236,8 @@ def kmeans_labels(points: NDArray[np.float64], n_clusters: int, seed: int) -> ND
 
 
 def _covariances(
-    shares: NDArray[np.float64],
-    means: NDArray[np.float64],
-    second: NDArray[np.float64],
-    shape: Shape,
-    products: NDArray[np.float64] | None,
-) -> NDArray[np.float64]:
+    shares: Floats, means: Floats, second: Floats, shape: Shape, products: Floats | None
+) -> Floats:
     n, d = shares.shape[1], means.shape[1]
     counts = shares.sum(axis=1)
     pooled = second - (means * (counts / n)[:, np.newaxis]).T @ means
@@ -285,7 +262,7 @@ def _covariances(
     return np.asarray(covariances + ridge * identity)
 
 
-def _products(centred: NDArray[np.float64]) -> NDArray[np.float64]:
+def _products(centred: Floats) -> Floats:
     """Return the products of two features, the features and ones, a row each: a quadratic form is linear in them."""
     a, b = np.triu_indices(centred.shape[1])
     columns = centred.T
@@ -295,11 +272,8 @@ def _products(centred: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _log_densities_by_products(
-    products: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    means: NDArray[np.float64],
-    covariances: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    products: Floats, weights: Floats, means: Floats, covariances: Floats
+) -> Floats:
     """Return the same as `_log_densities` for covariances of each component, by one product of matrices."""
     d = means.shape[1]
     roots = np.linalg.inv(np.linalg.cholesky(covariances))
@@ -314,18 +288,13 @@ def _log_densities_by_products(
     return np.asarray(coefficients @ products)
 
 
-def _whitening(covariance: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def _whitening(covariance: Floats) -> tuple[Floats, float]:
     """Return W with W W' the inverse of the covariance, and the logarithm of its determinant."""
     root = np.linalg.cholesky(covariance)
     return np.linalg.inv(root).T, 2.0 * float(np.log(np.diag(root)).sum())
 
 
-def _log_densities(
-    points: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    means: NDArray[np.float64],
-    covariances: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _log_densities(points: Floats, weights: Floats, means: Floats, covariances: Floats) -> Floats:
     """Return the logarithm of each weighted density at each point, of shape (n_components, n_samples)."""
     d = points.shape[1]
     logs = np.empty((len(means), len(points)))
@@ -345,7 +314,7 @@ def _log_densities(
     return logs
 
 
-def _directions(points: NDArray[np.float64], mixture: Mixture) -> list[NDArray[np.float64]]:
+def _directions(points: Floats, mixture: Mixture) -> list[Floats]:
     d = points.shape[1]
     directions = list(np.eye(d)[:_MAX_AXES])
     if d == 1:

@@ -8,9 +8,9 @@ from math import isqrt, log
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import NeighbourGraph, neighbour_graph
@@ -22,8 +22,6 @@ from conclust.points.islands import cuts_with_islands
 from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
-
-__all__ = ["BorderDecision", "cut_by_islands", "number_by_borders"]
 
 # Below this number of objects the points are too few for a neighbour graph and counts: their separation decides.
 _FEWEST_OBJECTS = 50
@@ -78,11 +76,11 @@ class BorderDecision:
     depths: tuple[float, ...] = ()
     by_points: bool = True
     alternatives: tuple[int, ...] = ()
-    labels: NDArray[np.int64] | None = None
+    labels: Ints | None = None
 
 
 def number_by_borders(
-    X: NDArray[np.float64],
+    X: Floats,
     trees: GrownTrees,
     seed: int,
     *,
@@ -141,7 +139,7 @@ def number_by_borders(
         return _by_separation(X, trees, seed, min_clusters, most)
     points, graph = _points_and_graph(X, seed, n_jobs)
 
-    def borders_of(labels: NDArray[np.int64]) -> Borders:
+    def borders_of(labels: Ints) -> Borders:
         return find_borders(points, labels, graph, seed, n_jobs)
 
     pieces = borders_of(trees.cut(_number_of_pieces(n)))
@@ -158,13 +156,8 @@ def number_by_borders(
 
 
 def cut_by_islands(
-    X: NDArray[np.float64],
-    trees: GrownTrees,
-    n_clusters: int,
-    seed: int,
-    *,
-    n_jobs: int | None = None,
-) -> NDArray[np.int64] | None:
+    X: Floats, trees: GrownTrees, n_clusters: int, seed: int, *, n_jobs: int | None = None
+) -> Ints | None:
     """Cut the tree into a given number of clusters without joining islands while others are split.
 
     Parameters
@@ -201,9 +194,7 @@ def _number_of_pieces(n: int) -> int:
     return max(3, min(isqrt(n), n // _OBJECTS_A_PIECE, _MAX_PIECES))
 
 
-def _points_and_graph(
-    X: NDArray[np.float64], seed: int, n_jobs: int | None
-) -> tuple[NDArray[np.float64], NeighbourGraph]:
+def _points_and_graph(X: Floats, seed: int, n_jobs: int | None) -> tuple[Floats, NeighbourGraph]:
     """Return the points in which borders are counted, and the graph of their nearest neighbours."""
     points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
     return points, neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
@@ -246,9 +237,7 @@ def _by_pieces(
     return decision if labels is cuts[number] else replace(decision, labels=labels)
 
 
-def _joined_where_bent(
-    pieces: Borders, bent: BentBorders, labels: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _joined_where_bent(pieces: Borders, bent: BentBorders, labels: Ints) -> Ints:
     """Join the clusters of a partition between which there is a valley only along the straight axis."""
     while True:
         pairs, ratios = pieces.pooled_ratios(pieces.clusters_of_pieces(labels))
@@ -260,7 +249,7 @@ def _joined_where_bent(
 
 
 def _by_whole_clusters(
-    borders_of: Callable[[NDArray[np.int64]], Borders],
+    borders_of: Callable[[Ints], Borders],
     bent: BentBorders,
     trees: GrownTrees,
     least: int,
@@ -269,7 +258,7 @@ def _by_whole_clusters(
     """Accept the number with the longest lifetime whose clusters are all separated by valleys."""
     longest = sorted(range(2, trees.n_numbers + 1), key=lambda K: (-trees.lifetime(K), K))
     candidates = dict.fromkeys([trees.n_clusters_shown, *longest[:_LIFETIMES_TRIED]])
-    accepted: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+    accepted: dict[int, tuple[Ints, Floats]] = {}
     some_valley = False
     for K in candidates:
         if max(2, least) <= K <= min(most, trees.n_objects // 5):
@@ -313,7 +302,7 @@ def _by_margins(
 ) -> BorderDecision | None:
     """Accept the largest number at which no cluster is small and every border has an empty margin; None: no number."""
     most = min(most, _MOST_BY_MARGINS, trees.n_objects // _OBJECTS_A_PIECE)
-    accepted: dict[int, NDArray[np.float64]] = {}
+    accepted: dict[int, Floats] = {}
     for K in range(most, max(2, least) - 1, -1):
         labels = trees.cut(K)
         if np.bincount(labels).min() < _OBJECTS_A_PIECE:
@@ -335,7 +324,7 @@ def _by_margins(
 
 
 def _by_separation(
-    X: NDArray[np.float64], trees: GrownTrees, seed: int, least: int, most: int
+    X: Floats, trees: GrownTrees, seed: int, least: int, most: int
 ) -> BorderDecision:
     """Choose the number of clusters that are farther apart than the parts of a single cloud."""
     # Loaded here, because few sets are that small.
@@ -380,8 +369,8 @@ def _by_separation(
 def _by_components(
     decision: BorderDecision,
     mixtures: Mixtures,
-    X: NDArray[np.float64],
-    borders_of: Callable[[NDArray[np.int64]], Borders],
+    X: Floats,
+    borders_of: Callable[[Ints], Borders],
     trees: GrownTrees,
 ) -> BorderDecision:
     """Return the decision for more clusters, if these are the components of a mixture that explains the points."""
@@ -407,7 +396,7 @@ def _by_components(
 
 
 def _explained_by_components(
-    number: int, decision: BorderDecision, ratios: NDArray[np.float64], which: str = ""
+    number: int, decision: BorderDecision, ratios: Floats, which: str = ""
 ) -> BorderDecision:
     fewer = decision.n_clusters
     reason = (
@@ -430,7 +419,7 @@ def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDe
 
 def _explained(
     number: int,
-    ratios: NDArray[np.float64],
+    ratios: Floats,
     others: list[int],
     next_best: list[int],
     *,

@@ -7,12 +7,10 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
+from conclust._types import Bools, Floats, Ints
 from conclust.neighbours import NeighbourGraph
-
-__all__ = ["Part", "PathsOfPoints", "evenly_spread"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +25,19 @@ class PathsOfPoints:
         The graph of nearest neighbours of the distinct points.
     """
 
-    points: NDArray[np.float64]
+    points: Floats
     graph: NeighbourGraph
 
-    def of_distinct(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    def of_distinct(self, labels: Ints) -> Ints:
         """Return the labels of the distinct points."""
         return labels[self.graph.rows.first]
 
-    def part(self, inside: NDArray[np.bool_]) -> Part:
+    def part(self, inside: Bools) -> Part:
         """Return some of the distinct points, with the ties between them."""
         return Part(self, np.flatnonzero(inside))
 
     @cached_property
-    def distinct(self) -> NDArray[np.float64]:
+    def distinct(self) -> Floats:
         """The distinct points."""
         return self.points[self.graph.rows.first]
 
@@ -51,7 +49,7 @@ class PathsOfPoints:
         return sp.csr_array((lengths, graph.ends, graph.starts), shape=(graph.n_points,) * 2)
 
     @cached_property
-    def shortest(self) -> NDArray[np.float64]:
+    def shortest(self) -> Floats:
         """The distance of each distinct point from its nearest neighbour; inf if it has none."""
         shortest = np.full(self.graph.n_points, np.inf)
         np.minimum.at(shortest, self.graph.sources, self.lengths.data)
@@ -71,7 +69,7 @@ class Part:
         The lengths of the ties.
     """
 
-    def __init__(self, paths: PathsOfPoints, inside: NDArray[np.int64]) -> None:
+    def __init__(self, paths: PathsOfPoints, inside: Ints) -> None:
         self.inside = inside
         self.masses = paths.graph.rows.masses[inside]
         ties = paths.lengths[inside][:, inside]
@@ -82,16 +80,16 @@ class Part:
         )
         self._points = paths.distinct[inside]
 
-    def from_each(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
+    def from_each(self, sources: Ints) -> Floats:
         """Return the length of the shortest path from each source to each point; inf if they are not connected."""
         return np.asarray(dijkstra(self.lengths, directed=False, indices=sources))
 
-    def from_any(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
+    def from_any(self, sources: Ints) -> Floats:
         """Return the distance of each point from its nearest source along the graph; inf if it is not connected to one."""
         paths = dijkstra(self.lengths, directed=False, indices=sources, min_only=True)
         return np.asarray(paths)
 
-    def stretch(self, sources: NDArray[np.int64], ends: NDArray[np.bool_]) -> float:
+    def stretch(self, sources: Ints, ends: Bools) -> float:
         """Return the median length of paths from some points to others, relative to straight lines.
 
         It is infinite if there are no paths between different points.
@@ -119,6 +117,6 @@ class Part:
         return float(crossing[n // 4 : 3 * n // 4].min())
 
 
-def evenly_spread(places: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def evenly_spread(places: Ints, n: int) -> Ints:
     """Return at most n of the places, evenly spread."""
     return places[np.linspace(0, len(places) - 1, min(n, len(places))).astype(np.int64)]

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.borders import leading_components
 from conclust.consensus.auto import shares_of_votes
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.evidence import find_borders
 from conclust.points.mixture import Mixture, best_mixture, kmeans_labels, misfit, n_parameters
-
-__all__ = ["Refinement", "objects_to_refine", "refine_by_centers"]
 
 # Maximum number of objects on which Lloyd's iterations run and are judged.
 _MAX_OBJECTS = 5_000
@@ -56,12 +54,12 @@ class Refinement:
         Added to the squared distances from the centres; None: nothing is.
     """
 
-    centers: NDArray[np.float64]
-    votes: NDArray[np.float64]
-    whitening: NDArray[np.float64] | None = None
-    offsets: NDArray[np.float64] | None = None
+    centers: Floats
+    votes: Floats
+    whitening: Floats | None = None
+    offsets: Floats | None = None
 
-    def labels(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
+    def labels(self, X: Floats) -> Ints:
         """Return the nearest centre of each point, of shape (n_samples,)."""
         if self.offsets is None:
             return nearest_center(_white(X, self.whitening), self.centers).astype(np.int64)
@@ -74,7 +72,7 @@ class Refinement:
                 distances[:, k] = np.einsum("ij,ij->i", residuals, residuals) + self.offsets[k]
         return np.asarray(np.argmin(distances, axis=1), dtype=np.int64)
 
-    def membership(self, labels: NDArray[np.int64], indicator: sp.csr_array) -> NDArray[np.float64]:
+    def membership(self, labels: Ints, indicator: sp.csr_array) -> Floats:
         """Return the share of the members' evidence for each cluster.
 
         If the members favour another cluster than the nearest centre, both get the same share: they are equally
@@ -104,7 +102,7 @@ class Refinement:
         shares[first, labels[first]] = np.nextafter(shares[first, labels[first]], 2.0)
         return shares
 
-    def renumbered(self, order: NDArray[np.int64]) -> Refinement:
+    def renumbered(self, order: Ints) -> Refinement:
         """Return the same with the clusters in another order."""
         whitening, offsets = self.whitening, self.offsets
         if whitening is not None and whitening.ndim == 3:
@@ -114,7 +112,7 @@ class Refinement:
         return Refinement(self.centers[order], self.votes[:, order], whitening, offsets)
 
 
-def objects_to_refine(labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def objects_to_refine(labels: Ints, seed: int) -> Ints:
     """Return the objects from which centres are computed: at most 5,000 with a label, in order."""
     objects = np.flatnonzero(labels >= 0)
     if len(objects) <= _MAX_OBJECTS:
@@ -124,10 +122,10 @@ def objects_to_refine(labels: NDArray[np.int64], seed: int) -> NDArray[np.int64]
 
 
 def refine_by_centers(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
+    points: Floats,
+    labels: Ints,
     n_clusters: int,
-    votes_of: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    votes_of: Callable[[Ints], Floats],
     *,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -192,9 +190,7 @@ def refine_by_centers(
     return None
 
 
-def _mixture(
-    points: NDArray[np.float64], labels: NDArray[np.int64], K: int, seed: int
-) -> Mixture | None:
+def _mixture(points: Floats, labels: Ints, K: int, seed: int) -> Mixture | None:
     """Return the best mixture of K components, if there are enough points."""
     n, d = points.shape
     if n_parameters("full", K, d) * _POINTS_A_PARAMETER > n:
@@ -208,12 +204,7 @@ def _two_of_three(first: bool, second: Callable[[], bool], third: Callable[[], b
     return (first and holds) or ((first or holds) and third())
 
 
-def _not_clearly_worse(
-    points: NDArray[np.float64],
-    before: NDArray[np.int64],
-    after: NDArray[np.int64],
-    n_jobs: int | None,
-) -> bool:
+def _not_clearly_worse(points: Floats, before: Ints, after: Ints, n_jobs: int | None) -> bool:
     """Whether the neighbour graphs do not clearly prefer the consensus."""
     for n_neighbors, share in ((_WIDE, _CLEARLY_FEWER), (_NARROW, _CLEARLY_FEWER_NARROW)):
         graph = neighbour_graph(points, n_neighbors, n_jobs=n_jobs)
@@ -223,11 +214,7 @@ def _not_clearly_worse(
 
 
 def _has_more_valley(
-    points: NDArray[np.float64],
-    before: NDArray[np.int64],
-    after: NDArray[np.int64],
-    seed: int,
-    n_jobs: int | None,
+    points: Floats, before: Ints, after: Ints, seed: int, n_jobs: int | None
 ) -> bool:
     """Whether there is clearly more evidence for valleys at the borders after."""
     components = leading_components(points)
@@ -239,9 +226,7 @@ def _has_more_valley(
     return evidence[1] > evidence[0] + _MORE_EVIDENCE
 
 
-def _coordinates(
-    points: NDArray[np.float64], labels: NDArray[np.int64], K: int
-) -> Iterator[NDArray[np.float64] | None]:
+def _coordinates(points: Floats, labels: Ints, K: int) -> Iterator[Floats | None]:
     """Yield the coordinates for centres: the points unchanged, then whitened if they have few features."""
     yield None
     if 1 < points.shape[1] <= min(_MAX_WHITENED, len(points) // 2):
@@ -250,9 +235,7 @@ def _coordinates(
             yield whitening
 
 
-def _whitening(
-    points: NDArray[np.float64], labels: NDArray[np.int64], K: int
-) -> NDArray[np.float64] | None:
+def _whitening(points: Floats, labels: Ints, K: int) -> Floats | None:
     """Return the matrix after which the covariance within clusters, shrunk by a tenth, is the identity."""
     residuals = points - _means(points, labels, K)[labels]
     covariance = residuals.T @ residuals / len(points)
@@ -264,15 +247,11 @@ def _whitening(
     return np.asarray(np.linalg.inv(np.linalg.cholesky(shrunk)).T)
 
 
-def _white(
-    points: NDArray[np.float64], whitening: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _white(points: Floats, whitening: Floats | None) -> Floats:
     return points if whitening is None else np.ascontiguousarray(points @ whitening)
 
 
-def _lloyd(
-    points: NDArray[np.float64], labels: NDArray[np.int64], K: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+def _lloyd(points: Floats, labels: Ints, K: int) -> tuple[Floats, Ints | None]:
     """Return the centres found from the labels, and the new labels; None if a cluster becomes empty."""
     centers = _means(points, labels, K)
     for _ in range(_MAX_ITER):
@@ -286,18 +265,13 @@ def _lloyd(
     return centers, nearest_center(points, centers).astype(np.int64)
 
 
-def _means(points: NDArray[np.float64], labels: NDArray[np.int64], K: int) -> NDArray[np.float64]:
+def _means(points: Floats, labels: Ints, K: int) -> Floats:
     sums = np.zeros((K, points.shape[1]))
     np.add.at(sums, labels, points)
     return np.asarray(sums / np.bincount(labels, minlength=K)[:, None])
 
 
-def _better(
-    points: NDArray[np.float64],
-    before: NDArray[np.int64],
-    after: NDArray[np.int64],
-    n_jobs: int | None,
-) -> bool:
+def _better(points: Floats, before: Ints, after: Ints, n_jobs: int | None) -> bool:
     if len(np.unique(after)) < len(np.unique(before)):
         return False
     wide = neighbour_graph(points, _WIDE, n_jobs=n_jobs)
@@ -313,7 +287,7 @@ def _allowed(before: float, after: float) -> bool:
     return after <= _ALLOWED_FACTOR * before + _ALLOWED_SHARE
 
 
-def _cut_shares(graph: NeighbourGraph, labels: NDArray[np.int64]) -> tuple[float, float]:
+def _cut_shares(graph: NeighbourGraph, labels: Ints) -> tuple[float, float]:
     """Return the share of ties that leave a cluster, both as the mean over clusters and of all ties."""
     of_points = labels[graph.rows.first]
     K = int(labels.max()) + 1

@@ -5,12 +5,11 @@ from __future__ import annotations
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["spread_rounded_columns"]
+from conclust._types import Floats
 
 
-def spread_rounded_columns(X: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def spread_rounded_columns(X: Floats, rng: np.random.Generator) -> Floats:
     """Add uniform noise of the width of the grid to columns with few distinct values.
 
     A column of whole numbers from 1 to 10 has gaps between its values that are not valleys between clusters.

@@ -10,8 +10,6 @@ from conclust.report.tables import column, numbers, table
 from conclust.results.borders import Borders
 from conclust.results.result import Reported
 
-__all__ = ["border_words", "borders_section"]
-
 _FEW = 400
 
 

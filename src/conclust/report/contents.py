@@ -33,8 +33,6 @@ from conclust.report.words.why import why_section
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
 
-__all__ = ["FORMAT", "contents"]
-
 FORMAT = 1
 _MANY_CLUSTERS = 60
 _EXACT = 2**53  # largest integer that browsers read exactly from JSON; seeds may be larger

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.report.names import shown
 from conclust.report.tables import column, numbers, table
 from conclust.report.words.citing import listed
 from conclust.results.features import Features
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
-
-__all__ = ["brief", "features_section", "heat_table", "strongest"]
 
 _TOP_FEATURES = 8
 _MANY_CLUSTERS = 60
@@ -180,7 +178,7 @@ def _shares(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
     categories = features.categories
     if categories is None or not categories.category:
         return []
-    inside: NDArray[np.float64] = categories.shares.inside[:, :_MOST_CATEGORIES]
+    inside: Floats = categories.shares.inside[:, :_MOST_CATEGORIES]
     n_rows = inside.shape[1]
     columns = [
         column("column", "Column", "The column of the input.", kind="name"),

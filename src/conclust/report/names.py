@@ -1,10 +1,13 @@
-"""Users' names for display: at most one line, without invisible characters."""
+"""Users' names: of clusters, one each; for display at most one line, without invisible characters."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
-__all__ = ["LONGEST", "shown"]
+from conclust._validation import shown as found
+from conclust.exceptions import InputError
 
 LONGEST = 100
 """Maximum number of characters of a name that are shown."""
@@ -25,3 +28,33 @@ def shown(name: object) -> str:
 def _spelled(character: re.Match[str]) -> str:
     code = ord(character[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def read_cluster_names(
+    given: Any, n_clusters: int, what: str = "The 'cluster_names' (--names)"
+) -> tuple[str, ...]:
+    """Return a name for each cluster; without surrounding spaces.
+
+    Parameters
+    ----------
+    given : sequence of str
+        Names, in the order of the clusters.
+    n_clusters : int
+        Number of clusters.
+    what : str, default="The 'cluster_names' (--names)"
+        Beginning of the message.
+
+    Raises
+    ------
+    InputError
+        If it is not one name for each cluster, or a name is empty or given twice.
+    """
+    expected = f"{what} must be {n_clusters} different names, one for each cluster."
+    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        raise InputError(f"{expected} Got {found(given)} instead.")
+    names = tuple(str(name).strip() for name in given)
+    if len(names) != n_clusters:
+        raise InputError(f"{expected} Got {len(names)} instead.")
+    if not all(names) or len(set(names)) < len(names):
+        raise InputError(f"{expected} Got {found(list(names))} instead.")
+    return names

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats
 from conclust.confidence import ClusterConfidence, ObjectConfidence
 from conclust.report.differences import heat_table, strongest
 from conclust.report.sample import drawn_text
 from conclust.report.tables import column, numbers, table
 from conclust.report.words.decision import count
 from conclust.results.result import Reported
-
-__all__ = ["how_named", "overview_section", "separations"]
 
 _CERTAIN = 0.9
 _RARE = 0.05  # overlap below which clusters are rarely confused
@@ -117,9 +115,7 @@ def _percent(part: int, total: int) -> str:
 
 
 def separations(
-    overlap: NDArray[np.float64],
-    gaps: NDArray[np.bool_] | None = None,
-    names: Sequence[str] | None = None,
+    overlap: Floats, gaps: Bools | None = None, names: Sequence[str] | None = None
 ) -> list[str]:
     """Return in words how well each cluster is separated from the others.
 

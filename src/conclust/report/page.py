@@ -10,8 +10,6 @@ import math
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["data_block", "page"]
-
 # Characters that would end the element, start another, or end a line of a script.
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 

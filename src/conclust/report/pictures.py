@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust import plotting
+from conclust._types import Floats, Ints
 from conclust.confidence import ConsensusTree, ObjectConfidence
 from conclust.exceptions import MissingExtraError
 from conclust.plotting.canvas.figures import apart_from_pyplot
@@ -20,8 +20,6 @@ from conclust.plotting.canvas.style import cluster_colours
 from conclust.report.names import shown
 from conclust.report.words.alternatives import READ, of_bars, of_curve, of_graph
 from conclust.results.result import Reported
-
-__all__ = ["Gallery"]
 
 _MOST_SVG = 250_000  # size in bytes above which the smaller of SVG and PNG is used
 _ALL_PAIRS = 4000  # maximum number of objects of a heatmap ordered by a tree
@@ -154,7 +152,7 @@ class Gallery:
     def of_objects(self, reported: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the confidence of objects."""
         held = np.flatnonzero(reported.labels >= 0)
-        membership: NDArray[np.float64] = sure.membership[held]
+        membership: Floats = sure.membership[held]
         names = _names(reported, sure.membership.shape[1])
         return _block(
             [
@@ -190,7 +188,7 @@ class Gallery:
             [self._one("supported_tree", lambda: plotting.consensus_tree(tree), wide=True)]
         )
 
-    def of_ways(self, reported: Reported, assignments: NDArray[np.int64]) -> dict[str, Any]:
+    def of_ways(self, reported: Reported, assignments: Ints) -> dict[str, Any]:
         """Return a picture of each way in which the clusterings disagree."""
         judged = reported.judged
         assert judged is not None
@@ -241,9 +239,8 @@ class Gallery:
         picture = {"id": kind, "title": title, "how": how, "wide": wide}
         try:
             with apart_from_pyplot(), warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore"
-                )  # warnings about the layout; those about the result were shown earlier
+                # Warnings about the layout; those about the result were shown earlier.
+                warnings.simplefilter("ignore")
                 ax = draw()
                 source, width, height = _encoded(ax.figure)
             alt = ax.get_title() if alternative is None else alternative()

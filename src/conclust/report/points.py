@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._types import Floats
 from conclust._validation import shown
 from conclust.confidence.categories import is_empty
 from conclust.confidence.reading import read_features
 from conclust.exceptions import InputError
-
-__all__ = ["ReportedPoints", "read_points"]
 
 _NAMING = 0.9  # share of different values from which a column of text names the objects
 
@@ -36,7 +35,7 @@ class ReportedPoints:
         Names of these columns.
     """
 
-    X: NDArray[np.float64]
+    X: Floats
     names: tuple[str, ...]
     categories: NDArray[np.object_] | None = None
     category_names: tuple[str, ...] = ()

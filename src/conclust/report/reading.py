@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import refuse_container
 from conclust._files.versions import versions
 from conclust._sklearn import check_is_fitted
+from conclust._types import Floats
 from conclust._validation import shown
 from conclust.confidence import (
     BorderTests,
@@ -30,18 +31,16 @@ from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import scaler_of
+from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
 from conclust.report.points import read_points
 from conclust.results.borders import Borders, borders_of
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
-from conclust.results.naming import read_cluster_names
 from conclust.results.record import Record
 from conclust.results.result import Reported
 from conclust.results.selections import StoredSelection
 from conclust.selection import Selection, choose, choose_from
-
-__all__ = ["read_result"]
 
 
 def read_result(
@@ -259,7 +258,7 @@ def _numbered(tests: BorderTests) -> dict[str, NDArray[Any]]:
     return replace(tests, names=tuple(range(tests.n_clusters))).table
 
 
-def _scaled(points: NDArray[np.float64], reported: Reported, result: Any) -> NDArray[np.float64]:
+def _scaled(points: Floats, reported: Reported, result: Any) -> Floats:
     """Return the points as they were clustered: in the scale of the generator or of the selection."""
     scaler = getattr(getattr(result, "generator_", None), "scaler_", None)
     if scaler is not None:

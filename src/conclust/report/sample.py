@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Ints
 from conclust.results.result import Reported
-
-__all__ = ["MOST_DRAWN", "drawn_text", "sample_of"]
 
 MOST_DRAWN = 100_000
 """Maximum number of objects that tables and pictures are made from."""
@@ -53,7 +51,7 @@ def drawn_text(drawn: Reported, n_samples: int) -> str:
     return f" Computed from a sample of {drawn.n_samples:,} of the {n_samples:,} objects, evenly spaced within each cluster."
 
 
-def _spaced(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _spaced(labels: Ints) -> Ints:
     """Return the indices of the sample, in increasing order."""
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels - labels.min()))

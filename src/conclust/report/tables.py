@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Kind", "column", "numbers", "table"]
-
 Kind: TypeAlias = Literal["number", "share", "spread", "heat", "cluster", "name", "text"]
 
 

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.storage import json_numbers
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.confidence.borders import Split
 from conclust.confidence.borders.headline import headline
-from conclust.results.selections import numbers_of
-
-__all__ = ["BORDER_COLUMNS", "Borders", "border_record", "borders_of", "read_borders"]
 
 BORDER_COLUMNS = (
     *("first", "second", "p_value", "adjusted", "valley_p_value"),
@@ -103,7 +101,7 @@ def border_record(borders: Borders) -> dict[str, Any]:
         "alpha": borders.alpha,
         "adjusted_by": "Holm",
         "splits": borders.n_splits,
-        "agreement": None if math.isnan(borders.agreement) else borders.agreement,
+        "agreement": json_numbers(borders.agreement),
         "borders": len(borders.table["holds"]),
         "held": borders.n_held,
         "clusters_left": borders.n_left,
@@ -118,7 +116,7 @@ def _tree_record(tree: ConsensusTree) -> dict[str, Any]:
     return {
         "alpha": tree.alpha,
         "splits": [
-            numbers_of(np.array([getattr(split, name) for name in _SPLIT])) for split in tree.splits
+            json_numbers([getattr(split, name) for name in _SPLIT]) for split in tree.splits
         ],
         "leaves": [[int(leaves[at]), int(counts[at])] for at in order],
     }

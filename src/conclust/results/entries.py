@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 from conclust._files.versions import RESULT_FORMAT
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["check_format", "checked_entries"]
-
 Form: TypeAlias = Callable[[Any], bool]
 
 

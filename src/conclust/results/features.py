@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.spreadsheets import guard_text, unguarded
+from conclust._files.storage import json_numbers
+from conclust._types import Ints
 from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
-from conclust.results.selections import floats_of, numbers_of
 from conclust.results.writing import write_numbers
-
-__all__ = ["MOST_GAPS", "Features", "gaps_record", "read_features", "read_gaps", "write_features"]
 
 MOST_GAPS = 20
 """Clusters of which all pairs are looked at for gaps."""
@@ -47,9 +46,7 @@ class Features:
     categories: ClusterCategories | None = None
 
 
-def write_features(
-    path: Path, features: Features, filled: NDArray[np.int64], *, raw: bool = False
-) -> None:
+def write_features(path: Path, features: Features, filled: Ints, *, raw: bool = False) -> None:
     """Write the difference between each cluster and the other objects, for each feature or category.
 
     Parameters
@@ -77,7 +74,7 @@ def _rows(
     names: Sequence[str],
     categories: Sequence[str],
     found: ClusterFeatures,
-    filled: NDArray[np.int64],
+    filled: Ints,
     *,
     raw: bool,
 ) -> dict[str, NDArray[Any]]:
@@ -135,8 +132,8 @@ def read_features(
 def gaps_record(gaps: ClusterGaps) -> dict[str, Any]:
     """Return the gaps between clusters for result.json."""
     return {
-        "dip": [numbers_of(row) for row in gaps.dip],
-        "p_value": [numbers_of(row) for row in gaps.p_value],
+        "dip": json_numbers(gaps.dip),
+        "p_value": json_numbers(gaps.p_value),
         "splits": gaps.n_splits,
         "draws": gaps.n_draws,
         "neighbours": gaps.neighbours.tolist(),
@@ -145,7 +142,7 @@ def gaps_record(gaps: ClusterGaps) -> dict[str, Any]:
 
 def read_gaps(entries: dict[str, Any], n_clusters: int) -> ClusterGaps | None:
     """Undo `gaps_record`; None if it belongs to another number of clusters."""
-    dips, p_values = floats_of(entries["dip"]), floats_of(entries["p_value"])
+    dips, p_values = (np.array(entries[name], dtype=np.float64) for name in ("dip", "p_value"))
     neighbours = np.array(entries["neighbours"], dtype=np.bool_)
     if not dips.shape == p_values.shape == neighbours.shape == (n_clusters, n_clusters):
         return None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from conclust._files.spreadsheets import unguarded
 from conclust._files.storage import open_regular, read_json
+from conclust._types import Floats, Ints
 from conclust.confidence import ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.ensemble import Ensemble
@@ -27,8 +28,6 @@ from conclust.results.features import Features, read_features, read_gaps
 from conclust.results.record import Record, read_record
 from conclust.results.result import Reported
 from conclust.results.selections import StoredSelection, read_selection
-
-__all__ = ["load"]
 
 _COMMANDS = ("cluster", "combine", "select")
 
@@ -184,7 +183,7 @@ class Folder:
             "Make the result again."
         )
 
-    def labels(self) -> tuple[list[str] | None, NDArray[np.int64]]:
+    def labels(self) -> tuple[list[str] | None, Ints]:
         """Return the names of the objects (None if they are numbered from 0) and the labels."""
         numbered = self._numbered()
         if numbered is not None:
@@ -207,7 +206,7 @@ class Folder:
             return None, labels
         return [unguarded(name) for name in ids], labels
 
-    def _numbered(self) -> NDArray[np.int64] | None:
+    def _numbered(self) -> Ints | None:
         """Return the labels of objects that are numbers from 0, or None: then the rows are read one by one."""
         with open_regular(self.file("labels.csv")) as file:
             content = file.read()
@@ -237,7 +236,7 @@ class Folder:
             return None
         return labels if _are_labels(labels) else None
 
-    def memberships(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    def memberships(self, labels: Ints) -> Floats:
         """Return the memberships, with rows rescaled to sum to 1, because they are written with nine decimals."""
         with self._rows("memberships.csv") as (header, _):
             width = len(header) - 1
@@ -259,7 +258,7 @@ class Folder:
                 )
         except ValueError:
             self.damaged("memberships.csv")
-        shares: NDArray[np.float64] = np.array(rows["shares"])
+        shares: Floats = np.array(rows["shares"])
         if len(shares) != len(labels) or not np.isfinite(shares).all() or shares.min() < 0:
             self.damaged("memberships.csv")
         total = shares.sum(axis=1, keepdims=True)
@@ -277,9 +276,7 @@ class Folder:
         stored = read_selection(entries, labels)
         return self.damaged("result.json") if stored is None else stored
 
-    def _partitions(
-        self, command: str, ks: list[int], n_samples: int
-    ) -> dict[int, NDArray[np.int64]]:
+    def _partitions(self, command: str, ks: list[int], n_samples: int) -> dict[int, Ints]:
         if command != "select" and not (self.path / "partitions.csv").exists():
             return {}
         header, rows = self._table("partitions.csv")
@@ -367,7 +364,7 @@ def _numerals(n: int) -> NDArray[np.bytes_]:
     return text.view("S10").ravel()
 
 
-def _are_labels(labels: NDArray[np.int64]) -> bool:
+def _are_labels(labels: Ints) -> bool:
     """Return whether these are labels of a consensus: clusters are numbered by first appearance."""
     in_cluster = labels[labels >= 0]
     return bool(in_cluster.size) and bool(np.array_equal(canonical_labels(in_cluster), in_cluster))

@@ -13,8 +13,6 @@ from conclust.confidence import confidences
 from conclust.exceptions import InputError, MissingExtraError
 from conclust.measures.matching import labels_like as lasting_labels
 
-__all__ = ["to_frame"]
-
 
 def to_frame(
     model: Any,

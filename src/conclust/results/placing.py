@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._files.storage import Expected, read_npz, write_npz
+from conclust._types import Floats
 from conclust.exceptions import FileFormatError
 from conclust.points import Refinement
-
-__all__ = ["Placing"]
 
 _FORMAT = "conclust placing"
 _VERSION = 1
@@ -42,11 +40,11 @@ class Placing:
         The votes that place objects in an :class:`conclust.AutoConsensus`, or in the refined clusters, by their labels.
     """
 
-    filling: NDArray[np.float64] | None
+    filling: Floats | None
     refinement: Refinement | None
-    votes: NDArray[np.float64] | None
+    votes: Floats | None
 
-    def filled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def filled(self, X: Floats) -> Floats:
         """Return points (n_new, n_columns) with their empty cells filled, if there are values for them."""
         return X if self.filling is None else np.where(np.isnan(X), self.filling, X)
 

@@ -21,18 +21,6 @@ from conclust.results.features import gaps_record
 from conclust.results.selections import selection_record
 from conclust.selection import Selection
 
-__all__ = [
-    "IMPUTED",
-    "EnsembleFacts",
-    "Filling",
-    "Record",
-    "Settings",
-    "Source",
-    "figures_of",
-    "read_record",
-    "write_record",
-]
-
 IMPUTED = {"mean": "mean", "median": "median", "most_frequent": "most frequent value"}
 """What ``--impute`` puts into an empty cell, in words."""
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from conclust._types import Floats, Ints
 from conclust.confidence import ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.results.borders import Borders
 from conclust.results.features import Features
 from conclust.results.record import Record
-
-__all__ = ["Reported"]
 
 
 @dataclass(frozen=True)
@@ -49,13 +45,13 @@ class Reported:
         Names of the clusters; None: their numbers from 1.
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     record: Record
     judged: Judged | None = None
     selection: Any = None
     model: Any = None
-    tree: NDArray[np.float64] | None = None
-    points: NDArray[np.float64] | None = None
+    tree: Floats | None = None
+    points: Floats | None = None
     names: list[str] | None = None
     features: Features | None = None
     gaps: ClusterGaps | None = None

@@ -2,52 +2,39 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from conclust.selection import Selection
-
-__all__ = ["StoredSelection", "floats_of", "numbers_of", "read_selection", "selection_record"]
+from conclust._files.storage import json_numbers
+from conclust._types import Floats, Ints
+from conclust.selection import Selection
+from conclust.selection.record import SelectionRecord, facts_of
 
 _STEPS = 2000  # maximum number of steps of a distribution function: more than any picture shows
+# Entries whose names differ from those of the fields.
+_ENTRIES = {"n_clusters": "clusters", "n_references": "references"}
 
 
-@dataclass(frozen=True)
-class StoredSelection:
-    """A `Selection` as stored in a result folder: the data of pictures and tables, under the same names.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StoredSelection(SelectionRecord):
+    """A `Selection` as stored in a result folder: the data of pictures and tables.
 
     Attributes
     ----------
-    n_clusters, p_value, n_references, reason, alternatives, doubts, k, table, null, labels, settings
-    n_borders, n_held, p_value_clouds
-        As of `conclust.selection.Selection`.
     distribution : dict of int to (values, heights)
         The distribution functions.
+    n_borders, n_held : int
+        Number of borders that were tested, and of those that hold.
     """
 
-    n_clusters: int
-    p_value: float
-    n_references: int
-    reason: str
-    alternatives: tuple[int, ...]
-    doubts: tuple[str, ...]
-    k: NDArray[np.int64]
-    table: dict[str, NDArray[np.float64]]
-    null: NDArray[np.float64]
-    labels: dict[int, NDArray[np.int64]]
-    settings: dict[str, Any]
-    distribution: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    distribution: dict[int, tuple[Floats, Floats]]
     n_borders: int = 0
     n_held: int = 0
-    p_value_clouds: float = float("nan")
 
-    def cdf(self, n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def cdf(self, n_clusters: int) -> tuple[Floats, Floats]:
         """Return the distribution function of one number of clusters."""
         return self.distribution[n_clusters]
 
@@ -55,26 +42,17 @@ class StoredSelection:
 def selection_record(found: Selection) -> dict[str, Any]:
     """Return a selection for result.json, without labels and resamples."""
     return {
-        "clusters": found.n_clusters,
-        "p_value": _number(found.p_value),
-        "references": found.n_references,
+        **{_ENTRIES.get(name, name): value for name, value in found.facts().items()},
         "borders_tested": found.n_borders,
         "borders_held": found.n_held,
-        "p_value_clouds": _number(found.p_value_clouds),
-        "reason": found.reason,
-        "doubts": list(found.doubts),
-        "alternatives": list(found.alternatives),
         "k": found.k,
-        "criteria": {name: numbers_of(column) for name, column in found.table.items()},
-        "null": [numbers_of(row) for row in found.null],
+        "criteria": {name: json_numbers(column) for name, column in found.table.items()},
+        "null": json_numbers(found.null),
         "distribution": {str(k): _steps(*found.cdf(int(k))) for k in found.k},
-        "settings": found.settings,
     }
 
 
-def read_selection(
-    entries: dict[str, Any], labels: Mapping[int, NDArray[np.int64]]
-) -> StoredSelection | None:
+def read_selection(entries: dict[str, Any], labels: Mapping[int, Ints]) -> StoredSelection | None:
     """Undo `selection_record`; None if its parts do not fit each other.
 
     Parameters
@@ -85,52 +63,33 @@ def read_selection(
         Labels for each number of clusters; empty if they were not written.
     """
     ks = [int(k) for k in entries["k"]]
-    table = {str(name): floats_of(column) for name, column in entries["criteria"].items()}
+    table = {str(name): _floats(column) for name, column in entries["criteria"].items()}
     if not ks or any(column.shape != (len(ks),) for column in table.values()):
         return None
     curves = entries["distribution"]
-    p_value, clouds = entries["p_value"], entries.get("p_value_clouds")
     return StoredSelection(
-        n_clusters=int(entries["clusters"]),
-        p_value=math.nan if p_value is None else float(p_value),
-        n_references=int(entries["references"]),
+        **facts_of(entries | {name: entries[entry] for name, entry in _ENTRIES.items()}),
         n_borders=int(entries.get("borders_tested", 0)),
         n_held=int(entries.get("borders_held", 0)),
-        p_value_clouds=math.nan if clouds is None else float(clouds),
-        reason=str(entries["reason"]),
-        alternatives=tuple(int(k) for k in entries["alternatives"]),
-        doubts=tuple(str(doubt) for doubt in entries["doubts"]),
         k=np.array(ks, dtype=np.int64),
         table=table,
-        null=floats_of(entries["null"]).reshape(-1, len(ks)),
+        null=_floats(entries["null"]).reshape(-1, len(ks)),
         labels=dict(labels),
-        settings=dict(entries["settings"]),
         distribution={
-            k: (floats_of(curves[str(k)]["share"]), floats_of(curves[str(k)]["pairs_up_to"]))
+            k: (_floats(curves[str(k)]["share"]), _floats(curves[str(k)]["pairs_up_to"]))
             for k in ks
             if str(k) in curves
         },
     )
 
 
-def floats_of(values: Any) -> NDArray[np.float64]:
+def _floats(values: Any) -> Floats:
     """Return numbers of JSON as an array; null is NaN."""
     return np.array(values, dtype=np.float64)
 
 
-def _steps(
-    values: NDArray[np.float64], heights: NDArray[np.float64]
-) -> dict[str, list[float | None]]:
+def _steps(values: Floats, heights: Floats) -> dict[str, list[float | None]]:
     """Return a distribution function; if it has very many steps, some of them including the last."""
     n = len(values)
     steps = np.arange(n) if n <= _STEPS else np.linspace(0, n - 1, _STEPS).round().astype(int)
-    return {"share": numbers_of(values[steps]), "pairs_up_to": numbers_of(heights[steps])}
-
-
-def numbers_of(values: NDArray[np.float64]) -> list[float | None]:
-    """Return numbers for JSON, with None for NaN and infinity."""
-    return [_number(value) for value in values]
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+    return {"share": json_numbers(values[steps]), "pairs_up_to": json_numbers(heights[steps])}

@@ -8,33 +8,20 @@ import gzip
 import io
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.formats import OUTPUTS
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
+from conclust._types import Floats, Ints
 from conclust.exceptions import OutputExistsError
-
-__all__ = [
-    "RESULT_FILES",
-    "LabelTable",
-    "OutputFolder",
-    "is_label_file",
-    "is_table_name",
-    "send_labels",
-    "write_label_file",
-    "write_labels",
-    "write_memberships",
-    "write_numbers",
-    "write_partitions",
-]
 
 RESULT_FILES = (
     "labels.csv",
@@ -178,7 +165,7 @@ class LabelTable:
 
     ids: Sequence[str] | None = None
     id_name: str = "object"
-    confidence: NDArray[np.float64] | None = None
+    confidence: Floats | None = None
     raw: bool = False
 
     def id_column(self) -> str:
@@ -199,34 +186,18 @@ def is_label_file(names: Sequence[str]) -> bool:
 
 def is_table_name(path: Path) -> bool:
     """Return whether ``--out`` names a file for the labels, by its suffix, and not an existing folder."""
-    return path.name.lower().endswith((".csv", ".csv.gz", ".csv.bz2")) and not path.is_dir()
+    return path.name.lower().endswith(OUTPUTS) and not path.is_dir()
 
 
-def write_label_file(path: Path, labels: NDArray[np.int64], table: LabelTable) -> None:
-    """Write labels like `write_labels` to a file of any name, compressed according to its suffix.
-
-    The same labels give the same bytes: no clock and no name enters the packed file.
-    """
-
-    def write(file: BinaryIO) -> None:
-        packed: Any = nullcontext(file)
-        if path.suffix.lower() == ".gz":
-            packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
-        elif path.suffix.lower() == ".bz2":
-            packed = bz2.BZ2File(file, "wb")
-        with packed as stream:
-            send_labels(stream, labels, table)
-
-    atomic_write(path, write)
+def write_labels(path: Path, labels: Ints, table: LabelTable) -> None:
+    """Write a file of labels, in the format of its ending; the same labels give the same bytes."""
+    name = path.name.lower()
+    send = _SENDERS[next(ending for ending in OUTPUTS if name.endswith(ending))]
+    atomic_write(path, lambda file: send(file, labels, table))
 
 
-def write_labels(path: Path, labels: NDArray[np.int64], table: LabelTable) -> None:
-    """Write one line per object: its name (or number from 0), its label and confidence."""
-    atomic_write(path, lambda file: send_labels(file, labels, table))
-
-
-def send_labels(file: BinaryIO, labels: NDArray[np.int64], table: LabelTable) -> None:
-    """Write labels like `write_labels` to an open binary stream."""
+def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
+    """Write a line of CSV per object: its name (or number from 0), its label and confidence."""
     confidence = table.confidence
     columns = [table.id_column(), "label", *(["confidence"] if confidence is not None else [])]
     names = table.object_names(len(labels))
@@ -240,7 +211,26 @@ def send_labels(file: BinaryIO, labels: NDArray[np.int64], table: LabelTable) ->
     _write_csv(file, columns, rows())
 
 
-def write_memberships(path: Path, membership: NDArray[np.float64], table: LabelTable) -> None:
+def _send_gzip(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
+    # No clock and no name enters the packed file.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as stream:
+        send_labels(cast("BinaryIO", stream), labels, table)
+
+
+def _send_bzip2(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
+    with bz2.BZ2File(file, "wb") as stream:
+        send_labels(cast("BinaryIO", stream), labels, table)
+
+
+# What writes a file of labels of each ending of OUTPUTS.
+_SENDERS: dict[str, Callable[[BinaryIO, Ints, LabelTable], None]] = {
+    ".csv": send_labels,
+    ".csv.gz": _send_gzip,
+    ".csv.bz2": _send_bzip2,
+}
+
+
+def write_memberships(path: Path, membership: Floats, table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its probability of each cluster."""
     n_samples, n_clusters = membership.shape
     names = table.object_names(n_samples)
@@ -255,9 +245,7 @@ def write_memberships(path: Path, membership: NDArray[np.float64], table: LabelT
     atomic_write(path, lambda file: _write_csv(file, columns, rows()))
 
 
-def write_partitions(
-    path: Path, partitions: Mapping[int, NDArray[np.int64]], table: LabelTable
-) -> None:
+def write_partitions(path: Path, partitions: Mapping[int, Ints], table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its label for each number of clusters."""
     n = len(next(iter(partitions.values())))
     names = {f"k{k}": labels for k, labels in partitions.items()}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import generator
+from conclust._types import Floats
 from conclust._validation import check_real, refuse
 from conclust.exceptions import InputError
 from conclust.networks.reading import Network, read_network
@@ -22,7 +22,7 @@ _DRAWN = (0.3, 5.0)
 
 def resolutions_of(
     given: Any, n: int, root: np.random.SeedSequence, owner: str
-) -> tuple[NDArray[np.float64], Any]:
+) -> tuple[Floats, Any]:
     """Return the resolution of each member, increasing, and the given value in plain form."""
     if given is None:
         low, high = np.log(_DRAWN)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import number_array
+from conclust._types import Floats
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
 from conclust.plotting import coassociation_heatmap, flow_diagram, membership_bars
@@ -151,7 +152,7 @@ def clustree(
     return ax
 
 
-def _stability(labels: NDArray[np.int32]) -> NDArray[np.float64]:
+def _stability(labels: NDArray[np.int32]) -> Floats:
     """Return, for each column and cell, how well the other columns recover its cluster; NaN for unclustered cells."""
     n, m = labels.shape
     stability = np.full((m, n), np.nan)

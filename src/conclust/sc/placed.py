@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.confidence import company
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -21,15 +22,13 @@ __all__ = ["Placed", "place"]
 class Placed:
     """Clusters of new cells (-1: no information), their confidence, and how they were found."""
 
-    labels: NDArray[np.int64]
-    confidence: NDArray[np.float64]
-    membership: NDArray[np.float64] | None
+    labels: Ints
+    confidence: Floats
+    membership: Floats | None
     way: str
 
 
-def place(
-    model: Any, ensemble: Ensemble, labels: NDArray[np.int64], new: NDArray[Any], key: str
-) -> Placed:
+def place(model: Any, ensemble: Ensemble, labels: Ints, new: NDArray[Any], key: str) -> Placed:
     """Place new cells in the clusters that an estimator found in an ensemble.
 
     Raises
@@ -64,9 +63,7 @@ def place(
     return Placed(placed_labels, sure, membership, name)
 
 
-def _company(
-    labels: NDArray[np.int64], ensemble: Ensemble, new: NDArray[Any], found: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _company(labels: Ints, ensemble: Ensemble, new: NDArray[Any], found: Ints) -> Floats:
     """Return the equivalent of `conclust.confidence.confidences` for new cells: a share of the company."""
     shares = np.nan_to_num(company(labels, ensemble, new=new))
     own_shares = np.take_along_axis(shares, np.maximum(found, 0)[:, None], axis=1)[:, 0]

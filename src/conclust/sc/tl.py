@@ -12,10 +12,9 @@ from conclust import __version__, confidence
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_seeds
 from conclust._threads import side_by_side, thread_count
 from conclust._validation import check_bool, check_int, check_option, refuse
-from conclust._warnings import warn
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
 from conclust.ensemble.labels import Missing
-from conclust.exceptions import EvidenceWarning, InputError
+from conclust.exceptions import EvidenceWarning, InputError, warn
 from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.sc.columns import categorical, check_annotated, chosen_keys, read_columns
 from conclust.sc.graphs import graph_of, resolutions_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust._validation import missing_extra
 from conclust.confidence import ClusterSplits, PartitionConfidence
 from conclust.exceptions import InputError
@@ -26,9 +26,9 @@ __all__ = [
 def write_clusters(
     adata: Any,
     key: str,
-    labels: NDArray[np.int64],
-    confidence: NDArray[np.float64],
-    membership: NDArray[np.float64] | None,
+    labels: Ints,
+    confidence: Floats,
+    membership: Floats | None,
     names: list[str],
 ) -> None:
     """Write clusters, the confidence of each cell, and memberships if there are any.
@@ -60,7 +60,7 @@ def write_clusters(
         del adata.obsm[held]
 
 
-def cluster_names(adata: Any, labels: NDArray[np.int64], column: str | None) -> list[str]:
+def cluster_names(adata: Any, labels: Ints, column: str | None) -> list[str]:
     """Return the names of clusters 0, 1, ...: their numbers, or after the categories of a column."""
     if column is None:
         return [str(k) for k in range(int(labels.max()) + 1)]
@@ -75,10 +75,7 @@ def column_table(columns: tuple[str, ...], compared: PartitionConfidence) -> Any
 
 
 def cluster_table(
-    names: list[str],
-    labels: NDArray[np.int64],
-    confidence: NDArray[np.float64],
-    splits: ClusterSplits | None,
+    names: list[str], labels: Ints, confidence: Floats, splits: ClusterSplits | None
 ) -> Any:
     """Return the frame of the clusters: cells, mean confidence, and by how many columns each is split."""
     import pandas as pd

@@ -11,8 +11,6 @@ from conclust.generation import EnsembleGenerator
 from conclust.selection.choosing import choose
 from conclust.selection.selection import Selection
 
-__all__ = ["choose_beside"]
-
 # Fewer references, with fewer objects, than the defaults of `choose`: with 1,500 objects it then
 # costs about five times as much as the members and their consensus (experiments/selection).
 _REFERENCES = 39

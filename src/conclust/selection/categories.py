@@ -13,18 +13,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 
-__all__ = ["beside", "permuting", "read_categories"]
-
-Draw = Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]
+Draw = Callable[[Floats, np.random.Generator], Floats]
 
 
-def read_categories(categories: Any, n: int, owner: str) -> NDArray[np.int64] | None:
+def read_categories(categories: Any, n: int, owner: str) -> Ints | None:
     """Return a number for each category (n, n_columns), -1 for an empty cell; None if there is no column.
 
     Raises
@@ -54,9 +52,7 @@ def read_categories(categories: Any, n: int, owner: str) -> NDArray[np.int64] | 
     return codes
 
 
-def beside(
-    scores: NDArray[np.float64], codes: NDArray[np.int64], n_features: int, weight: float
-) -> tuple[NDArray[np.float64], list[int]]:
+def beside(scores: Floats, codes: Ints, n_features: int, weight: float) -> tuple[Floats, list[int]]:
     """Append the indicators of categories to scores; also return the columns of each block.
 
     Parameters
@@ -98,7 +94,7 @@ def permuting(draw: Draw, widths: Sequence[int]) -> Draw:
     """
     ends = np.cumsum(widths)
 
-    def drawn(points: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def drawn(points: Floats, rng: np.random.Generator) -> Floats:
         numbers, *blocks = np.split(points, ends[:-1], axis=1)
         parts = [draw(numbers, rng), *(rng.permutation(block) for block in blocks)]
         return np.ascontiguousarray(np.concatenate(parts, axis=1))

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, generator, repeating, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread, thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.ensemble import Ensemble
 from conclust.exceptions import ParameterError
@@ -34,8 +35,6 @@ from conclust.selection.second import OTHERS, Second, ask
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
 from conclust.selection.tabling import assemble
-
-__all__ = ["choose"]
 
 _OWNER = "choose"
 # Size of a data set from which references are drawn one after the other.
@@ -334,8 +333,8 @@ class _Data:
     shape: tuple[int, int]
     codes: NDArray[Any] | None
     components: int | None
-    scores: NDArray[np.float64]
-    tested: NDArray[np.float64]
+    scores: Floats
+    tested: Floats
     widths: list[int] | None
     of_tested: np.random.SeedSequence
     sequential: bool | None
@@ -408,7 +407,7 @@ def _read(call: _Call) -> _Data:
     root = seed_sequence(call.random_state, _OWNER)
     seeds = _Seeds(*spawn_sequences(root, 7))
 
-    def placed(rows: Any = slice(None)) -> tuple[NDArray[np.float64], list[int] | None]:
+    def placed(rows: Any = slice(None)) -> tuple[Floats, list[int] | None]:
         """Return the scores of some objects, and the widths of their blocks if there are categories."""
         numbers = scores_of(points[rows], components)
         if codes is None:
@@ -462,7 +461,7 @@ def _assemble(
     """
     call, requested, codes, design = data.call, data.asked, data.codes, data.design
 
-    def asked_again(labels: NDArray[np.int64]) -> Second:
+    def asked_again(labels: Ints) -> Second:
         """Run the second test on the clusters of the provisional choice."""
         seeds = dict(zip(OTHERS, spawn_sequences(data.seeds.references, len(OTHERS)), strict=True))
 
@@ -539,7 +538,7 @@ def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
 
 
 def _test(
-    tested: NDArray[np.float64],
+    tested: Floats,
     widths: list[int] | None,
     asked: Settings,
     seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],

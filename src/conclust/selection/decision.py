@@ -6,20 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.selection.resampled.separation import SMALLEST
-
-__all__ = [
-    "NO_CONTRAST",
-    "REFERENCES",
-    "Decision",
-    "decide",
-    "more_than_gaussian",
-    "numbers_tried",
-    "relative_stability",
-    "without_clusters",
-]
 
 _FEW = 5  # objects
 _LOOSE = 0.8  # cluster consensus
@@ -53,9 +42,7 @@ class Decision:
     doubts: tuple[str, ...]
 
 
-def relative_stability(
-    real: NDArray[np.float64], references: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def relative_stability(real: Floats, references: Floats) -> tuple[Floats, Floats]:
     """Return RCSI, mean log PAC of the references less log PAC of the data, and its standard error."""
     rcsi = references.mean(axis=0) - real
     error = references.std(axis=0, ddof=1) / np.sqrt(len(references))
@@ -64,7 +51,7 @@ def relative_stability(
 
 def decide(
     ks: Sequence[int],
-    table: dict[str, NDArray[np.float64]],
+    table: dict[str, Floats],
     *,
     p_value: float,
     n_references: int,
@@ -209,7 +196,7 @@ def without_clusters(null: str | None, n_categories: int = 0) -> str:
     return f"{clouds}, with independent categories" if n_categories else clouds
 
 
-def _largest(values: NDArray[np.float64]) -> int:
+def _largest(values: Floats) -> int:
     """Return the index of the largest value; 0 if there is none."""
     return 0 if np.isnan(values).all() else int(np.nanargmax(values))
 

@@ -18,8 +18,6 @@ from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, read_numbers
 from conclust.selection.tabling import assemble
 
-__all__ = ["choose_from"]
-
 _OWNER = "choose_from"
 _WHY_NO_P = "labels alone give no reference without clusters to compare with"
 

@@ -13,16 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
 from conclust.selection.resampled.null import Null, Verdict
 from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.settings import Settings
-
-__all__ = ["GAUSSIAN", "NO_BORDER", "Second", "ask"]
 
 GAUSSIAN = ("rotation", "gaussian")
 """The nulls that are one Gaussian."""
@@ -118,8 +116,8 @@ class Second:
 
 
 def ask(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int64],
+    points: Floats,
+    labels: Ints,
     asked: Settings,
     level: float,
     seed: np.random.SeedSequence,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust._validation import check_bool, refuse
 from conclust.confidence import BorderTests
 from conclust.ensemble import Ensemble
@@ -16,12 +16,11 @@ from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError, MissingExtraError
 from conclust.selection import storing
 from conclust.selection.judged.pairs import PairCounts, check_window
+from conclust.selection.record import SelectionRecord
 
-__all__ = ["Selection"]
 
-
-@dataclass(frozen=True, eq=False)
-class Selection:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selection(SelectionRecord):
     """The estimated number of clusters, with the criteria for each number.
 
     Attributes
@@ -47,6 +46,10 @@ class Selection:
         PAC of the references; of shape (0, n_k) where there are none.
     labels : dict of int to ndarray of shape (n_samples,)
         The consensus of the resamples for each number; -1 for an object that no resample drew.
+    settings : dict
+        Settings of the run; `random_state` repeats it, even if none was given.
+    p_value_clouds : float
+        The p-value of one flat or skewed cloud, the larger of both; NaN where this was not tested.
     ensembles : dict of int to Ensemble
         The resamples of each number.
     trees : dict of int to ndarray of shape (n_leaves - 1, 4)
@@ -55,35 +58,19 @@ class Selection:
         Objects of its leaves: all that were drawn, or some of very many.
     pairs : dict of int to PairCounts
         Number of pairs of objects that were together c times of N.
-    settings : dict
-        Settings of the run; `random_state` repeats it, even if none was given.
     borders : BorderTests or None
         Tests of the borders between the clusters at the number shown by the criteria, even if the answer is one
         cluster because none holds. None where one Gaussian is not rejected, or borders were not tested.
-    p_value_clouds : float
-        The p-value of one flat or skewed cloud, the larger of both; NaN where this was not tested.
     """
 
-    n_clusters: int
-    p_value: float
-    n_references: int
-    reason: str
-    alternatives: tuple[int, ...]
-    doubts: tuple[str, ...]
-    k: NDArray[np.int64]
-    table: dict[str, NDArray[np.float64]] = field(repr=False)
-    null: NDArray[np.float64] = field(repr=False)
-    labels: dict[int, NDArray[np.int64]] = field(repr=False)
     ensembles: dict[int, Ensemble] = field(repr=False)
-    trees: dict[int, NDArray[np.float64]] = field(repr=False)
-    leaves: dict[int, NDArray[np.int64]] = field(repr=False)
+    trees: dict[int, Floats] = field(repr=False)
+    leaves: dict[int, Ints] = field(repr=False)
     pairs: dict[int, PairCounts] = field(repr=False)
-    settings: dict[str, Any] = field(repr=False)
     borders: BorderTests | None = field(repr=False, default=None)
-    p_value_clouds: float = float("nan")
 
     @property
-    def labels_(self) -> NDArray[np.int64]:
+    def labels_(self) -> Ints:
         """The consensus for the chosen number; all 0 for one cluster."""
         if self.n_clusters in self.labels:
             return self.labels[self.n_clusters]
@@ -102,9 +89,7 @@ class Selection:
             return 0
         return int((self.borders.adjusted <= self.settings["alpha"]).sum()) // 2
 
-    def consensus_matrix(
-        self, n_clusters: int, *, max_dense: int | None = 20_000
-    ) -> NDArray[np.float64]:
+    def consensus_matrix(self, n_clusters: int, *, max_dense: int | None = 20_000) -> Floats:
         """Return the share of resamples that put two objects together, among those that drew both.
 
         Parameters
@@ -136,7 +121,7 @@ class Selection:
             )
         return coassociation(ensemble, normalize=True, max_dense=None)
 
-    def cdf(self, n_clusters: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def cdf(self, n_clusters: int) -> tuple[Floats, Floats]:
         """Return the distribution function of the consensus matrix over pairs of objects.
 
         Parameters
@@ -158,9 +143,7 @@ class Selection:
         """
         return self.pairs[self._tried(n_clusters)].cdf()
 
-    def pac(
-        self, window: tuple[float, float] = (0.1, 0.9), *, strict: bool = False
-    ) -> NDArray[np.float64]:
+    def pac(self, window: tuple[float, float] = (0.1, 0.9), *, strict: bool = False) -> Floats:
         """Return the share of ambiguous pairs for each number tried, for any window.
 
         Parameters
@@ -220,7 +203,7 @@ class Selection:
         OSError
             If the file cannot be written.
         """
-        storing.save(path, {each.name: getattr(self, each.name) for each in fields(self)})
+        storing.save(path, self)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Selection:

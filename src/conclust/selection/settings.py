@@ -16,8 +16,6 @@ from conclust._validation import refuse
 from conclust.selection.resampled.null import Null
 from conclust.selection.resampled.resampling import ClustererResamples, KMeansResamples, Resamples
 
-__all__ = ["Criteria", "Settings", "read_numbers"]
-
 Criteria = Literal["usual", "all"]
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.storage import Expected, PathLike, read_npz, write_npz
+from conclust._files.storage import Expected, PathLike, json_numbers, read_npz, write_npz
+from conclust._types import Floats, Ints
+from conclust.confidence import BorderTests
+from conclust.confidence.borders import Merge
 from conclust.ensemble import Ensemble, packed, unpacked
 from conclust.ensemble.file import EXPECTED as OF_ENSEMBLES
 from conclust.exceptions import FileFormatError
-from conclust.selection.border_storing import packed_borders, unpacked_borders
 from conclust.selection.judged.pairs import PairCounts
-
-__all__ = ["load", "save"]
+from conclust.selection.record import facts_of
 
 _FORMAT = "conclust selection"
 _VERSION = 1
@@ -30,42 +30,39 @@ _EXPECTED = OF_ENSEMBLES | {
     "leaf_counts": Expected("i", 1),
     "pairs": Expected("i", 1),
 }
-# The text and scalar fields of a Selection, with their types.
-_TOLD = {"n_clusters": int, "n_references": int, "reason": str, "settings": dict}
+# Entries of the description that must be present, with their types.
+_TYPES = {"n_clusters": int, "n_references": int, "reason": str, "settings": dict}
+_SQUARES = ("p_value", "adjusted", "valley_p_value")
 
 
-def save(path: PathLike, fields: dict[str, Any]) -> None:
-    """Write the fields of a selection (see ``Selection.save``)."""
-    ks = [int(k) for k in fields["k"]]
-    ensembles = [fields["ensembles"][k] for k in ks]
+def save(path: PathLike, selection: Any) -> None:
+    """Write a selection (see ``Selection.save``)."""
+    ks = selection.k.tolist()
+    ensembles = [selection.ensembles[k] for k in ks]
     shared = all(one is ensembles[0] for one in ensembles)
     whole = ensembles[0] if shared else Ensemble.concat(ensembles)
     arrays, names = packed(whole)
+    leaves = [selection.leaves[k] for k in ks]
     arrays |= {
         "k": np.array(ks, dtype=np.int64),
-        "labels": np.column_stack([fields["labels"][k] for k in ks]),
-        "table": np.array(list(fields["table"].values())),
-        "null": fields["null"],
+        "labels": np.column_stack([selection.labels[k] for k in ks]),
+        "table": np.array(list(selection.table.values())),
+        "null": selection.null,
         "members": np.array([one.n_partitions for one in ensembles], dtype=np.int64),
-        "trees": np.concatenate([fields["trees"][k] for k in ks]),
-        "leaves": np.concatenate([fields["leaves"][k] for k in ks]).astype(np.int64),
-        "leaf_counts": np.array([len(fields["leaves"][k]) for k in ks], dtype=np.int64),
-        "pairs": np.concatenate([fields["pairs"][k].table.ravel() for k in ks]),
+        "trees": np.concatenate([selection.trees[k] for k in ks]),
+        "leaves": np.concatenate(leaves).astype(np.int64),
+        "leaf_counts": np.array(list(map(len, leaves)), dtype=np.int64),
+        "pairs": np.concatenate([selection.pairs[k].table.ravel() for k in ks]),
     }
-    p_value, clouds = fields["p_value"], fields["p_value_clouds"]
     meta = {
         "format": _FORMAT,
         "version": _VERSION,
         "names": names,
         "shared": shared,
-        "columns": list(fields["table"]),
-        "sampled": [bool(fields["pairs"][k].sampled) for k in ks],
-        "p_value": None if math.isnan(p_value) else p_value,
-        "p_value_clouds": None if math.isnan(clouds) else clouds,
-        "borders": packed_borders(fields["borders"]),
-        "alternatives": list(fields["alternatives"]),
-        "doubts": list(fields["doubts"]),
-        **{name: fields[name] for name in _TOLD},
+        "columns": list(selection.table),
+        "sampled": [bool(selection.pairs[k].sampled) for k in ks],
+        "borders": _packed_borders(selection.borders),
+        **selection.facts(),
     }
     write_npz(path, arrays, meta)
 
@@ -93,23 +90,18 @@ def load(path: PathLike) -> dict[str, Any]:
     for at, rows in enumerate(leaves):
         if not _is_tree(trees[at], rows, whole.n_samples) or not _are_pairs(tables[at], sides[at]):
             _refuse(path, f"is damaged: its dendrogram or its pairs for K = {ks[at]} are invalid")
-    settings = dict(meta["settings"])
+    facts = facts_of(meta)
+    settings = facts["settings"]
     if isinstance(settings.get("window"), list):
         settings["window"] = tuple(settings["window"])
-    p_value, clouds = meta["p_value"], meta.get("p_value_clouds")
     labels = {k: np.ascontiguousarray(fields["labels"][:, at]) for at, k in enumerate(ks)}
     try:
-        borders = unpacked_borders(meta.get("borders"), labels)
+        borders = _unpacked_borders(meta.get("borders"), labels)
     except (ValueError, TypeError, KeyError, OverflowError):
         _refuse(path, "is damaged: its tests of borders do not fit")
     return {
-        **{name: meta[name] for name in _TOLD},
-        "settings": settings,
-        "p_value": math.nan if p_value is None else float(p_value),
-        "p_value_clouds": math.nan if clouds is None else float(clouds),
+        **facts,
         "borders": borders,
-        "alternatives": tuple(meta["alternatives"]),
-        "doubts": tuple(meta["doubts"]),
         "k": fields["k"],
         "table": dict(zip(meta["columns"], fields["table"], strict=True)),
         "null": fields["null"],
@@ -133,11 +125,11 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
     """Return whether the parts fit together, so that they can be split by number of clusters."""
     k, members, counts = own["k"], own["members"], own["leaf_counts"]
     n, n_k, m = whole.n_samples, len(k), whole.n_partitions
-    words = all(type(meta.get(name)) is kind for name, kind in _TOLD.items())
+    words = all(type(meta.get(name)) is kind for name, kind in _TYPES.items())
     lists = {name: meta.get(name) for name in ("columns", "sampled", "alternatives", "doubts")}
     if not words or not all(isinstance(words_of_list, list) for words_of_list in lists.values()):
         return False
-    for p_value in (meta.get("p_value"), meta.get("p_value_clouds")):
+    for p_value in (meta.get("p_value", "missing"), meta.get("p_value_clouds")):
         if not (p_value is None or (type(p_value) in (int, float) and 0 <= p_value <= 1)):
             return False
     shapes = (
@@ -171,7 +163,7 @@ def _sound(own: dict[str, NDArray[Any]], meta: dict[str, Any], whole: Ensemble) 
     )
 
 
-def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
+def _is_tree(tree: NDArray[Any], leaves: Ints, n: int) -> bool:
     """Return whether the leaves are distinct objects, and the tree has that number of leaves."""
     from scipy.cluster.hierarchy import is_valid_linkage
 
@@ -180,7 +172,7 @@ def _is_tree(tree: NDArray[Any], leaves: NDArray[np.int64], n: int) -> bool:
     return bool(once and valid and np.isfinite(tree).all())
 
 
-def _are_pairs(table: NDArray[np.int64], side: int) -> bool:
+def _are_pairs(table: Ints, side: int) -> bool:
     """Return whether the entries [N, c] are valid numbers of pairs, with c at most N, at least one of them known."""
     square = table.reshape(side, side)
     return bool(table.min() >= 0 and not np.triu(square, 1).any() and square[1:].any())
@@ -188,3 +180,72 @@ def _are_pairs(table: NDArray[np.int64], side: int) -> bool:
 
 def _refuse(path: PathLike, what: str) -> NoReturn:
     raise FileFormatError(f"{path} {what}.")
+
+
+def _packed_borders(tests: BorderTests | None) -> dict[str, Any] | None:
+    """Return tests of borders as JSON data without the labels; None if there are none."""
+    if tests is None:
+        return None
+    return {
+        "clusters": tests.n_clusters,
+        "names": [int(name) for name in tests.names],
+        "alpha": tests.alpha,
+        **{name: json_numbers(getattr(tests, name)) for name in _SQUARES},
+        "neighbours": tests.neighbours.tolist(),
+        "counts": json_numbers(tests.counts),
+        "agreement": json_numbers(tests.agreement),
+        "merges": [[m.first, m.second, m.p_value, m.largest] for m in tests.merges],
+    }
+
+
+def _unpacked_borders(content: Any, labels: dict[int, Ints]) -> BorderTests | None:
+    """Restore tests of borders between the clusters of one of the numbers tried.
+
+    Parameters
+    ----------
+    content : object
+        Result of `_packed_borders`, as it was read.
+    labels : dict of int to ndarray of shape (n_samples,)
+        The clusters of each number.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        If the content is invalid.
+    """
+    if content is None:
+        return None
+    K = content["clusters"]
+    squares = {name: _array(content[name], (K, K)) for name in _SQUARES}
+    neighbours = np.array(content["neighbours"])
+    if neighbours.shape != (K, K) or neighbours.dtype != np.bool_:
+        raise ValueError("neighbours")
+    merges = tuple(Merge(int(a), int(b), float(p), float(q)) for a, b, p, q in content["merges"])
+    if any(not (0 <= m.first < K and 0 <= m.second < K) for m in merges):
+        raise ValueError("merges")
+    # The tests number clusters by first appearance; their names are the numbers of the selection.
+    names = tuple(content["names"])
+    if sorted(names) != list(range(K)):
+        raise ValueError("names")
+    of = labels[K]
+    codes = np.where(of >= 0, np.argsort(names)[of], of)
+    alpha = float(content["alpha"])
+    if not 0 < alpha <= 1:
+        raise ValueError("alpha")
+    return BorderTests(
+        neighbours=neighbours,
+        counts=_array(content["counts"], (K, K, 3)),
+        agreement=_array(content["agreement"], (len(content["agreement"]),)),
+        labels=codes,
+        names=names,
+        merges=merges,
+        alpha=alpha,
+        **squares,
+    )
+
+
+def _array(values: Any, shape: tuple[int, ...]) -> Floats:
+    numbers = np.array(values, dtype=np.float64)
+    if numbers.shape != shape:
+        raise ValueError(f"an array of shape {numbers.shape}")
+    return numbers

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conclust._warnings import warn
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
-from conclust.exceptions import SelectionWarning
+from conclust.exceptions import SelectionWarning, warn
 from conclust.selection.decision import decide, more_than_gaussian, relative_stability
 from conclust.selection.judged.criteria import jackknife
 from conclust.selection.judged.measuring import Measured
@@ -18,8 +17,6 @@ from conclust.selection.resampled.null import Verdict
 from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.second import Second
 from conclust.selection.selection import Selection
-
-__all__ = ["assemble"]
 
 
 def assemble(
@@ -30,7 +27,7 @@ def assemble(
     verdict: Verdict | None,
     why_no_p: str,
     nested: bool = True,
-    ask: Callable[[NDArray[np.int64]], Second] | None = None,
+    ask: Callable[[Ints], Second] | None = None,
 ) -> Selection:
     """Make the table, decide, and warn about doubts.
 
@@ -52,7 +49,7 @@ def assemble(
         Returns the second test of the chosen labels, if there are several clusters.
     """
     ks = sorted(measured)
-    table: dict[str, NDArray[np.float64]] = {}
+    table: dict[str, Floats] = {}
     for name in measured[ks[0]].values:
         table[name] = np.array([measured[k].values[name] for k in ks])
         if name in measured[ks[0]].errors:
@@ -121,15 +118,13 @@ def assemble(
     )
 
 
-def _delta(
-    areas: NDArray[np.float64], left_out: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _delta(areas: Floats, left_out: Floats) -> tuple[Floats, Floats]:
     """Return the relative growth of the area with K, never negative, and its standard error.
 
     For the smallest K tried it is the area itself, as in Monti et al. for K = 2.
     """
 
-    def growth(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def growth(values: Floats) -> Floats:
         highest = np.maximum.accumulate(values, axis=0)
         grown = highest.astype(np.float64).copy()
         before = highest[:-1]
@@ -143,7 +138,7 @@ def _delta(
     return growth(areas), np.array([jackknife(row) for row in growth(left_out)])
 
 
-def _beta_tail(real: NDArray[np.float64], null: NDArray[np.float64]) -> NDArray[np.float64]:
+def _beta_tail(real: Floats, null: Floats) -> Floats:
     """Return M3C's extrapolated p for each K: the lower tail of a beta with the moments of the null."""
     from scipy.stats import beta
 

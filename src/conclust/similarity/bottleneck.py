@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import common_contents
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.exceptions import InputError
 
-__all__ = ["Merging", "common_of_one", "common_of_pairs", "information_bottleneck"]
 
-
-def information_bottleneck(
-    rows: NDArray[np.float64], counts: NDArray[np.float64], n_clusters: int
-) -> NDArray[np.int64]:
+def information_bottleneck(rows: Floats, counts: Floats, n_clusters: int) -> Ints:
     """Merge columns until `n_clusters` are left, each time with the minimum loss of information.
 
     Parameters
@@ -67,7 +63,7 @@ def information_bottleneck(
     columns = np.array(rows.T, order="C")
     contents = _contents(columns, counts)
 
-    def common(group: NDArray[np.int64], q: int, r: int) -> NDArray[np.float64]:
+    def common(group: Ints, q: int, r: int) -> Floats:
         columns[q] += columns[r]
         contents[q] = _contents(columns[q : q + 1], counts)[0]
         others = np.setdiff1d(group, [q])
@@ -81,7 +77,7 @@ def information_bottleneck(
     return merging.numbers
 
 
-def _numbers(values: Any, ndim: int) -> NDArray[np.float64]:
+def _numbers(values: Any, ndim: int) -> Floats:
     """Return non-negative finite numbers as an array."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -111,15 +107,13 @@ class Merging:
         Loss of merging two groups, as a share of the total; infinite where there are no two.
     """
 
-    group: NDArray[np.int64]
-    masses: NDArray[np.float64]
+    group: Ints
+    masses: Floats
     total: float
-    loss: NDArray[np.float64]
+    loss: Floats
 
     @classmethod
-    def begin(
-        cls, masses: NDArray[np.float64], n_clusters: int, common: Callable[[], NDArray[np.float64]]
-    ) -> Merging:
+    def begin(cls, masses: Floats, n_clusters: int, common: Callable[[], Floats]) -> Merging:
         """Merge nothing yet.
 
         Parameters
@@ -146,13 +140,11 @@ class Merging:
         return len(np.unique(self.group))
 
     @property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> Ints:
         """The number of each column's group, by their first columns."""
         return np.unique(self.group, return_inverse=True)[1].astype(np.int64)
 
-    def merged(
-        self, common: Callable[[NDArray[np.int64], int, int], NDArray[np.float64]]
-    ) -> Merging:
+    def merged(self, common: Callable[[Ints, int, int], Floats]) -> Merging:
         """Merge the two groups with the smallest loss.
 
         Parameters
@@ -176,9 +168,7 @@ class Merging:
         loss[q, others[~before]] = values[~before]
         return after
 
-    def _losses(
-        self, common: NDArray[np.float64], q: int, others: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _losses(self, common: Floats, q: int, others: Ints) -> Floats:
         """Return the loss by merging a group with each of some others, as a share of the total."""
         from scipy.special import xlogy
 
@@ -191,9 +181,7 @@ class Merging:
         return np.asarray(np.round(share, 12))
 
 
-def common_of_pairs(
-    columns: NDArray[np.float64], counts: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def common_of_pairs(columns: Floats, counts: Floats) -> Floats:
     """Return the common information of all pairs of columns, (k, k), above the diagonal.
 
     That is the sum over rows, times their counts, of p log p + q log q - (p + q) log(p + q).
@@ -214,28 +202,20 @@ def common_of_pairs(
     return information
 
 
-def common_of_one(
-    columns: NDArray[np.float64], counts: NDArray[np.float64], q: int, others: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def common_of_one(columns: Floats, counts: Floats, q: int, others: Ints) -> Floats:
     """Return the common information of a column with each of some others: see `common_of_pairs`."""
     contents = np.zeros(len(columns))
     contents[others] = _contents(columns[others], counts)
     return _common(columns, counts, contents, q, others)
 
 
-def _common(
-    columns: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    contents: NDArray[np.float64],
-    q: int,
-    others: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _common(columns: Floats, counts: Floats, contents: Floats, q: int, others: Ints) -> Floats:
     information = np.empty(len(others))
     common_contents(columns, counts, contents, q, others, information)
     return information
 
 
-def _contents(columns: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _contents(columns: Floats, counts: Floats) -> Floats:
     """Return the sum of p log p of each row of `columns`."""
     # Same as xlogy but several times as fast; 0 times the logarithm of any number is 0.
     logs = np.log(np.maximum(columns, np.finfo(np.float64).tiny))

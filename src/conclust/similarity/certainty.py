@@ -6,22 +6,21 @@ from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import over_clusters
 from conclust.spectra.gram import gram_blocks
 
-__all__ = ["cluster_certainty", "cluster_uncertainty"]
-
 # Maximum number of entries of rows of B'B in memory.
 _THETA = 0.4
 _THETA_NORMALIZED = 0.06
 
 
-def cluster_uncertainty(ensemble: Derived | ArrayLike) -> NDArray[np.float64]:
+def cluster_uncertainty(ensemble: Derived | ArrayLike) -> Floats:
     """Measure the spread of each cluster over the clusters of the other partitions, in bits.
 
     Parameters
@@ -74,7 +73,7 @@ def cluster_uncertainty(ensemble: Derived | ArrayLike) -> NDArray[np.float64]:
 
 def cluster_certainty(
     ensemble: Derived | ArrayLike, theta: float | None = None, *, normalized: bool = False
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Measure the certainty of each cluster: the ensemble-driven cluster index (ECI).
 
     A cluster is certain if the other partitions keep its objects together:
@@ -134,15 +133,12 @@ def cluster_certainty(
         uncertainty /= over_clusters(
             np.log2(np.maximum(members.cluster_counts, 2)), members.offsets
         )
-    with np.errstate(
-        over="ignore"
-    ):  # a tiny theta makes every uncertainty infinite, and the certainty 0
+    # A tiny theta makes every uncertainty infinite, and the certainty 0.
+    with np.errstate(over="ignore"):
         return np.exp(-uncertainty / theta)
 
 
-def _row_blocks(
-    ensemble: Ensemble,
-) -> Iterator[tuple[slice, NDArray[np.float64], sp.csr_array]]:
+def _row_blocks(ensemble: Ensemble) -> Iterator[tuple[slice, Floats, sp.csr_array]]:
     """Yield the clusters of some partitions: their indices, how much of each was observed by every partition, their B'B."""
     m, T = ensemble.n_partitions, int(ensemble.offsets[-1])
     sizes = ensemble.cluster_sizes
@@ -161,9 +157,7 @@ def _row_blocks(
         yield block.rows, observed, block.gram
 
 
-def _entropies(
-    observed: NDArray[np.float64], gram: sp.csr_array, partition_of: NDArray[np.int64], soft: bool
-) -> NDArray[np.float64]:
+def _entropies(observed: Floats, gram: sp.csr_array, partition_of: Ints, soft: bool) -> Floats:
     """Return the entropy in bits of each row's objects over the clusters of each partition."""
     k, m = observed.shape
     row = np.repeat(np.arange(k), np.diff(gram.indptr))
@@ -172,7 +166,7 @@ def _entropies(
     share = np.minimum(counts / observed.ravel()[cell], 1.0)
     share[share == 0.0] = 1.0  # an explicit zero of the product carries no information
     bits = np.bincount(cell, weights=-share * np.log2(share), minlength=k * m)
-    entropies: NDArray[np.float64] = bits.astype(np.float64, copy=False).reshape(k, m)
+    entropies: Floats = bits.astype(np.float64, copy=False).reshape(k, m)
     if not soft:
         # Each noise object is a cluster of one: -(1 / observed) log2(1 / observed).
         inside = np.bincount(cell, weights=counts, minlength=k * m).reshape(k, m)

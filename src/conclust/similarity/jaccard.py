@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Floats
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.products import check_gram
 from conclust.spectra.gram import gram_blocks
-
-__all__ = ["check_square", "cluster_jaccard", "jaccard_of_others", "relative_weights"]
 
 _INSTEAD = (
     "Use fewer partitions, or a method that makes none: HBGF, CSPA, EAC, PCC(divergence='l2')."
@@ -65,7 +64,7 @@ def cluster_jaccard(ensemble: Derived | ArrayLike) -> sp.csr_array:
     return sp.csr_array(parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr"))
 
 
-def _squares(ensemble: Ensemble) -> NDArray[np.float64]:
+def _squares(ensemble: Ensemble) -> Floats:
     """Return the squared length of each cluster, which is the size of hard ones."""
     if not ensemble.is_soft:
         return np.asarray(ensemble.cluster_sizes)
@@ -84,7 +83,7 @@ def jaccard_of_others(ensemble: Ensemble) -> sp.csr_array:
     return J
 
 
-def relative_weights(ensemble: Ensemble) -> NDArray[np.float64]:
+def relative_weights(ensemble: Ensemble) -> Floats:
     """Return the weight of the partition of each cluster, relative to the largest (T,)."""
     weights = ensemble.column_weights
     largest = float(weights.max(initial=0.0))

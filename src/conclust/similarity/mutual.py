@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats
 from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
-
-__all__ = ["approximate_simrank", "averaging_indicator", "quadratic_forms", "simrank"]
 
 # Number of entries of objects times clusters in memory at once.
 _BLOCK_ENTRIES = 1 << 22
 
 
-def simrank(
-    ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int = 5
-) -> NDArray[np.float64]:
+def simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int = 5) -> Floats:
     r"""Compare the clusters of all partitions by SimRank on objects and clusters (SRS).
 
     The similarity of two objects is the mean similarity of their clusters, the similarity of two
@@ -99,23 +96,19 @@ def simrank(
     return C
 
 
-def _mean_of_objects(
-    sums: NDArray[np.float64], decay: float, inverse: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _mean_of_objects(sums: Floats, decay: float, inverse: Floats) -> Floats:
     """Return C from the sums of S over the objects of two clusters and the inverse sizes of these."""
     return _similarity(decay * sums * inverse[:, None] * inverse)
 
 
-def _similarity(W: NDArray[np.float64]) -> NDArray[np.float64]:
+def _similarity(W: Floats) -> Floats:
     """Return W symmetric to the bit, in [0, 1], 1 on the diagonal."""
     W = np.clip(0.5 * (W + W.T), 0.0, 1.0)
     np.fill_diagonal(W, 1.0)
     return W
 
 
-def approximate_simrank(
-    ensemble: Ensemble | ArrayLike, *, decay: float = 0.8
-) -> NDArray[np.float64]:
+def approximate_simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> Floats:
     r"""Compare the clusters of all partitions by their common similar clusters, in one step (ASRS).
 
     Two clusters are similar if they resemble the same clusters, J being the Jaccard similarity
@@ -192,7 +185,7 @@ def averaging_indicator(ensemble: Ensemble) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(share) @ B @ sp.diags_array(ensemble.column_weights))
 
 
-def quadratic_forms(V: sp.csr_array, W: sp.csr_array | NDArray[np.float64]) -> NDArray[np.float64]:
+def quadratic_forms(V: sp.csr_array, W: sp.csr_array | Floats) -> Floats:
     """Return v_i' W v_i of all rows of V, for a symmetric W, some rows at a time."""
     n, T = V.shape
     values = np.empty(n)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats
 from conclust._validation import check_bool, check_int
 from conclust.ensemble import as_ensemble
 from conclust.ensemble.derived import Derived
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
-
-__all__ = ["trajectory_similarity"]
 
 # A cosine below this is the rounding error of trajectories that never meet.
 _NEVER = 1e-12
@@ -22,7 +21,7 @@ _BIPARTITE = 1e-9
 
 def trajectory_similarity(
     ensemble: Derived | ArrayLike, *, n_steps: int = 20, lazy: bool | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Compare clusters by random walks that start at them.
 
     A walk goes from a cluster to the clusters of other partitions by their Jaccard similarity to it
@@ -110,7 +109,7 @@ def trajectory_similarity(
     return R
 
 
-def _geometric_sums(x: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _geometric_sums(x: Floats, count: int) -> Floats:
     """Return x + x^2 + ... + x^count, from halves of the count: nothing is divided by 1 - x."""
     sums, power = x.copy(), x.copy()  # of the leading binary digits of the count
     for digit in bin(count)[3:]:

@@ -10,15 +10,14 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats
 from conclust._validation import check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.products import check_gram
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
-
-__all__ = ["common_neighbours", "connected_triples", "triple_quality"]
 
 
 def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
@@ -76,7 +75,7 @@ def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> 
     members = as_ensemble(ensemble)
     J, weights = jaccard_of_others(members), relative_weights(members)
 
-    def shared(rows: sp.csr_array) -> NDArray[np.float64]:
+    def shared(rows: sp.csr_array) -> Floats:
         k = rows.shape[0]
         columns = np.ascontiguousarray(rows.toarray().T)  # (T, k)
         overlaps = np.zeros((k, k))
@@ -138,16 +137,16 @@ def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.
     quality = np.zeros(len(degrees))
     np.divide(weights, degrees, out=quality, where=degrees > 0)
 
-    def shared(rows: sp.csr_array) -> NDArray[np.float64]:
+    def shared(rows: sp.csr_array) -> Floats:
         joined = sp.csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
-        weights: NDArray[np.float64] = (joined @ sp.diags_array(quality) @ joined.T).toarray()
+        weights: Floats = (joined @ sp.diags_array(quality) @ joined.T).toarray()
         np.fill_diagonal(weights, 0.0)
         return weights
 
     return _within_partitions(members, J, shared, decay)
 
 
-def common_neighbours(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
+def common_neighbours(ensemble: Ensemble | ArrayLike) -> Floats:
     r"""Compare all clusters by the clusters with which both overlap (SACT).
 
     The size-adjusted common neighbours of the clusters of an ensemble [1]_, J being the Jaccard similarity
@@ -213,10 +212,7 @@ def common_neighbours(ensemble: Ensemble | ArrayLike) -> NDArray[np.float64]:
 
 
 def _within_partitions(
-    ensemble: Ensemble,
-    J: sp.csr_array,
-    shared: Callable[[sp.csr_array], NDArray[np.float64]],
-    decay: float,
+    ensemble: Ensemble, J: sp.csr_array, shared: Callable[[sp.csr_array], Floats], decay: float
 ) -> sp.csr_array:
     """Return I + `decay` * S, with S = `shared` of the rows of J of each partition divided by its maximum."""
     counts = ensemble.cluster_counts

@@ -14,15 +14,13 @@ from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._kernels import cluster_sums, indicator_rows, sparse_gram, weighted_gram
 from conclust._threads import thread_count
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of
 from conclust.ensemble.products import DENSE
-
-__all__ = ["Edges", "LabelEdges", "MatrixEdges", "edges_of"]
 
 # Number of objects in a block.
 _BLOCK = 1 << 14
@@ -39,24 +37,22 @@ class Edges(Protocol):
     def shape(self) -> tuple[int, int]:
         """(n, T)."""
 
-    def rows(
-        self, table: NDArray[np.float64], some: slice, *, unit: bool = False
-    ) -> NDArray[np.float64]:
+    def rows(self, table: Floats, some: slice, *, unit: bool = False) -> Floats:
         """Return rows of the product of B and `table`; with `unit` scaled to length 1, except rows of zeros."""
 
-    def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, values: Floats) -> Floats:
         """Return B values, (n,)."""
 
-    def squares(self) -> NDArray[np.float64]:
+    def squares(self) -> Floats:
         """Return the squared length of each row of B, (n,)."""
 
-    def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def sums(self, values: Floats | None = None) -> Floats:
         """Return B' values, (T,); None stands for ones."""
 
-    def inner(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    def inner(self, mass: Floats) -> Floats:
         """Return B' diag(mass) B, (T, T)."""
 
-    def shares(self, parts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    def shares(self, parts: Ints, k: int) -> Floats:
         """Return the weight of the edges from each of k parts of the objects to each cluster, (T, k)."""
 
     def matrix(self) -> sp.csr_array:
@@ -65,7 +61,7 @@ class Edges(Protocol):
     def blocks(self) -> Iterator[sp.csr_array]:
         """Yield B in blocks of rows."""
 
-    def part(self, objects: NDArray[np.int64]) -> Edges:
+    def part(self, objects: Ints) -> Edges:
         """Return the edges of some objects."""
 
 
@@ -82,16 +78,14 @@ class LabelEdges:
     """
 
     ensemble: Ensemble
-    weights: NDArray[np.float64]
+    weights: Floats
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n, T)."""
         return self.ensemble.n_samples, len(self.weights)
 
-    def rows(
-        self, table: NDArray[np.float64], some: slice, *, unit: bool = False
-    ) -> NDArray[np.float64]:
+    def rows(self, table: Floats, some: slice, *, unit: bool = False) -> Floats:
         """Return rows of the product of B and `table`; with `unit` scaled to length 1, except rows of zeros."""
         begin, end, _ = some.indices(self.ensemble.n_samples)
         out = np.empty((max(0, end - begin), table.shape[1]))
@@ -99,15 +93,15 @@ class LabelEdges:
         indicator_rows(self.ensemble.label_view, weighed, begin, unit, out)
         return out
 
-    def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, values: Floats) -> Floats:
         """Return B values, (n,)."""
         return self.rows(values[:, None], slice(None))[:, 0]
 
-    def squares(self) -> NDArray[np.float64]:
+    def squares(self) -> Floats:
         """Return the squared length of each row of B, (n,)."""
         return self.times(self.weights)
 
-    def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def sums(self, values: Floats | None = None) -> Floats:
         """Return B' values, (T,); None stands for ones."""
         if values is None:
             return np.asarray(self.weights * self.ensemble.cluster_sizes)
@@ -115,11 +109,11 @@ class LabelEdges:
         cluster_sums(self.ensemble.label_view, np.ascontiguousarray(values), None, column)
         return np.asarray(self.weights * column[:, 0])
 
-    def inner(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    def inner(self, mass: Floats) -> Floats:
         """Return B' diag(mass) B, (T, T)."""
         T = len(self.weights)
         if T <= DENSE and np.ptp(mass) <= _EQUAL * mass.max():
-            G: NDArray[np.float64] = self.ensemble.gram.toarray() * mass.max()
+            G: Floats = self.ensemble.gram.toarray() * mass.max()
         else:
             G = np.empty((T, T))
             weighted_gram(
@@ -129,7 +123,7 @@ class LabelEdges:
         G *= self.weights
         return G
 
-    def shares(self, parts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    def shares(self, parts: Ints, k: int) -> Floats:
         """Return the weight of the edges from each of k parts of the objects to each cluster, (T, k)."""
         sums = np.empty((len(self.weights), k))
         cluster_sums(
@@ -147,7 +141,7 @@ class LabelEdges:
             codes = self.ensemble.codes[begin : begin + _BLOCK]
             yield self._weighed(indicator_of(codes, self.ensemble.offsets))
 
-    def part(self, objects: NDArray[np.int64]) -> LabelEdges:
+    def part(self, objects: Ints) -> LabelEdges:
         """Return the edges of some objects."""
         return LabelEdges(self.ensemble.part(objects), self.weights)
 
@@ -178,28 +172,26 @@ class MatrixEdges:
         n, T = self.B.shape
         return int(n), int(T)
 
-    def rows(
-        self, table: NDArray[np.float64], some: slice, *, unit: bool = False
-    ) -> NDArray[np.float64]:
+    def rows(self, table: Floats, some: slice, *, unit: bool = False) -> Floats:
         """Return rows of the product of B and `table`; with `unit` scaled to length 1, except rows of zeros."""
         products = np.asarray(self.B[some] @ np.ascontiguousarray(table))
         return unit_rows(products) if unit else products
 
-    def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, values: Floats) -> Floats:
         """Return B values, (n,)."""
         return np.asarray(self.B @ values)
 
-    def squares(self) -> NDArray[np.float64]:
+    def squares(self) -> Floats:
         """Return the squared length of each row of B, (n,)."""
         return np.asarray(self.B.power(2).sum(axis=1), dtype=np.float64).ravel()
 
-    def sums(self, values: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def sums(self, values: Floats | None = None) -> Floats:
         """Return B' values, (T,); None stands for ones."""
         if values is None:
             return np.asarray(self.B.sum(axis=0), dtype=np.float64).ravel()
         return np.asarray(self._across @ values)
 
-    def inner(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    def inner(self, mass: Floats) -> Floats:
         """Return B' diag(mass) B, (T, T)."""
         B, root = self.B, np.sqrt(mass)
         n, T = self.shape
@@ -211,7 +203,7 @@ class MatrixEdges:
         sparse_gram(starts, columns, B.data.astype(np.float64, copy=False), root, G)
         return G
 
-    def shares(self, parts: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    def shares(self, parts: Ints, k: int) -> Floats:
         """Return the weight of the edges from each of k parts of the objects to each cluster, (T, k)."""
         n = self.B.shape[0]
         member = sp.csr_array((np.ones(n), parts, np.arange(n + 1)), shape=(n, k))
@@ -226,12 +218,12 @@ class MatrixEdges:
         for begin in range(0, self.B.shape[0], _BLOCK):
             yield self.B[begin : begin + _BLOCK]
 
-    def part(self, objects: NDArray[np.int64]) -> MatrixEdges:
+    def part(self, objects: Ints) -> MatrixEdges:
         """Return the edges of some objects."""
         return MatrixEdges(sp.csr_array(self.B[objects]))
 
 
-def edges_of(ensemble: Ensemble, cluster_weights: NDArray[np.float64] | None = None) -> Edges:
+def edges_of(ensemble: Ensemble, cluster_weights: Floats | None = None) -> Edges:
     """Return the graph of an ensemble: its indicator, with clusters weighted by their partitions and optional factors.
 
     Parameters
@@ -249,7 +241,7 @@ def edges_of(ensemble: Ensemble, cluster_weights: NDArray[np.float64] | None = N
     return MatrixEdges(sp.csr_array(ensemble.indicator @ sp.diags_array(weights)))
 
 
-def unit_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def unit_rows(rows: Floats) -> Floats:
     """Scale rows to unit length; rows of zeros are unchanged."""
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     # Below this a row is the rounding error of one that is 0 on paper.

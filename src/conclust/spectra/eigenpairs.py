@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
 from conclust._progress import rounds
+from conclust._types import Floats
 from conclust.exceptions import InputError
-
-__all__ = ["is_small", "lanczos", "leading", "leading_of_sparse"]
 
 # Matrices up to this size are solved densely; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
@@ -31,7 +29,7 @@ def is_small(n: int) -> bool:
     return n <= _WHOLE
 
 
-def leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def leading(E: Floats, k: int) -> tuple[Floats, Floats]:
     """Return the k largest eigenvalues in decreasing order, and their vectors."""
     n = len(E)
     k = min(k, n)
@@ -40,9 +38,7 @@ def leading(E: NDArray[np.float64], k: int) -> tuple[NDArray[np.float64], NDArra
     return lanczos(E, n, k, np.random.default_rng(n).standard_normal(n))
 
 
-def solved_densely(
-    E: NDArray[np.float64], k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def solved_densely(E: Floats, k: int) -> tuple[Floats, Floats]:
     """Return the same by LAPACK."""
     n = len(E)
     values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
@@ -55,7 +51,7 @@ def solved_densely(
 
 def leading_of_sparse(
     E: sp.csr_array | LinearOperator, k: int, *, repeated: bool = False
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+) -> tuple[Floats, Floats] | None:
     """Return the same for a sparse matrix or its products; None if a dense solver is as fast or more reliable.
 
     repeated: whether eigenvalues may be equal. Lanczos can miss one of them, so a second run searches for it.
@@ -71,7 +67,7 @@ def leading_of_sparse(
         )
         if repeated:
 
-            def left(v: NDArray[np.float64]) -> NDArray[np.float64]:
+            def left(v: Floats) -> Floats:
                 return np.asarray(E @ v - vectors @ (values * (vectors.T @ v)))
 
             operator: Any = LinearOperator((n, n), matvec=left, dtype=float)
@@ -86,13 +82,11 @@ def leading_of_sparse(
     return values[order], vectors[:, order]
 
 
-def lanczos(
-    operator: Any, n: int, k: int, start: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def lanczos(operator: Any, n: int, k: int, start: Floats) -> tuple[Floats, Floats]:
     """Return the same by Lanczos iterations from a start, of anything that multiplies vectors (n,)."""
     inner, products = aslinearoperator(operator), 0
 
-    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    def product(v: Floats) -> Floats:
         nonlocal products
         products += 1
         rounds("products with the graph", products)

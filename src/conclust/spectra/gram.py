@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
-
-__all__ = ["GramBlock", "gram_blocks", "is_held", "scaled_gram_norm"]
 
 # Maximum number of entries of B'B in memory, whole or as a block.
 _ENTRIES = 1 << 24
@@ -48,7 +46,7 @@ def is_held(ensemble: Derived) -> bool:
     return bool(ensemble.gram_entries <= _ENTRIES) or not ensemble.is_held
 
 
-def gram_blocks(ensemble: Derived, mass: NDArray[np.float64] | None = None) -> Iterator[GramBlock]:
+def gram_blocks(ensemble: Derived, mass: Floats | None = None) -> Iterator[GramBlock]:
     """Yield B'B, or B' diag(mass) B, by the rows of whole partitions: all at once if it is small."""
     offsets, m = ensemble.offsets, ensemble.n_partitions
     total = int(offsets[-1])
@@ -68,7 +66,7 @@ def gram_blocks(ensemble: Derived, mass: NDArray[np.float64] | None = None) -> I
         first = last
 
 
-def scaled_gram_norm(ensemble: Ensemble, scale: NDArray[np.float64]) -> float:
+def scaled_gram_norm(ensemble: Ensemble, scale: Floats) -> float:
     """Return the squared norm of diag(scale) B'B diag(scale)."""
     total = 0.0
     columns = sp.diags_array(scale)

@@ -7,12 +7,10 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._kernels import cluster_row_sums, indicator_rows
+from conclust._types import Floats
 from conclust.ensemble import Ensemble
-
-__all__ = ["IndicatorProducts"]
 
 
 @dataclass(frozen=True)
@@ -30,17 +28,15 @@ class IndicatorProducts:
     """
 
     ensemble: Ensemble
-    weights: NDArray[np.float64]
+    weights: Floats
 
     @classmethod
-    def of(
-        cls, ensemble: Ensemble, weights: NDArray[np.float64] | None = None
-    ) -> IndicatorProducts:
+    def of(cls, ensemble: Ensemble, weights: Floats | None = None) -> IndicatorProducts:
         """Return the products with these weights; None stands for ones."""
         total = int(ensemble.offsets[-1])
         return cls(ensemble, np.ones(total) if weights is None else np.ascontiguousarray(weights))
 
-    def times(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, table: Floats) -> Floats:
         """Return B table (n, k)."""
         if self.ensemble.is_soft:
             return np.asarray(self.ensemble.indicator @ table)
@@ -48,7 +44,7 @@ class IndicatorProducts:
         indicator_rows(self.ensemble.label_view, np.ascontiguousarray(table), 0, False, out)
         return out
 
-    def sums(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sums(self, rows: Floats) -> Floats:
         """Return W B' rows (T, k)."""
         if self.ensemble.is_soft:
             return np.asarray(self._transposed @ rows)

@@ -24,6 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from conclust._progress import rounds
+from conclust._types import Floats, Ints
 from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
 from conclust.spectra.eigenpairs import is_small, lanczos, leading, leading_of_sparse
 
@@ -70,9 +71,9 @@ class BipartiteSpectrum:
         Right singular vectors V; 0 for clusters without weight.
     """
 
-    values: NDArray[np.float64]
-    objects: NDArray[np.float64]
-    clusters: NDArray[np.float64]
+    values: Floats
+    objects: Floats
+    clusters: Floats
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,11 @@ class ClusterSide:
         The component that each triplet belongs to.
     """
 
-    values: NDArray[np.float64]
-    clusters: NDArray[np.float64]
-    loads: NDArray[np.float64]
-    components: NDArray[np.int64]
-    component_of: NDArray[np.int64]
+    values: Floats
+    clusters: Floats
+    loads: Floats
+    components: Ints
+    component_of: Ints
 
     @property
     def n_components(self) -> int:
@@ -167,10 +168,10 @@ def transfer_cut(
 
 
 def transfer_cut_of_products(
-    inner: NDArray[np.float64] | sp.csr_array,
-    degrees: NDArray[np.float64],
+    inner: Floats | sp.csr_array,
+    degrees: Floats,
     k: int,
-    components: Callable[[], NDArray[np.int64]],
+    components: Callable[[], Ints],
     *,
     bridged: bool = False,
 ) -> ClusterSide:
@@ -203,7 +204,7 @@ def transfer_cut_of_products(
         pairs = leading_of_sparse(scaled, k, repeated=bridged)
         if pairs is not None:
             return _side(pairs, graph, None, k, lambda: np.where(y > 0, 0, -1))
-        dense: NDArray[np.float64] = inner.toarray()
+        dense: Floats = inner.toarray()
     else:
         dense = inner
     E = dense * y[:, None] * y
@@ -212,11 +213,11 @@ def transfer_cut_of_products(
 
 
 def _side(
-    pairs: tuple[NDArray[np.float64], NDArray[np.float64]],
+    pairs: tuple[Floats, Floats],
     graph: _Normalized,
-    E: NDArray[np.float64] | None,
+    E: Floats | None,
     k: int,
-    find_components: Callable[[], NDArray[np.int64]],
+    find_components: Callable[[], Ints],
 ) -> ClusterSide:
     """Return the clusters' side from the leading eigenvectors, or from those of each component."""
     eigenvalues, V = pairs
@@ -234,7 +235,7 @@ def _side(
     return ClusterSide(values, V, loads, components, component_of[above_rank])
 
 
-def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -> NDArray[np.int64]:
+def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -> Ints:
     """Return the connected component of the graph that each cluster is in.
 
     Parameters
@@ -265,7 +266,7 @@ def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -
     return numbered_components(links, _mixing(mixing)(edges.sums()))
 
 
-def numbered_components(links: sp.csr_array, weight: NDArray[np.float64]) -> NDArray[np.int64]:
+def numbered_components(links: sp.csr_array, weight: Floats) -> Ints:
     """Number the components of the clusters' graph.
 
     Parameters
@@ -292,8 +293,8 @@ def numbered_components(links: sp.csr_array, weight: NDArray[np.float64]) -> NDA
 
 
 def leading_eigenvectors(
-    product: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int, k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    product: Callable[[Floats], Floats], n: int, k: int
+) -> tuple[Floats, Floats]:
     """Return the k largest eigenvalues of a symmetric matrix, in decreasing order, and their vectors.
 
     Parameters
@@ -313,10 +314,7 @@ def leading_eigenvectors(
 
 
 def spectrum_of_products(
-    forth: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    back: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    start: NDArray[np.float64],
-    k: int,
+    forth: Callable[[Floats], Floats], back: Callable[[Floats], Floats], start: Floats, k: int
 ) -> BipartiteSpectrum:
     """Find the triplets of `bipartite_spectrum` for a graph A that is known by its products only.
 
@@ -344,9 +342,9 @@ def spectrum_of_products(
     # The first triplet is known: the roots of the degrees.
     trivial = np.divide(1.0, y, out=np.zeros(T), where=y > 0)[:, None]
     block = _orthonormal(np.hstack([trivial, start * (y > 0)[:, None]]), None)
-    bases: list[NDArray[np.float64]] = []
-    images: list[NDArray[np.float64]] = []
-    across: list[NDArray[np.float64]] = []
+    bases: list[Floats] = []
+    images: list[Floats] = []
+    across: list[Floats] = []
     values, combined = np.empty(0), np.empty((0, 0))
     while block.shape[1]:
         rounds("blocks of vectors", len(bases), _BLOCKS)
@@ -369,9 +367,7 @@ def spectrum_of_products(
     return BipartiteSpectrum(np.minimum(roots, 1.0), objects, np.hstack(bases) @ combined)
 
 
-def _orthonormal(
-    vectors: NDArray[np.float64], others: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _orthonormal(vectors: Floats, others: Floats | None) -> Floats:
     """Return an orthonormal basis of vectors orthogonal to others; vanishing directions are dropped."""
     scale = np.sqrt((vectors**2).sum(axis=0)).max(initial=0.0)
     if others is not None:
@@ -382,8 +378,8 @@ def _orthonormal(
 
 
 def graph_embedding(
-    W: Any, k: int, rng: np.random.Generator, *, loops: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+    W: Any, k: int, rng: np.random.Generator, *, loops: Floats | None = None
+) -> Floats:
     """Return the k leading eigenvectors of D^-1/2 W D^-1/2, as rows of unit length.
 
     Parameters
@@ -413,7 +409,7 @@ def graph_embedding(
         E = dense * root[:, None] * root + np.diag(diagonal)
         return unit_rows(leading(0.5 * (E + E.T), k)[1])
 
-    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    def product(v: Floats) -> Floats:
         v = v.ravel()
         return np.asarray(root * (W @ (root * v)) + diagonal * v)
 
@@ -422,11 +418,8 @@ def graph_embedding(
 
 
 def embedding_by_products(
-    product: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    n: int,
-    k: int,
-    rng: np.random.Generator,
-) -> NDArray[np.float64] | None:
+    product: Callable[[Floats], Floats], n: int, k: int, rng: np.random.Generator
+) -> Floats | None:
     """Return `graph_embedding` of a graph that multiplies vectors (n,); None if a dense solver is more reliable."""
     root = _inverse_root(product(np.ones(n)))
     operator = LinearOperator(
@@ -449,10 +442,10 @@ class _Normalized:
 
     edges: Edges
     mixing: sp.csr_array | None
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    x: Floats
+    y: Floats
 
-    def inner(self) -> NDArray[np.float64]:
+    def inner(self) -> Floats:
         """Return S'S (T, T)."""
         mixed = _mixing(self.mixing)
         E = mixed(mixed(self.edges.inner(self.x * self.x)).T).T * self.y[:, None] * self.y
@@ -464,7 +457,7 @@ class _Normalized:
         B = B if self.mixing is None else B @ self.mixing
         return sp.csr_array(sp.diags_array(self.x) @ B @ sp.diags_array(self.y))
 
-    def part(self, clusters: NDArray[np.int64]) -> _Normalized:
+    def part(self, clusters: Ints) -> _Normalized:
         """Return the component formed by these clusters."""
         indicator = np.zeros(len(self.y))
         indicator[clusters] = 1.0
@@ -474,9 +467,7 @@ class _Normalized:
         return _Normalized(MatrixEdges(sp.csr_array(B)), W, self.x[objects], self.y[clusters])
 
 
-def _leading_of_products(
-    graph: _Normalized, k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _leading_of_products(graph: _Normalized, k: int) -> tuple[Floats, Floats]:
     """Return the same of S'S without making it.
 
     With no more objects than clusters, SS' is the smaller matrix.
@@ -491,7 +482,7 @@ def _leading_of_products(
     mixed = _mixing(graph.mixing)
     edges, squares, y = graph.edges, graph.x * graph.x, graph.y
 
-    def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    def product(v: Floats) -> Floats:
         return np.asarray(y * mixed(edges.sums(squares * edges.times(mixed(y * v.ravel())))))
 
     operator = LinearOperator((T, T), matvec=product, dtype=float)
@@ -499,8 +490,8 @@ def _leading_of_products(
 
 
 def _leading_of_components(
-    graph: _Normalized, E: NDArray[np.float64] | None, components: NDArray[np.int64], k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    graph: _Normalized, E: Floats | None, components: Ints, k: int
+) -> tuple[Floats, Floats, Ints]:
     """Return the k largest eigenvalues of all components, their vectors and their components.
 
     E is S'S, if it is held. The first value of each component is 1. Of equal values those of components
@@ -537,16 +528,14 @@ def _edges(B: sp.csr_array | Edges) -> Edges:
     return MatrixEdges(B) if isinstance(B, sp.csr_array) else B
 
 
-def _mixing(
-    mixing: sp.csr_array | None,
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def _mixing(mixing: sp.csr_array | None) -> Callable[[Floats], Floats]:
     """Return the product with W, which is symmetric; without one it is I."""
     if mixing is None:
         return lambda values: values
     return lambda values: np.asarray(mixing @ values)
 
 
-def _inverse_root(degrees: NDArray[Any]) -> NDArray[np.float64]:
+def _inverse_root(degrees: NDArray[Any]) -> Floats:
     root = np.zeros(len(degrees))
     np.divide(1.0, np.sqrt(degrees), out=root, where=degrees > 0)
     return root

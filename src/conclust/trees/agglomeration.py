@@ -20,26 +20,13 @@ from conclust._kernels import (
 )
 from conclust._progress import advance, stage, tracked
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.equal_rows import EqualRows
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import missing_code, noise_code
+from conclust.ensemble.labels import label_view, missing_code, noise_code
 from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
 from conclust.exceptions import DenseLimitError
 from conclust.trees.dendrogram import from_merges
-
-__all__ = [
-    "Linkage",
-    "cluster_dissimilarities",
-    "dense_tree",
-    "expand",
-    "linkage_of",
-    "merges_of",
-    "single_tree",
-    "sparse_tree",
-    "starting_clusters",
-    "unobserved_pairs",
-]
 
 Linkage: TypeAlias = Literal["single", "average", "complete", "ward"]
 
@@ -88,7 +75,7 @@ def starting_clusters(ensemble: Ensemble, *, mute: bool = False) -> DistinctRows
 
 def dense_tree(
     ensemble: Ensemble, linkage: Linkage, *, max_dense: int, n_jobs: int | None
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[Floats, int]:
     """Agglomerate on the evidence of all pairs.
 
     Returns the linkage matrix and the number of pairs of objects that no partition observed together.
@@ -119,7 +106,7 @@ def dense_tree(
     return expand(start, (left, right, heights)), unobserved
 
 
-def linkage_of(matrix: NDArray[np.float64], start: EqualRows, linkage: str) -> NDArray[np.float64]:
+def linkage_of(matrix: Floats, start: EqualRows, linkage: str) -> Floats:
     """Agglomerate from dissimilarities in [0, 1] of starting clusters, which are overwritten.
 
     For Ward they are squares of distances. Returns the linkage matrix over all objects.
@@ -127,9 +114,7 @@ def linkage_of(matrix: NDArray[np.float64], start: EqualRows, linkage: str) -> N
     return expand(start, merges_of(matrix, start.masses, linkage))
 
 
-def merges_of(
-    matrix: NDArray[np.float64], sizes: NDArray[np.float64], linkage: str
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def merges_of(matrix: Floats, sizes: Floats, linkage: str) -> tuple[Ints, Ints, Floats]:
     """Return the merges of `linkage_of` for clusters with `sizes` objects."""
     stage("linkage")
     merges = _empty_merges(len(sizes))
@@ -145,12 +130,12 @@ def merges_of(
 
 def cluster_dissimilarities(
     ensemble: Ensemble,
-    cluster_weights: NDArray[np.float64],
-    weights_given: NDArray[np.float64] | None,
+    cluster_weights: Floats,
+    weights_given: Floats | None,
     start: DistinctRows,
     *,
     n_jobs: int | None = None,
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[Floats, int]:
     """Return 1 - p of all pairs of starting clusters, and the number of pairs of objects that no partition observed.
 
     `cluster_weights` (T,): weight of being together in each cluster. `weights_given` (n, N): how
@@ -186,9 +171,7 @@ def cluster_dissimilarities(
     return D, unobserved
 
 
-def _own(
-    codes: NDArray[Any], offsets: NDArray[np.int64], per_cluster: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _own(codes: NDArray[Any], offsets: Ints, per_cluster: Floats) -> Floats:
     """Return the value of `per_cluster` for the cluster of each object in each partition; 0 for none."""
     clusters = codes + offsets[:-1]
     clusters[codes >= noise_code(codes.dtype)] = len(per_cluster)
@@ -196,10 +179,7 @@ def _own(
 
 
 def _soft_dissimilarities(
-    indicator: sp.csr_array,
-    per_cluster: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    D: NDArray[np.float64],
+    indicator: sp.csr_array, per_cluster: Floats, counts: Ints, D: Floats
 ) -> int:
     """Turn the denominators in D into 1 - p; memberships multiply. Return the unobserved pairs."""
     scaled = sp.csr_array(indicator @ sp.diags_array(np.sqrt(per_cluster)))
@@ -222,8 +202,8 @@ def _soft_dissimilarities(
 
 
 def _dissimilarities(
-    ensemble: Ensemble, sizes: NDArray[np.float64], summed: bool, n_jobs: int | None
-) -> tuple[NDArray[np.float64], float, int]:
+    ensemble: Ensemble, sizes: Floats, summed: bool, n_jobs: int | None
+) -> tuple[Floats, float, int]:
     """Return `scale` (1 - c / N) for all pairs, `scale`, and the number of pairs with N = 0.
 
     If every partition observed every object, the entries are the integers N - c: sums of them
@@ -263,7 +243,7 @@ def _dissimilarities(
     return matrix, float(ensemble.n_partitions) if whole else 1.0, int(unobserved) // 2
 
 
-def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
+def single_tree(ensemble: Ensemble) -> Floats:
     """Single linkage from the labels alone, in O(n) memory besides them. Not for soft partitions."""
     start = starting_clusters(ensemble)
     if len(start) == 1:
@@ -278,7 +258,7 @@ def single_tree(ensemble: Ensemble) -> NDArray[np.float64]:
     return expand(start, (order[:-1], order[1:], heights))
 
 
-def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[NDArray[np.float64], int]:
+def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[Floats, int]:
     """Single or average linkage on some pairs. Returns the linkage matrix and the number of pieces."""
     stage("linkage of the pairs")
     exact = np.uint32 if pairs.counts.dtype.kind in "iu" else np.float64
@@ -294,7 +274,7 @@ def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[NDArray[np.flo
 
 
 def unobserved_pairs(
-    ensemble: Ensemble, *, max_rows: int, present: NDArray[np.bool_] | None = None
+    ensemble: Ensemble, *, max_rows: int, present: Bools | None = None
 ) -> int | None:
     """Count the pairs of objects that no partition observed together, without an n x n matrix.
 
@@ -324,26 +304,23 @@ def unobserved_pairs(
     return total // 2
 
 
-def _snap(values: NDArray[np.float64]) -> None:
+def _snap(values: Floats) -> None:
     """Round numbers in [0, 1] to the grid, a tie to even."""
     for rows in _cached_rows(values):
         values[rows] += _SHIFT
         values[rows] -= _SHIFT
 
 
-def _cached_rows(values: NDArray[np.float64]) -> list[slice]:
+def _cached_rows(values: Floats) -> list[slice]:
     step = max(1, _CACHED_ENTRIES * len(values) // values.size)
     return [slice(begin, begin + step) for begin in range(0, len(values), step)]
 
 
-def _empty_merges(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _empty_merges(n: int) -> tuple[Ints, Ints, Floats]:
     return np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
 
 
-def expand(
-    start: EqualRows,
-    merges: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
-) -> NDArray[np.float64]:
+def expand(start: EqualRows, merges: tuple[Ints, Ints, Floats]) -> Floats:
     """Return the linkage matrix over all objects: first the starting clusters, at height 0."""
     first = start.first
     objects = np.arange(len(start.inverse))

@@ -13,15 +13,14 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._kernels import AverageChain, RowPairs, SingleTree
 from conclust._progress import advance, stage, tracked
 from conclust._threads import one_library_thread
-from conclust._warnings import warn
+from conclust._types import Floats, Ints
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import over_clusters
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
 from conclust.similarity.mutual import averaging_indicator, quadratic_forms
 from conclust.spectra.transfer_cut import is_sparse
 from conclust.trees.agglomeration import (
@@ -33,18 +32,6 @@ from conclust.trees.agglomeration import (
     unobserved_pairs,
 )
 from conclust.trees.dendrogram import cut, lifetimes, number_by_lifetime
-
-__all__ = [
-    "FEW_ROWS",
-    "ClusterTree",
-    "Mean",
-    "ObjectPairs",
-    "RowLinkage",
-    "by_rows",
-    "cluster_tree",
-    "pairs_of",
-    "warn_of_unobserved",
-]
 
 # The linkages that need only rows of similarities, and complete linkage.
 RowLinkage: TypeAlias = Literal["average", "single", "complete"]
@@ -82,11 +69,11 @@ class ClusterTree:
         Number of distinct rows.
     """
 
-    matrix: NDArray[np.float64]
+    matrix: Floats
     born: float
     n_rows: int
 
-    def lifetimes(self) -> NDArray[np.float64]:
+    def lifetimes(self) -> Floats:
         """Return the lifetimes of 2, 3, ... clusters; that of the distinct rows starts at `born`."""
         lives = lifetimes(self.matrix)
         if self.n_rows > 1:
@@ -94,7 +81,7 @@ class ClusterTree:
             lives[place] = max(0.0, lives[place] - self.born)
         return lives
 
-    def cut(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> NDArray[np.int64]:
+    def cut(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> Ints:
         """Cut into that number of clusters; None: into the number of `number_by_lifetime`."""
         if n_clusters is None:
             top = float(self.matrix[-1, 2]) if len(self.matrix) else 0.0
@@ -125,8 +112,8 @@ class ObjectPairs:
     start: DistinctRows
     rows: sp.csr_array
     W: Any
-    presence: NDArray[np.float64] | None
-    own: NDArray[np.float64]
+    presence: Floats | None
+    own: Floats
     scale: float = 1.0
 
     def scaled(self, factor: float) -> ObjectPairs:
@@ -156,7 +143,7 @@ class ObjectPairs:
         held = np.bincount(self.rows.indices, minlength=self.rows.shape[1]).astype(np.float64)
         return float((held**2).sum()) / max(1, self.rows.shape[0])
 
-    def dissimilarities(self) -> NDArray[np.float64]:
+    def dissimilarities(self) -> Floats:
         """Return 1 - S of all pairs of rows, 0 on the diagonal."""
         return _dissimilarities(self.rows, self.W, self.presence, np.ones(self.rows.shape[0]))
 
@@ -277,7 +264,7 @@ def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
     warn(f"{which} count as dissimilarity 1.", EvidenceWarning)
 
 
-def _within_partitions(W: NDArray[np.float64], offsets: NDArray[np.int64]) -> sp.csr_array:
+def _within_partitions(W: Floats, offsets: Ints) -> sp.csr_array:
     """Return the blocks of W on the diagonal, one per partition."""
     parts = [slice(begin, end) for begin, end in pairwise(offsets) if end > begin]
     blocks = [sp.csr_array(W[part, part]) for part in parts]
@@ -294,7 +281,7 @@ def is_diagonal(W: Any) -> bool:
     )
 
 
-def _average(pairs: ObjectPairs, *, to_the_end: bool = False) -> NDArray[np.float64]:
+def _average(pairs: ObjectPairs, *, to_the_end: bool = False) -> Floats:
     start, n = pairs.start, len(pairs.start)
     # Ratios of sums are not means of a matrix, so with presences no matrix is used at the end.
     few = _FEW if is_diagonal(pairs.W) else _FEW_MIXED
@@ -323,10 +310,8 @@ def _average(pairs: ObjectPairs, *, to_the_end: bool = False) -> NDArray[np.floa
 
 
 def _joined(
-    first: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
-    rest: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
-    tops: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    first: tuple[Ints, Ints, Floats], rest: tuple[Ints, Ints, Floats], tops: Floats
+) -> tuple[Ints, Ints, Floats]:
     """Return all merges; `tops` is the height of the cluster of each, which rounding may place above the next."""
     left, right, heights = rest
     for t, (a, b) in enumerate(zip(left, right, strict=True)):
@@ -338,7 +323,7 @@ def _joined(
     )
 
 
-def _single(pairs: ObjectPairs) -> NDArray[np.float64]:
+def _single(pairs: ObjectPairs) -> Floats:
     n = len(pairs.start)
     order, heights = np.zeros(n, dtype=np.int64), np.empty(n - 1)
     if n > 1:
@@ -377,9 +362,7 @@ def _row_pairs(pairs: ObjectPairs) -> RowPairs:
     )
 
 
-def _dissimilarities(
-    rows: sp.csr_array, W: Any, presence: NDArray[np.float64] | None, masses: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _dissimilarities(rows: sp.csr_array, W: Any, presence: Floats | None, masses: Floats) -> Floats:
     """Return 1 - S of all pairs, in [0, 1], 0 on the diagonal; row i of `rows` is the sum of masses[i] objects."""
     n, T = rows.shape
     D = np.empty((n, n))

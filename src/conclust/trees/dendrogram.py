@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import cut_tree, label_merges
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
-from conclust._warnings import warn
 from conclust.ensemble import Ensemble
-from conclust.exceptions import EnsembleWarning
-
-__all__ = [
-    "common_number",
-    "cut",
-    "cut_by_lifetime",
-    "from_merges",
-    "lifetimes",
-    "longest_lifetime",
-    "longest_of",
-    "number_by_lifetime",
-]
+from conclust.exceptions import EnsembleWarning, warn
 
 # Lifetimes are differences of heights, so equal ones differ in their last bits.
 _SAME = 1e-9
@@ -28,9 +16,7 @@ _SAME = 1e-9
 _FEW = 3
 
 
-def from_merges(
-    left: NDArray[np.int64], right: NDArray[np.int64], heights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def from_merges(left: Ints, right: Ints, heights: Floats) -> Floats:
     """Return the linkage matrix of n - 1 merges given in any order.
 
     Parameters
@@ -51,7 +37,7 @@ def from_merges(
     return tree
 
 
-def cut(linkage_matrix: NDArray[np.float64], n_clusters: int) -> NDArray[np.int64]:
+def cut(linkage_matrix: Floats, n_clusters: int) -> Ints:
     """Cut a dendrogram into exactly `n_clusters` clusters.
 
     The first n - `n_clusters` merges are made, in the order of the matrix: the number of clusters is
@@ -89,7 +75,7 @@ def cut(linkage_matrix: NDArray[np.float64], n_clusters: int) -> NDArray[np.int6
     return labels
 
 
-def lifetimes(linkage_matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def lifetimes(linkage_matrix: Floats) -> Floats:
     """Return the lifetime of each number of clusters when the dendrogram is cut at increasing heights.
 
     K clusters exist for the thresholds between the merge that leaves K and the one that leaves
@@ -123,7 +109,7 @@ def lifetimes(linkage_matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(np.diff(heights)[::-1])
 
 
-def longest_lifetime(linkage_matrix: NDArray[np.float64]) -> int:
+def longest_lifetime(linkage_matrix: Floats) -> int:
     """Return the number of clusters, at least 2, with the longest lifetime.
 
     Among equal lifetimes (within 1e-9 of the tallest height) the smallest number of clusters
@@ -152,7 +138,7 @@ def longest_lifetime(linkage_matrix: NDArray[np.float64]) -> int:
     return longest_of(lifetimes(linkage_matrix), tallest)
 
 
-def longest_of(lives: NDArray[np.float64], tallest: float, most: int | None = None) -> int:
+def longest_of(lives: Floats, tallest: float, most: int | None = None) -> int:
     """Return the number of clusters with the longest of the `lifetimes` of a tree of height `tallest`, at most `most`."""
     if tallest == 0.0:
         return 1
@@ -179,9 +165,7 @@ def common_number(ensemble: Ensemble) -> int | None:
     return int(counts[0])
 
 
-def number_by_lifetime(
-    ensemble: Ensemble, lives: NDArray[np.float64], tallest: float, owner: str
-) -> int:
+def number_by_lifetime(ensemble: Ensemble, lives: Floats, tallest: float, owner: str) -> int:
     """Return the number of clusters with the longest lifetime, limited to the common number of all partitions.
 
     Parameters
@@ -213,8 +197,8 @@ def number_by_lifetime(
 
 
 def cut_by_lifetime(
-    linkage_matrix: NDArray[np.float64], n_clusters: int | None, ensemble: Ensemble, owner: str
-) -> NDArray[np.int64]:
+    linkage_matrix: Floats, n_clusters: int | None, ensemble: Ensemble, owner: str
+) -> Ints:
     """Cut a dendrogram into a number of clusters; None: into that of `number_by_lifetime`."""
     if n_clusters is None:
         tallest = float(linkage_matrix[-1, 2]) if len(linkage_matrix) else 0.0

@@ -13,8 +13,6 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.registry import method_named, methods, near_names
 from conclust.exceptions import ParameterError
 
-__all__ = ["ALL", "OWNER", "USUAL", "Entry", "read_entries"]
-
 OWNER = "compare"
 ALL = "all"
 # One or two methods of each family, among those that are fast with 10,000 objects.

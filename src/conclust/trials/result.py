@@ -8,12 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from conclust._types import Ints
 from conclust.exceptions import InputError, MissingExtraError
-
-__all__ = ["SCORES", "TRUTH_SCORES", "Comparison", "Trial"]
 
 TRUTH_SCORES = ("ari", "nmi", "h")
 SCORES = ("anmi", "certainty")
@@ -52,7 +48,7 @@ class Trial:
     scores: dict[str, float]
     cpu_seconds: float
     status: str
-    labels: NDArray[np.int64] | None = field(repr=False, default=None)
+    labels: Ints | None = field(repr=False, default=None)
     model: Any = field(repr=False, default=None)
 
     @property
@@ -98,7 +94,7 @@ class Comparison:
         return self.trials[key]
 
     @property
-    def labels(self) -> dict[str, NDArray[np.int64]]:
+    def labels(self) -> dict[str, Ints]:
         """The labels of each method that found a consensus."""
         return {one.method: one.labels for one in self.trials if one.labels is not None}
 

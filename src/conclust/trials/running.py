@@ -7,11 +7,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._progress import listening, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
+from conclust._types import Ints
 from conclust._validation import check_int
 from conclust.confidence import confidences
 from conclust.consensus.auto import AutoConsensus
@@ -28,8 +29,6 @@ from conclust.measures.comparison import (
 from conclust.measures.contingency import read_labels
 from conclust.trials.entries import OWNER, Entry, read_entries
 from conclust.trials.result import SCORES, TRUTH_SCORES, Comparison, Trial
-
-__all__ = ["compare"]
 
 _AGAINST_TRUTH = {
     "ari": adjusted_rand_index,
@@ -140,7 +139,7 @@ def _seed(random_state: RandomStateLike) -> int | None:
     return spawn_seeds(root, 1, bits=32)[0]
 
 
-def _classes(truth: ArrayLike, n: int) -> NDArray[np.int64]:
+def _classes(truth: ArrayLike, n: int) -> Ints:
     codes, _ = read_labels(truth, "truth")
     if len(codes) != n:
         raise InputError(
@@ -150,7 +149,7 @@ def _classes(truth: ArrayLike, n: int) -> NDArray[np.int64]:
     return codes
 
 
-def _tried(entry: Entry, members: Ensemble, classes: NDArray[np.int64] | None) -> Trial:
+def _tried(entry: Entry, members: Ensemble, classes: Ints | None) -> Trial:
     """Run one method, and score it."""
     began = time.process_time()
     with warnings.catch_warnings(record=True) as caught:
@@ -171,10 +170,10 @@ def _tried(entry: Entry, members: Ensemble, classes: NDArray[np.int64] | None) -
     return Trial(entry.name, number, scores, seconds, status, labels, entry.estimator)
 
 
-def _found(estimator: Any, members: Ensemble) -> NDArray[np.int64]:
+def _found(estimator: Any, members: Ensemble) -> Ints:
     """Return the labels that a method finds."""
     if isinstance(estimator, ConsensusClusterer):
-        labels: NDArray[np.int64] = estimator.fit_predict(members)
+        labels: Ints = estimator.fit_predict(members)
         return labels
     name = type(estimator).__name__
     if members.weights is not None:
@@ -200,9 +199,7 @@ def _without(entry: Entry, began: float, status: str) -> Trial:
     return Trial(entry.name, None, {}, seconds, status, None, None)
 
 
-def _scores(
-    labels: NDArray[np.int64], members: Ensemble, classes: NDArray[np.int64] | None
-) -> dict[str, float]:
+def _scores(labels: Ints, members: Ensemble, classes: Ints | None) -> dict[str, float]:
     """Return the scores of labels; NaN if there is no object to score."""
     if labels.max(initial=-1) < 0:
         return dict.fromkeys((*TRUTH_SCORES, *SCORES), float("nan"))

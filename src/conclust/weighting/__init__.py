@@ -4,7 +4,6 @@ Weights go to ``Ensemble.reweighted``, selections (indices, in increasing order)
 ``Ensemble.subset(partitions=...)``; every consensus takes the resulting ensemble. ``coarsen`` merges the clusters of partitions.
 """
 
-from conclust.weighting.degeneracy import degenerate_partitions
 from conclust.weighting.granularity import coarsen
 from conclust.weighting.relevance import relevance_weights
 from conclust.weighting.selection import (
@@ -15,6 +14,7 @@ from conclust.weighting.selection import (
     moderate_diversity,
     resampled_selection,
 )
+from conclust.weighting.similarity import degenerate_partitions
 from conclust.weighting.stability import perturbed_stability
 from conclust.weighting.weights import agreement_weights, certainty_weights, validity_weights
 

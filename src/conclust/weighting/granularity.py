@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import missing_code, noise_code
@@ -19,8 +20,6 @@ from conclust.exceptions import InputError
 from conclust.similarity import information_bottleneck
 from conclust.weighting.similarity import as_members
 from conclust.weighting.weights import certainty_weights
-
-__all__ = ["Recoding", "coarsen", "matched"]
 
 
 def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
@@ -110,7 +109,7 @@ class Recoding:
         Type of the new codes.
     """
 
-    code_of: tuple[NDArray[np.int64], ...]
+    code_of: tuple[Ints, ...]
     dtype: np.dtype[Any]
 
     def __call__(self, codes: NDArray[Any]) -> NDArray[Any]:
@@ -146,7 +145,7 @@ def matched(ensemble: Ensemble, n_clusters: int) -> tuple[Ensemble, Recoding]:
     return merged, Recoding(code_of, merged.codes.dtype)
 
 
-def _into(members: Ensemble, n_clusters: int) -> tuple[list[NDArray[np.int64]], list[int]]:
+def _into(members: Ensemble, n_clusters: int) -> tuple[list[Ints], list[int]]:
     """Return for each partition the merged cluster of each cluster."""
     into = [np.arange(count) for count in members.cluster_counts.tolist()]
     fine = np.flatnonzero(members.cluster_counts > n_clusters)
@@ -166,9 +165,7 @@ def _into(members: Ensemble, n_clusters: int) -> tuple[list[NDArray[np.int64]], 
     return into, alone
 
 
-def _shared(
-    ensemble: Ensemble, partitions: NDArray[np.int64]
-) -> Iterator[tuple[int, sp.csr_array]]:
+def _shared(ensemble: Ensemble, partitions: Ints) -> Iterator[tuple[int, sp.csr_array]]:
     """Yield for each partition the overlaps of all clusters with its clusters: columns of B'B."""
     B = ensemble.indicator.tocsc()
     transposed = sp.csr_array(B.T)
@@ -177,7 +174,7 @@ def _shared(
         yield u, sp.csr_array(transposed @ block)
 
 
-def _merged(ensemble: Ensemble, into: list[NDArray[np.int64]]) -> Ensemble:
+def _merged(ensemble: Ensemble, into: list[Ints]) -> Ensemble:
     """Return the ensemble with the clusters of each partition renumbered; clusters with equal numbers are merged."""
     if not ensemble.is_soft:
         labels = np.array(ensemble.labels)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
+from conclust._types import Floats
 from conclust._validation import shown
 from conclust.exceptions import InputError
-
-__all__ = ["index_table", "relevance_weights"]
 
 # Number of bins in which the values of an index are counted for its entropy.
 _BINS = 10
 
 
-def relevance_weights(
-    values: ArrayLike, *, weights: ArrayLike | None = None
-) -> NDArray[np.float64]:
+def relevance_weights(values: ArrayLike, *, weights: ArrayLike | None = None) -> Floats:
     """Weight each partition by the typicality of its validity indices.
 
     With the values of each index brought to the range from 0 to 1 over the partitions, the weight
@@ -82,7 +79,7 @@ def relevance_weights(
     return np.asarray(relevance / relevance.max())
 
 
-def index_table(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def index_table(values: ArrayLike, name: str) -> Floats:
     """Return values of validity indices as a table with a row for each index and a column for each partition."""
     table = np.atleast_2d(number_array(values, repr(name)))
     if table.ndim != 2 or table.shape[1] == 0 or not np.isfinite(table).all():

@@ -7,26 +7,23 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._sklearn import clone
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.measures.agreement import Measure, partition_similarities
-from conclust.weighting.degeneracy import MAX_SHARE, degenerate_partitions
-from conclust.weighting.similarity import as_members, quality_of, similarities
-
-__all__ = [
-    "adaptive_selection",
-    "cluster_and_select",
-    "convex_hull_selection",
-    "joint_criterion",
-    "moderate_diversity",
-    "resampled_selection",
-]
+from conclust.weighting.similarity import (
+    MAX_SHARE,
+    as_members,
+    degenerate_partitions,
+    quality_of,
+    similarities,
+)
 
 # Number of resamples whose consensus is compared with a partition.
 Judges: TypeAlias = Literal["apart", "all"]
@@ -39,7 +36,7 @@ def joint_criterion(
     alpha: float = 0.5,
     measure: Measure = "nmi",
     max_share: float = MAX_SHARE,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Select partitions that agree with all and differ among themselves (Fern and Lin's JC).
 
     Starts with the partition that agrees most with all others, and adds the one that gives the
@@ -103,7 +100,7 @@ def cluster_and_select(
     measure: Measure = "nmi",
     max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Cluster the partitions by similarity and select the best of each cluster (CAS).
 
     Parameters
@@ -169,7 +166,7 @@ def cluster_and_select(
 
 def convex_hull_selection(
     ensemble: Ensemble | ArrayLike, *, measure: Measure = "nmi", max_share: float = MAX_SHARE
-) -> NDArray[np.int64]:
+) -> Ints:
     """Select the partitions of the pairs that are best in quality and diversity (convex hull).
 
     Every pair of partitions is a point: its mean quality and its diversity, 1 - similarity. The pairs
@@ -219,7 +216,7 @@ def convex_hull_selection(
     pairs = np.array(list(combinations(range(m), 2)))
     a, b = pairs.T
     points = np.column_stack([(quality[a] + quality[b]) / 2, 1.0 - S[a, b]])
-    on: NDArray[np.int64] = np.unique(pairs[_upper_right(points.round(12))])
+    on: Ints = np.unique(pairs[_upper_right(points.round(12))])
     return candidates[on]
 
 
@@ -230,7 +227,7 @@ def adaptive_selection(
     threshold: float = 0.5,
     measure: Measure = "nmi",
     max_share: float = MAX_SHARE,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Select by the agreement with a first consensus (Azimi and Fern's adaptive selection).
 
     Parameters
@@ -295,7 +292,7 @@ def moderate_diversity(
     n_candidates: int = 101,
     max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Select the part with the median diversity among many random parts of an ensemble.
 
     Parameters
@@ -370,7 +367,7 @@ def resampled_selection(
     measure: Measure = "nmi",
     max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Select the partitions that agree with consensus partitions of resampled ensembles.
 
     After Hong et al. [1]_ with ``bootstrap=True, judges="all"``, after Jia et al. [2]_ with ``judges="all"``.
@@ -459,7 +456,7 @@ def resampled_selection(
         part = members.subset(partitions=np.sort(drawn))
         agreement[row] = _with_consensus(members, part, estimator, measure, owner)
         apart[row] = ~np.isin(np.arange(m), drawn)
-    counted: NDArray[np.bool_] = apart | ~apart.any(axis=0) | (judges == "all")
+    counted: Bools = apart | ~apart.any(axis=0) | (judges == "all")
     score = (agreement * counted).sum(axis=0) / counted.sum(axis=0)
     if alpha < 1.0:
         return candidates[_jointly(score, similarities(members, measure, owner), size, alpha)]
@@ -467,9 +464,7 @@ def resampled_selection(
     return candidates[np.sort(best)]
 
 
-def _jointly(
-    quality: NDArray[np.float64], S: NDArray[np.float64], size: int, alpha: float
-) -> NDArray[np.int64]:
+def _jointly(quality: Floats, S: Floats, size: int, alpha: float) -> Ints:
     """Choose the best, then one after the other by quality and by difference from those chosen."""
     chosen = [int(np.argmax(np.round(quality, 12)))]
     to_chosen = S[chosen[0]].copy()
@@ -488,7 +483,7 @@ def _jointly(
 
 def _candidates(
     ensemble: Ensemble | ArrayLike, max_share: float, size: int | None, owner: str
-) -> tuple[Ensemble, NDArray[np.int64], int]:
+) -> tuple[Ensemble, Ints, int]:
     """Return the partitions that are not degenerate, their indices, and the number to select."""
     check_real(max_share, "max_share", owner, high=1.0)
     members = as_members(ensemble)
@@ -503,7 +498,7 @@ def _candidates(
 
 def _with_consensus(
     members: Ensemble, part: Ensemble, estimator: Any, measure: Measure, owner: str
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the agreement of all members with the consensus of a part of them."""
     if not (hasattr(estimator, "fit_predict") and hasattr(estimator, "get_params")):
         refuse("estimator", owner, "an estimator with fit_predict", estimator)
@@ -513,7 +508,7 @@ def _with_consensus(
     return np.nan_to_num(S[:-1, -1], nan=0.0)
 
 
-def _spectral(S: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
+def _spectral(S: Floats, k: int, seed: int) -> Ints:
     from sklearn.cluster import KMeans  # imported here, as a consensus does not need it
 
     degree = S.sum(axis=1)
@@ -526,7 +521,7 @@ def _spectral(S: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
     return np.asarray(labels, dtype=np.int64)
 
 
-def _upper_right(points: NDArray[np.float64]) -> NDArray[np.int64]:
+def _upper_right(points: Floats) -> Ints:
     """Return the points on the hull from the highest (rightmost of these) to the rightmost one."""
     order = np.lexsort((-points[:, 0], -points[:, 1]))
     chain: list[int] = []
@@ -539,6 +534,6 @@ def _upper_right(points: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.flatnonzero(on)
 
 
-def _turns_in(points: NDArray[np.float64], a: int, b: int, c: int) -> bool:
+def _turns_in(points: Floats, a: int, b: int, c: int) -> bool:
     (ax, ay), (bx, by), (cx, cy) = points[a], points[b], points[c]
     return cx > bx and bool((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) > 0)

@@ -6,19 +6,18 @@ import math
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import clone
+from conclust._types import Floats
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.contingency import signed_codes
 from conclust.weighting.similarity import as_members
 from conclust.weighting.weights import points_of
-
-__all__ = ["perturbed_stability"]
 
 StabilityMeasure: TypeAlias = Literal["together", "jaccard"]
 
@@ -34,7 +33,7 @@ def perturbed_stability(
     n_resamples: int = 20,
     fraction: float = 0.8,
     random_state: RandomStateLike = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Measure how well each cluster is recovered by the same clusterer on parts of the points.
 
     The stability that Multi-EAC takes from perturbed data: `generator` clusters parts of the points that
@@ -149,11 +148,7 @@ def _check_generator(generator: Any) -> None:
 
 
 def _compare(
-    before: Ensemble,
-    after: Ensemble,
-    measure: StabilityMeasure,
-    reached: NDArray[np.float64],
-    possible: NDArray[np.float64],
+    before: Ensemble, after: Ensemble, measure: StabilityMeasure, reached: Floats, possible: Floats
 ) -> None:
     """Add the recovery of the clusters of each partition by the same partition of `after`."""
     both = before.present & after.present

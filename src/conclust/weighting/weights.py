@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
 from conclust._arrays.points import refuse_gaps
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.blocks.store import LabelStore
 from conclust.ensemble import Ensemble
@@ -22,14 +23,6 @@ from conclust.measures.contingency import signed_codes
 from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 
-__all__ = [
-    "agreement_weights",
-    "certainty_weights",
-    "crowd_weights",
-    "points_of",
-    "validity_weights",
-]
-
 _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 
 
@@ -39,7 +32,7 @@ def agreement_weights(
     measure: Measure = "nmi",
     average: Average = "geometric",
     scale: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Weight each partition by its agreement with the others; no data needed.
 
     Parameters
@@ -85,7 +78,7 @@ def agreement_weights(
     return quality / top if top > 0 else np.ones_like(quality)
 
 
-def crowd_weights(ensemble: Ensemble, beta: float) -> NDArray[np.float64]:
+def crowd_weights(ensemble: Ensemble, beta: float) -> Floats:
     """Return the crowd agreement of each partition to the power beta, times its weight (n_partitions,)."""
     if ensemble.weights is None:
         return np.asarray(agreement_weights(ensemble, average="max") ** beta)
@@ -97,9 +90,7 @@ def crowd_weights(ensemble: Ensemble, beta: float) -> NDArray[np.float64]:
     return weights
 
 
-def certainty_weights(
-    ensemble: Ensemble | LabelStore | ArrayLike, theta: float = 0.4
-) -> NDArray[np.float64]:
+def certainty_weights(ensemble: Ensemble | LabelStore | ArrayLike, theta: float = 0.4) -> Floats:
     """Weight each partition by the certainty of its clusters; no data needed.
 
     Parameters
@@ -164,7 +155,7 @@ def validity_weights(
     indices: str | Sequence[str] = _INDICES,
     max_samples: int = 2000,
     random_state: RandomStateLike = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Weight each partition by internal validity indices of its clusters in the data (WEACS).
 
     Parameters
@@ -232,7 +223,7 @@ def validity_weights(
     return np.asarray(np.mean([_unit(row) for row in values], axis=0))
 
 
-def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unit(values: Floats) -> Floats:
     """Scale values from 0 (worst) to 1 (best); NaN is worst, and equal values are 1."""
     finite = np.isfinite(values)
     if not finite.any():
@@ -244,7 +235,7 @@ def _unit(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(finite, (np.where(finite, values, low) - low) / spread, 0.0)
 
 
-def points_of(members: Ensemble, X: ArrayLike) -> NDArray[np.float64]:
+def points_of(members: Ensemble, X: ArrayLike) -> Floats:
     """Return the points of an ensemble; refuse data that do not fit it."""
     n = members.n_samples
     points = number_array(X, "'X'")
@@ -257,7 +248,7 @@ def points_of(members: Ensemble, X: ArrayLike) -> NDArray[np.float64]:
     return points
 
 
-def _index_of(name: str, points: NDArray[np.float64], codes: NDArray[np.int64]) -> float:
+def _index_of(name: str, points: Floats, codes: Ints) -> float:
     """Return a validity index, of which higher values are better; NaN if it is undefined."""
     _, codes = np.unique(codes, return_inverse=True)
     if not 1 < (int(codes.max(initial=-1)) + 1) < len(codes):

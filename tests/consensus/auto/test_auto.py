@@ -12,7 +12,7 @@ from tests.naive import straddling as naive
 
 from conclust import EAC, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.consensus.auto.estimator import _taken
-from conclust.consensus.auto.straddling import Straddling, fine_partitions
+from conclust.consensus.auto.number import Straddling, fine_partitions
 from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights

@@ -24,7 +24,7 @@ from conclust import (
     MixtureModel,
 )
 from conclust._kernels import mixed_membership_round
-from conclust.ensemble.label_view import label_view
+from conclust.ensemble.labels import label_view
 from conclust.exceptions import (
     ParameterError,
     UnseenLabelWarning,

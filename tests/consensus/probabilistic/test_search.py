@@ -28,12 +28,12 @@ def spent(monkeypatch):
     counted = []
 
     def descend(*arguments, **how):
-        actual = descent.descend(*arguments, **how)
+        actual = descent.solved_from(*arguments, **how)
         counted.append(actual.spent)
         return actual
 
     for module in (multilevel, tries):
-        monkeypatch.setattr(module, "descend", descend)
+        monkeypatch.setattr(module, "solved_from", descend)
     return counted
 
 

@@ -21,8 +21,6 @@ from conclust.exceptions import InputError
 from conclust.results.record import EnsembleFacts, Record, Settings, Source, write_record
 from conclust.results.writing import OutputFolder, is_table_name
 
-__all__ = ["run_blocks"]
-
 
 def run_blocks(arguments: argparse.Namespace) -> None:
     """Combine a label matrix read in blocks; write labels.npy."""

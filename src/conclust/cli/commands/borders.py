@@ -13,8 +13,6 @@ from conclust.confidence import border_tests, consensus_tree
 from conclust.results.borders import Borders, borders_of
 from conclust.results.writing import OutputFolder, write_numbers
 
-__all__ = ["border_lines", "tested_borders", "write_borders"]
-
 BORDERS = "borders.csv"
 
 

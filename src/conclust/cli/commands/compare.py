@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from conclust import metrics
 from conclust._files.spreadsheets import unguarded
-from conclust.cli.reading.command_input import reading
+from conclust.cli.asked import reading
 from conclust.cli.reading.inputs import Labelling, read_labelling
 from conclust.exceptions import InputError
-
-__all__ = ["run"]
 
 _MEASURES = (
     ("H", "consistency_index", "share of objects in matched clusters, best matching"),

@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._progress import watching
-from conclust.cli.asked import jobs, scale, scaling
+from conclust._types import Ints
+from conclust.cli.asked import jobs, reading, scale, scaling
 from conclust.cli.choice import Choice, choose
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.draws import read_draws
-from conclust.cli.commands.features_file import features_written, gaps_between
+from conclust.cli.commands.of_points import features_written, gaps_between, points_read, read_line
 from conclust.cli.console import STREAM, Talk, count, plain, send_table
 from conclust.cli.options import LEVEL
-from conclust.cli.reading.command_input import reading
-from conclust.cli.reading.fill import Filled, fill
-from conclust.cli.reading.inputs import Points, read_ensemble, read_points
+from conclust.cli.reading.fill import Filled
+from conclust.cli.reading.inputs import Points, read_ensemble
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
-from conclust.cli.summary import confidence_line, names_for, score, sizes_line, sizes_of
+from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
 from conclust.consensus.auto import AutoConsensus
@@ -52,7 +52,6 @@ from conclust.results.writing import (
     OutputFolder,
     is_table_name,
     send_labels,
-    write_label_file,
     write_labels,
     write_memberships,
     write_partitions,
@@ -89,16 +88,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        points = read_points(arguments.points, reading(arguments))
-        n_samples, n_columns = points.X.shape
-        kinds = [count(n_samples, "object"), count(n_columns, "column")]
-        if points.category_names:
-            kinds.append(count(len(points.category_names), "column") + " of categories")
-        talk.step(_read_line(arguments.points, kinds, points.notes))
-        filled = fill(points.X, arguments.impute, points.names)
-        if filled.note:
-            talk.step(filled.note[0].upper() + filled.note[1:] + ".")
-        clock.lap("read")
+        points, filled = points_read(arguments, talk, clock)
         work = _clustered(arguments, talk, clock, choice, points, filled)
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
@@ -268,7 +258,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             )
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
-        talk.step(_read_line(arguments.labels, kinds, labels.notes))
+        talk.step(read_line(arguments.labels, kinds, labels.notes))
         clock.lap("read")
         model = choice.estimator(
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
@@ -329,11 +319,6 @@ def refuse_labels_from(arguments: argparse.Namespace) -> None:
             "--labels-from 1 is for a file of labels: give --out labels.csv, or --out - for standard output. In the "
             "files of a folder labels count from 0, and 'conclust report' numbers the clusters from 1."
         )
-
-
-def _read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
-    name = "standard input" if path == STREAM else path
-    return f"Read {name}: {', '.join(kinds)}" + "".join(f"; {note}" for note in notes) + "."
 
 
 def _finish(
@@ -448,12 +433,12 @@ def _write_points(
     return gaps_between(scaled(filled.X, generator.scaler_), model.labels_)
 
 
-def send(labels: NDArray[np.int64], table: LabelTable, arguments: argparse.Namespace) -> None:
+def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None:
     """Write labels.csv on standard output, or to the file that ``--out`` names; labels as ``--labels-from`` says."""
     path = arguments.out
     labels = np.where(labels < 0, labels, labels + arguments.labels_from)
     if path != STREAM:
-        write_label_file(path, labels, table)
+        write_labels(path, labels, table)
         return
     content = io.BytesIO()
     send_labels(content, labels, table)
@@ -474,7 +459,7 @@ def _summary(
     arguments: argparse.Namespace,
     choice: Choice,
     model: Any,
-    labels: NDArray[np.int64],
+    labels: Ints,
     ensemble: Ensemble,
     sure: ChanceConfidence | None,
     scores: dict[str, float] | None,
@@ -533,11 +518,4 @@ def _summary(
         lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")
     if sure is not None:
         lines.append(confidence_line(sure))
-    if scores is not None:
-        lines.append(
-            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
-            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
-        )
-    if arguments.out != STREAM:
-        lines.append(f"Results are in {arguments.out}.")
-    return "\n".join(lines)
+    return "\n".join(lines + last_lines(scores, arguments.out))

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from conclust import datasets
 from conclust._files.storage import atomic_write, write_json
 from conclust._random import seed_sequence, spawn_seeds
+from conclust._types import Floats, Ints
 from conclust.cli.asked import jobs
 from conclust.cli.commands.demo_story import REPORT, SET, story
 from conclust.cli.console import Talk, count
@@ -37,8 +38,6 @@ from conclust.generation import EnsembleGenerator
 from conclust.metrics import adjusted_rand_index, consistency_index
 from conclust.results.writing import OutputFolder
 from conclust.weighting import certainty_weights
-
-__all__ = ["run"]
 
 _SETS = (
     "iris",
@@ -179,12 +178,12 @@ def _chosen(data: str | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _loaded(name: str) -> tuple[datasets.Dataset, NDArray[np.float64], NDArray[Any]]:
+def _loaded(name: str) -> tuple[datasets.Dataset, Floats, NDArray[Any]]:
     data = datasets.load(name)
     return data, *_checked(name, data)
 
 
-def _checked(name: str, data: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+def _checked(name: str, data: Any) -> tuple[Floats, NDArray[Any]]:
     if not isinstance(data.X, np.ndarray) or data.X.ndim != 2 or data.X.dtype.kind not in "biuf":
         raise InputError(f"The data set {name!r} is not a table of numbers; the demo needs one.")
     X = data.X.astype(np.float64)
@@ -203,11 +202,7 @@ class _Shown:
 
 
 def _measure(
-    name: str,
-    X: NDArray[np.float64],
-    classes: NDArray[Any],
-    arguments: argparse.Namespace,
-    talk: Talk,
+    name: str, X: Floats, classes: NDArray[Any], arguments: argparse.Namespace, talk: Talk
 ) -> tuple[list[_Row], _Shown]:
     """Return the rows of one data set, and the models for its pictures."""
     n_classes = len(np.unique(classes))
@@ -244,9 +239,7 @@ def _measure(
     return rows, models[0]
 
 
-def _k_means(
-    about: tuple[str, int, int, int], X: NDArray[np.float64], classes: NDArray[Any], seed: int
-) -> _Row:
+def _k_means(about: tuple[str, int, int, int], X: Floats, classes: NDArray[Any], seed: int) -> _Row:
     """Return the row of a single k-means with the number of classes: the best of ten starts."""
     from sklearn.cluster import KMeans
     from sklearn.preprocessing import minmax_scale
@@ -306,7 +299,7 @@ def _clusters_used(model: Any) -> int | None:
     return int(np.count_nonzero(membership.mean(axis=0) > _NEGLIGIBLE))
 
 
-def _score(classes: NDArray[Any], labels: NDArray[np.int64]) -> tuple[float, float]:
+def _score(classes: NDArray[Any], labels: Ints) -> tuple[float, float]:
     return consistency_index(classes, labels), adjusted_rand_index(classes, labels)
 
 

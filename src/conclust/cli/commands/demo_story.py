@@ -7,9 +7,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust import report
+from conclust._types import Floats
 from conclust.cli.asked import jobs
 from conclust.cli.console import count
 from conclust.cli.summary import sizes_line, sizes_of
@@ -19,8 +19,6 @@ from conclust.generation import EnsembleGenerator
 from conclust.metrics import consistency_index
 from conclust.pipeline import ConsensusClustering
 from conclust.results.writing import OutputFolder
-
-__all__ = ["REPORT", "SET", "story"]
 
 SET = "wine"
 """The data set shown, if it is among those requested."""
@@ -32,11 +30,7 @@ _NAMED = 5
 
 
 def story(
-    name: str,
-    data: Any,
-    X: NDArray[np.float64],
-    arguments: argparse.Namespace,
-    folder: OutputFolder,
+    name: str, data: Any, X: Floats, arguments: argparse.Namespace, folder: OutputFolder
 ) -> str:
     """Find the number of clusters and the consensus of a set, write the report, and return the text to print.
 

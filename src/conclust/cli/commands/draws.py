@@ -15,8 +15,6 @@ from conclust.cli.reading.tables import Reading, read_array, table_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import InputError
 
-__all__ = ["read_draws"]
-
 # Usual names of the arrays in an NPZ or MAT file.
 _USUAL = ("draws", "labels", "cls", "z")
 

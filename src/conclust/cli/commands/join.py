@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.spreadsheets import unguarded
+from conclust.cli.asked import reading
 from conclust.cli.console import Talk, count, plain
-from conclust.cli.reading.command_input import reading
 from conclust.cli.reading.inputs import Labels, read_ensemble
 from conclust.ensemble import MISSING, NOISE, Ensemble
 from conclust.exceptions import InputError, OutputExistsError
 from conclust.results.writing import LabelTable, write_numbers
-
-__all__ = ["hashed", "run"]
 
 # Minimum number of bytes of a salt, and of hexadecimal digits kept of a hash (128 bits).
 _SALT = 16

@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conclust
-from conclust.cli.asked import jobs
+from conclust._types import Floats, Ints
+from conclust.cli.asked import jobs, reading
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, count, plain
 from conclust.cli.reading.columns import id_name, roles_of
-from conclust.cli.reading.command_input import reading
 from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Reading, Table, listed, table_of
 from conclust.cli.record import Clock, words
-from conclust.cli.summary import confidence_line, score, sizes_line, sizes_of
+from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, company
 from conclust.consensus.auto import AutoConsensus
 from conclust.ensemble import Ensemble
@@ -41,8 +41,6 @@ from conclust.results.placing import Placing
 from conclust.results.record import Record, Settings, Source, write_record
 from conclust.results.writing import LabelTable, write_labels, write_memberships
 
-__all__ = ["run"]
-
 _FILES = ("labels.csv", "memberships.csv", "result.json")
 
 
@@ -53,7 +51,7 @@ class _Result:
     folder: Path
     record: Record
     ensemble: Ensemble
-    labels: NDArray[np.int64]
+    labels: Ints
 
     @property
     def of_labels(self) -> bool:
@@ -69,17 +67,17 @@ class _New:
     ids: list[str] | None
     id_name: str
     classes: list[str] | None
-    by_centers: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
-    votes: NDArray[np.float64] | None = None
+    by_centers: tuple[Ints, Floats] | None = None
+    votes: Floats | None = None
 
 
 @dataclass(frozen=True)
 class _Placed:
     """Clusters of the new objects."""
 
-    labels: NDArray[np.int64]
-    membership: NDArray[np.float64] | None
-    confidence: NDArray[np.float64]
+    labels: Ints
+    membership: Floats | None
+    confidence: Floats
     way: str
 
 
@@ -145,14 +143,7 @@ def run(arguments: argparse.Namespace) -> None:
     if by_chance is not None:
         sure = ChanceConfidence(float(confidence.mean()), np.array([by_chance]))
         lines.append(confidence_line(sure))
-    if scores is not None:
-        lines.append(
-            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
-            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
-        )
-    if arguments.out != STREAM:
-        lines.append(f"Results are in {arguments.out}.")
-    talk.result("\n".join(lines), lines[0])
+    talk.result("\n".join(lines + last_lines(scores, arguments.out)), lines[0])
 
 
 def _read_result(folder: Path) -> _Result:
@@ -239,8 +230,8 @@ def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
 
 
 def _memberships(
-    result: _Result, refinement: Refinement, nearest: NDArray[np.int64], labels: NDArray[Any]
-) -> NDArray[np.float64]:
+    result: _Result, refinement: Refinement, nearest: Ints, labels: NDArray[Any]
+) -> Floats:
     """Return the memberships in the refined clusters; uniform for points without a label."""
     n_clusters = len(refinement.centers)
     membership = np.full((len(labels), n_clusters), 1.0 / n_clusters)
@@ -302,9 +293,8 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
             if has_words and not isinstance(label, str) and not reserved:
                 spelled[i, u] = str(label)
             elif not has_words and isinstance(label, str):
-                spelled[
-                    i, u
-                ] = -2  # a name in a column of numbers: observed, and separate from all others
+                # A name in a column of numbers: observed, and separate from all others.
+                spelled[i, u] = -2
     return spelled
 
 
@@ -364,7 +354,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     return _Placed(labels, membership, sure, f"by {method.estimator}")
 
 
-def _company(result: _Result, new: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _company(result: _Result, new: NDArray[Any], labels: Ints) -> Floats:
     """Return the confidence of labels without probabilities, as in `conclust.confidence`.
 
     An object without known labels gets, as everywhere, equal shares of all clusters.

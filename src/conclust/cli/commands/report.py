@@ -10,8 +10,6 @@ from conclust.exceptions import InputError, OutputExistsError
 from conclust.report import account, write
 from conclust.report.page import page
 
-__all__ = ["PAGE", "run"]
-
 PAGE = "report.html"
 
 

@@ -7,18 +7,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.consensus import folder_of, send, source_of
-from conclust.cli.commands.features_file import features_written, gaps_between
-from conclust.cli.console import STREAM, Talk, count
-from conclust.cli.reading.command_input import reading
-from conclust.cli.reading.fill import Filled, fill
-from conclust.cli.reading.inputs import Points, read_points
+from conclust.cli.commands.of_points import features_written, gaps_between, points_read
+from conclust.cli.console import Talk
+from conclust.cli.reading.fill import Filled
+from conclust.cli.reading.inputs import Points
 from conclust.cli.record import Clock, recorded_warnings, words
-from conclust.cli.summary import score, sizes_line, sizes_of
+from conclust.cli.summary import last_lines, score, sizes_line, sizes_of
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import SelectionWarning
@@ -26,15 +25,8 @@ from conclust.generation.labelling.labelling import scaled
 from conclust.generation.scaling import scaler_of
 from conclust.results.borders import Borders, borders_of
 from conclust.results.record import Record, Settings, write_record
-from conclust.results.writing import (
-    LabelTable,
-    write_labels,
-    write_numbers,
-    write_partitions,
-)
+from conclust.results.writing import LabelTable, write_labels, write_numbers, write_partitions
 from conclust.selection import Selection, choose
-
-__all__ = ["SELECTION_FILES", "run"]
 
 SELECTION_FILES = (
     "labels.csv",
@@ -53,17 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Estimate the number of clusters of points, with the criteria for each number."""
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments, names=SELECTION_FILES) as folder:
-        points = read_points(arguments.points, reading(arguments))
-        name = "standard input" if arguments.points == STREAM else arguments.points
-        n_samples, n_columns = points.X.shape
-        sizes = f"{count(n_samples, 'object')}, {count(n_columns, 'column')}"
-        if points.category_names:
-            sizes += f", {count(len(points.category_names), 'column')} of categories"
-        talk.step(f"Read {name}: {sizes}" + "".join(f"; {note}" for note in points.notes) + ".")
-        filled = fill(points.X, arguments.impute, points.names)
-        if filled.note:
-            talk.step(filled.note[0].upper() + filled.note[1:] + ".")
-        clock.lap("read")
+        points, filled = points_read(arguments, talk, clock)
         talk.step(
             f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters, and the same for "
             "references without clusters."
@@ -117,7 +99,7 @@ def _borders(
     )
 
 
-def _scaled(X: NDArray[np.float64], selection: Selection) -> NDArray[np.float64]:
+def _scaled(X: Floats, selection: Selection) -> Floats:
     """Return the points in the scale of the selection."""
     scaler = scaler_of(selection.settings["scale"])
     return scaled(X, None if scaler is None else scaler.fit(X))
@@ -151,7 +133,7 @@ def _record(
     points: Points,
     filled: Filled,
     selection: Selection,
-    chosen: NDArray[np.int64],
+    chosen: Ints,
     **more: Any,
 ) -> Record:
     """Return the record of the run.
@@ -193,7 +175,7 @@ def _summary(
     arguments: argparse.Namespace,
     selection: Selection,
     borders: Borders | None,
-    chosen: NDArray[np.int64],
+    chosen: Ints,
     scores: dict[str, float] | None,
 ) -> str:
     lines_on_borders = border_lines(borders) if selection.n_clusters > 1 else []
@@ -204,11 +186,4 @@ def _summary(
         mark = "*" if k == selection.n_clusters else " "
         lines.append(f"{mark}{k:>3}" + "".join(f"{column[at]:>10.4g}" for _, column in columns))
     lines += ["", sizes_line(sizes_of(chosen, selection.n_clusters))]
-    if scores is not None:
-        lines.append(
-            f"Against the known classes: H = {scores['consistency_index']:.3f} (share of objects "
-            f"matched), ARI = {scores['adjusted_rand_index']:.3f}."
-        )
-    if arguments.out != STREAM:
-        lines.append(f"Results are in {arguments.out}.")
-    return "\n".join(lines)
+    return "\n".join(lines + last_lines(scores, arguments.out))

@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from conclust.cli.asked import jobs
+from conclust.cli.asked import jobs, reading
 from conclust.cli.choice import find
 from conclust.cli.console import Talk, count, plain
-from conclust.cli.reading.command_input import reading
 from conclust.cli.reading.inputs import read_ensemble
 from conclust.exceptions import InputError
 from conclust.results.writing import LabelTable, OutputFolder, write_numbers
 from conclust.trials import Comparison, compare
 from conclust.trials.entries import ALL
-
-__all__ = ["run"]
 
 _FILES = ("labels.csv", "methods.csv")
 

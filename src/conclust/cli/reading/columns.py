@@ -10,8 +10,6 @@ from conclust.cli.reading.csvfile import is_missing
 from conclust.cli.reading.tables import Reading, Table, listed
 from conclust.exceptions import InputError
 
-__all__ = ["OBJECT", "Roles", "names_objects", "roles_of"]
-
 OBJECT = "object"
 """Title of the column of names in result files if the input has none."""
 

@@ -20,17 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.storage import PathLike, open_regular
+from conclust._types import Floats
 from conclust.cli.reading.sources import UNPACKING_ERRORS, Source
 from conclust.exceptions import FileFormatError, InputError
-
-__all__ = [
-    "DELIMITERS",
-    "CsvRows",
-    "is_missing",
-    "read_label_columns",
-    "read_number_columns",
-    "read_text_columns",
-]
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
 
@@ -303,7 +295,7 @@ class CsvRows:
 
 def read_number_columns(
     rows: CsvRows, columns: Sequence[int], texts: Sequence[int], *, gaps: bool = False
-) -> tuple[NDArray[np.float64], list[list[str]]]:
+) -> tuple[Floats, list[list[str]]]:
     """Read finite numbers of `columns`, and the text of the columns `texts`.
 
     Parameters
@@ -343,9 +335,7 @@ def read_number_columns(
     return np.concatenate(blocks), texts_read
 
 
-def _numbers(
-    rows: CsvRows, cells: Sequence[str], gaps: bool, start: int, column: int
-) -> NDArray[np.float64]:
+def _numbers(rows: CsvRows, cells: Sequence[str], gaps: bool, start: int, column: int) -> Floats:
     plain = rows.to_number is _to_number and not rows.odd
     parse: Callable[[str], float] = float if plain else rows.to_number
     try:

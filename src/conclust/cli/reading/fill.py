@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats
 from conclust.cli.console import count
 from conclust.exceptions import InputError
 from conclust.results.record import IMPUTED
-
-__all__ = ["Filled", "fill"]
 
 _LISTED = 8  # maximum number of columns named
 
@@ -35,19 +33,19 @@ class Filled:
         Description of the filling, for the terminal; empty if nothing was filled.
     """
 
-    X: NDArray[np.float64]
-    complete: NDArray[np.bool_]
-    values: NDArray[np.float64] | None
-    cells: NDArray[np.bool_]
+    X: Floats
+    complete: Bools
+    values: Floats | None
+    cells: Bools
     note: str
 
     @property
-    def observed(self) -> NDArray[np.float64]:
+    def observed(self) -> Floats:
         """The points with NaN in the cells that were filled."""
         return np.where(self.cells, np.nan, self.X) if self.cells.any() else self.X
 
 
-def fill(X: NDArray[np.float64], how: str | None, names: Sequence[str]) -> Filled:
+def fill(X: Floats, how: str | None, names: Sequence[str]) -> Filled:
     """Fill NaN in X as ``--impute`` says.
 
     Raises
@@ -82,7 +80,7 @@ def fill(X: NDArray[np.float64], how: str | None, names: Sequence[str]) -> Fille
     return Filled(imputer.transform(X) if gaps else X, every, values, empty, note if gaps else "")
 
 
-def _by_column(empty: NDArray[np.bool_], names: Sequence[str]) -> str:
+def _by_column(empty: Bools, names: Sequence[str]) -> str:
     """Return the columns with empty cells and their counts; only the first ones if there are many."""
     cells = empty.sum(axis=0)
     gaps = [f"{names[j]} {cells[j]:,}" for j in np.flatnonzero(cells).tolist()]

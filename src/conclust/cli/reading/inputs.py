@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
-from conclust._warnings import warn
+from conclust._types import Bools, Floats
 from conclust.cli.reading.columns import OBJECT, id_name, names_objects, roles_of
 from conclust.cli.reading.csvfile import CsvRows, is_missing, read_number_columns
-from conclust.cli.reading.formats import WEIGHTS
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import Reading, Table, listed, read_array, refuse_columns, table_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.orientation import clusterings_as_rows
-from conclust.exceptions import InputError, OrientationWarning
+from conclust.exceptions import InputError, OrientationWarning, warn
 from conclust.results.writing import is_label_file
 
 __all__ = [
@@ -58,7 +58,7 @@ class Points:
         Remarks on how the file was read.
     """
 
-    X: NDArray[np.float64]
+    X: Floats
     names: tuple[str, ...]
     categories: NDArray[Any] | None
     category_names: tuple[str, ...]
@@ -67,7 +67,7 @@ class Points:
     classes: list[str] | None
     notes: tuple[str, ...]
 
-    def complete_categories(self, complete: NDArray[np.bool_]) -> NDArray[Any] | None:
+    def complete_categories(self, complete: Bools) -> NDArray[Any] | None:
         """Return the categories of the objects that are clustered."""
         return None if self.categories is None else self.categories[complete]
 
@@ -320,7 +320,7 @@ def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDA
     return array
 
 
-def read_weights(path: Path, n_partitions: int) -> NDArray[np.float64]:
+def read_weights(path: Path, n_partitions: int) -> Floats:
     """Read one non-negative weight per partition: a column, a row, or an array."""
     with opened(path) as source:
         if source.kind == "csv":

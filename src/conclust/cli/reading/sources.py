@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from conclust._files.formats import WHOLE
 from conclust._files.storage import open_regular, reading_limit
 from conclust.cli.console import STREAM
-from conclust.cli.reading.formats import FORMATS
 from conclust.exceptions import FileFormatError, InputError
-
-__all__ = ["UNPACKING_ERRORS", "Source", "opened"]
 
 
 class _BadBzip2Error(Exception):
@@ -29,10 +27,10 @@ class _BadBzip2Error(Exception):
 UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error)
 """Errors raised while reading a damaged GZIP or BZIP2 file."""
 
-_KINDS = {ending: one.kind for one in FORMATS.values() for ending in one.endings}
+_KINDS = {ending: one.kind for one in WHOLE.values() for ending in one.endings}
 _PACKINGS = {".gz": "gzip", ".bz2": "bzip2"}
 _PACKED_BEGINNINGS = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"))
-_BEGINNINGS = [(one.beginning, one.kind) for one in FORMATS.values() if one.beginning]
+_BEGINNINGS = [(one.beginning, one.kind) for one in WHOLE.values() if one.beginning]
 # Other common formats, and how to convert them.
 _ELSEWHERE = {
     ".xls": "Save the sheet as CSV (UTF-8)",
@@ -55,7 +53,7 @@ class Source:
     path : Path
         The file that holds the bytes.
     kind : str
-        The format: a key of ``FORMATS``.
+        The format: a key of ``WHOLE``.
     name : str
         Name in messages.
     packing : str, default=""
@@ -73,7 +71,7 @@ class Source:
     @property
     def has_columns(self) -> bool:
         """Whether it is a table, whose columns may have names."""
-        return FORMATS[self.kind].has_columns
+        return WHOLE[self.kind].has_columns
 
     def open(self) -> BinaryIO:
         """Open the bytes for reading, unpacked."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.formats import WHOLE
+from conclust._types import Floats
 from conclust.cli.reading.csvfile import (
     CsvRows,
     is_missing,
@@ -19,11 +21,8 @@ from conclust.cli.reading.csvfile import (
     read_number_columns,
     read_text_columns,
 )
-from conclust.cli.reading.formats import FORMATS
 from conclust.cli.reading.sources import Source
 from conclust.exceptions import InputError
-
-__all__ = ["Reading", "Table", "listed", "read_array", "refuse_columns", "table_of"]
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class Table(ABC):
     @abstractmethod
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
-    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+    ) -> tuple[Floats, list[list[str]]]:
         """Read columns as finite numbers (NaN where `gaps` may be), and others as text."""
 
     @abstractmethod
@@ -136,7 +135,7 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
     labels : bool
         Whether text is data.
     """
-    form = FORMATS[source.kind]
+    form = WHOLE[source.kind]
     if form.read is None:
         with CsvRows(
             source,
@@ -174,7 +173,7 @@ class _CsvTable(Table):
 
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
-    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+    ) -> tuple[Floats, list[list[str]]]:
         return read_number_columns(self._again(), columns, texts, gaps=gaps)
 
     def labels(
@@ -214,7 +213,7 @@ class _FrameTable(Table):
 
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
-    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+    ) -> tuple[Floats, list[list[str]]]:
         X = np.empty((len(self._table), len(columns)))
         for u, j in enumerate(columns):
             column = self._array(j)
@@ -293,7 +292,7 @@ class _ArrayTable(Table):
 
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
-    ) -> tuple[NDArray[np.float64], list[list[str]]]:
+    ) -> tuple[Floats, list[list[str]]]:
         X = self._chosen(columns).astype(np.float64, copy=False)
         _check_finite(self.name, X, self.names, columns, gaps)
         return X, self.texts(texts)
@@ -330,7 +329,7 @@ def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
     """Read the array of a file that `how` names, or the one with a usual name."""
-    form = FORMATS[source.kind]
+    form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
     if not arrays:
@@ -356,11 +355,7 @@ def _plain_type(kind: Any) -> Any:
 
 
 def _check_finite(
-    name: str,
-    X: NDArray[np.float64],
-    names: Sequence[str],
-    columns: Sequence[int],
-    gaps: bool,
+    name: str, X: Floats, names: Sequence[str], columns: Sequence[int], gaps: bool
 ) -> None:
     bad = np.isinf(X) if gaps else ~np.isfinite(X)
     if bad.any():

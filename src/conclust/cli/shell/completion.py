@@ -10,8 +10,6 @@ from typing import TypeAlias
 from conclust.cli.choice import DEFAULT_METHOD
 from conclust.cli.shell.grammar import Command, Option, commands_of, options_of
 
-__all__ = ["SHELLS", "script"]
-
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -110,10 +108,7 @@ complete -F _conclust conclust"""
 
 
 def _bash(
-    commands: Sequence[Command],
-    top: Sequence[Option],
-    methods: Sequence[str],
-    settings: Settings,
+    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str], settings: Settings
 ) -> Iterable[str]:
     yield _BASH_SETTINGS % (DEFAULT_METHOD, " | ".join(_flags(commands, "method")))
     for spellings, offered in settings.items():
@@ -154,10 +149,7 @@ def _bash_offer(options: Sequence[Option], methods: Sequence[str]) -> str:
 
 
 def _zsh(
-    commands: Sequence[Command],
-    top: Sequence[Option],
-    methods: Sequence[str],
-    settings: Settings,
+    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str], settings: Settings
 ) -> Iterable[str]:
     yield "#compdef conclust"
     yield "# Completion of conclust for zsh, written by 'conclust completion zsh'."
@@ -245,10 +237,7 @@ def _zsh_text(text: str) -> str:
 
 
 def _fish(
-    commands: Sequence[Command],
-    top: Sequence[Option],
-    methods: Sequence[str],
-    settings: Settings,
+    commands: Sequence[Command], top: Sequence[Option], methods: Sequence[str], settings: Settings
 ) -> Iterable[str]:
     yield "# Completion of conclust for fish, written by 'conclust completion fish'."
     yield "function __conclust_settings"

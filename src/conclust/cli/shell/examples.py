@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["EXAMPLES", "told"]
-
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "demo": (
         ("all available data sets", "conclust demo"),

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Command", "Group", "Option", "commands_of", "options_of"]
-
 
 @dataclass(frozen=True)
 class Option:

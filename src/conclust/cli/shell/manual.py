@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 
 from conclust.cli.shell.grammar import Command, Option, commands_of, options_of
 
-__all__ = ["page"]
-
 _EXIT = (
     ("0", "done"),
     ("1", "the input, the data or the disk does not allow it"),

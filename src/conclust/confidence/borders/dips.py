@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import plain_array
 from conclust._kernels import dips_of_sorted
+from conclust._types import Floats, Ints
 from conclust.confidence.borders.dip_table import QUANTILES, SHARES
 from conclust.exceptions import InputError
-
-__all__ = ["dip", "dip_p_value", "dips_of_rows"]
 
 _ROUNDED = 1e-5  # precision of the numbers in the table
 
@@ -62,7 +61,7 @@ def dip(values: ArrayLike) -> float:
     return float(dips_of_rows(array[np.newaxis], 1)[0])
 
 
-def dips_of_rows(samples: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
+def dips_of_rows(samples: Floats, threads: int) -> Floats:
     """Return the dip of each row, whose values are finite and in any order."""
     dips = np.empty(len(samples))
     dips_of_sorted(np.sort(samples, axis=1), dips, threads)
@@ -110,7 +109,7 @@ def dip_p_value(value: float, n: int) -> float:
 
 
 @cache
-def _table() -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+def _table() -> tuple[Floats, Ints, Floats]:
     """Return the logarithms of the shares, the sizes, and for each size sqrt(n) times the dips."""
     sizes = np.array(sorted(QUANTILES))
     return np.log(SHARES), sizes, np.array([QUANTILES[int(n)] for n in sizes])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._progress import tracked
 from conclust._random import (
@@ -18,6 +18,7 @@ from conclust._random import (
 )
 from conclust._sklearn import clone
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real, refuse
 from conclust.borders import leading_components
 from conclust.confidence.borders.merging import SUREST, combined
@@ -30,8 +31,6 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
 from conclust.generation import EnsembleGenerator
 
-__all__ = ["consensus_tree"]
-
 _OWNER = "consensus_tree"
 _PART = 1 / 3
 # Maximum number of points counted per clustered point.
@@ -39,7 +38,7 @@ _COUNTED = 10
 # A split of a part matches one of the whole if at least this share of their common objects is on the same sides.
 _SAME = 0.5
 
-Top = tuple[list[tuple[int, int, int]], NDArray[np.int64]]
+Top = tuple[list[tuple[int, int, int]], Ints]
 
 
 def consensus_tree(
@@ -124,7 +123,7 @@ def consensus_tree(
             "ensemble that it was fitted to."
         )
     ensemble = as_ensemble(members)
-    points: NDArray[np.float64] | None = None
+    points: Floats | None = None
     if generator is None and X is not None and hasattr(consensus, "generator_"):
         points, model = in_own_scale(consensus, X, ensemble.n_samples, rows="objects")
         generator = getattr(model, "generator", None) or consensus.generator_
@@ -164,7 +163,7 @@ def consensus_tree(
     return ConsensusTree(with_support(splits, sizes, heights, p_values), leaves, alpha)
 
 
-def _new_members(generator: Any, points: NDArray[np.float64], seed: int) -> Ensemble:
+def _new_members(generator: Any, points: Floats, seed: int) -> Ensemble:
     fresh = clone(generator)
     if "random_state" in fresh.get_params(deep=False):
         fresh.set_params(random_state=seed)
@@ -194,9 +193,7 @@ def _grown(ensemble: Ensemble, max_clusters: int) -> Top:
     return splits, leaves
 
 
-def _heights(
-    ensemble: Ensemble, splits: list[tuple[int, int, int]], leaves: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _heights(ensemble: Ensemble, splits: list[tuple[int, int, int]], leaves: Ints) -> Floats:
     """Return the share of members that keep pairs apart: across the parts of a node, or within a leaf."""
     nodes = 2 * len(splits) + 1
     inside = _nodes_of(splits, nodes)
@@ -221,7 +218,7 @@ def _heights(
     return np.asarray(heights)
 
 
-def _nodes_of(splits: list[tuple[int, int, int]], nodes: int) -> NDArray[np.int64]:
+def _nodes_of(splits: list[tuple[int, int, int]], nodes: int) -> Ints:
     """Return which nodes lie within each node (nodes, nodes)."""
     inside = np.eye(nodes, dtype=np.int64)
     for node, left, right in splits[::-1]:
@@ -229,9 +226,7 @@ def _nodes_of(splits: list[tuple[int, int, int]], nodes: int) -> NDArray[np.int6
     return inside
 
 
-def _tested(
-    points: NDArray[np.float64], first: NDArray[np.bool_], whole: Top, part: Top
-) -> NDArray[np.float64]:
+def _tested(points: Floats, first: Bools, whole: Top, part: Top) -> Floats:
     """Return the p-value of each split of the whole by the tree of a part."""
     splits, leaves = whole
     own_splits, own_leaves = part
@@ -256,9 +251,7 @@ def _tested(
     return p_values
 
 
-def _siblings(
-    splits: list[tuple[int, int, int]], t: int, leaves: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _siblings(splits: list[tuple[int, int, int]], t: int, leaves: Ints) -> Ints:
     """Cut a tree just below a split: its parts are 0 and 1, the other clusters 2, 3, ..."""
     cluster = {0: 0}
     for u, (node, left, right) in enumerate(splits):

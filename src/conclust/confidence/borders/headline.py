@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["headline", "held_of"]
-
 
 def held_of(n_held: int, n_borders: int, alpha: float) -> str:
     """Return "3 of 4 borders hold (p < .05, Holm)"."""
@@ -17,12 +15,7 @@ def at_level(alpha: float) -> str:
 
 
 def headline(
-    n_clusters: int,
-    n_held: int,
-    n_borders: int,
-    alpha: float,
-    *,
-    more_than_gaussian: bool = False,
+    n_clusters: int, n_held: int, n_borders: int, alpha: float, *, more_than_gaussian: bool = False
 ) -> str:
     """Return a line on what the borders between clusters show about their number.
 

@@ -6,17 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread, side_by_side
+from conclust._types import Bools, Floats, Ints
 from conclust.confidence.borders.parts import Part, PartTests
-
-__all__ = ["SUREST", "Merge", "combined", "gabriel_neighbours", "holm", "merges", "tester"]
 
 # Merging continues down to this level, the smallest that can be requested.
 SUREST = 0.001
 
-Tester = Callable[[NDArray[np.int64], NDArray[np.int64]], list[PartTests]]
+Tester = Callable[[Ints, Ints], list[PartTests]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Merge:
     largest: float
 
 
-def gabriel_neighbours(gram: NDArray[np.float64]) -> NDArray[np.bool_]:
+def gabriel_neighbours(gram: Floats) -> Bools:
     """Return which centres are neighbours: no other centre lies in the ball between them.
 
     Parameters
@@ -61,7 +59,7 @@ def gabriel_neighbours(gram: NDArray[np.float64]) -> NDArray[np.bool_]:
     return neighbours
 
 
-def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+def holm(p_values: Floats) -> Floats:
     """Adjust p-values for their number (Holm 1979)."""
     m = len(p_values)
     order = np.argsort(p_values, kind="stable")
@@ -71,7 +69,7 @@ def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     return adjusted
 
 
-def combined(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+def combined(p_values: Floats) -> Floats:
     """Return one p-value for those of several splits (rows): twice their median, at most 1."""
     return np.asarray(np.minimum(1.0, 2.0 * np.median(p_values, axis=0)))
 
@@ -79,16 +77,14 @@ def combined(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
 def tester(parts: Sequence[Part], threads: int) -> Tester:
     """Return a function that tests borders in all splits in parallel."""
 
-    def test(pairs: NDArray[np.int64], merged: NDArray[np.int64]) -> list[PartTests]:
+    def test(pairs: Ints, merged: Ints) -> list[PartTests]:
         with one_library_thread(), side_by_side(threads) as run:
             return list(run(lambda part: part.tested(pairs, merged), parts))
 
     return test
 
 
-def merges(
-    test: Tester, pairs: NDArray[np.int64], p_values: NDArray[np.float64], n_clusters: int
-) -> list[Merge]:
+def merges(test: Tester, pairs: Ints, p_values: Floats, n_clusters: int) -> list[Merge]:
     """Merge the clusters with the largest p-value repeatedly until all borders hold at .001.
 
     A merged cluster's borders are tested again, with one centre for both; all others keep their p-values.

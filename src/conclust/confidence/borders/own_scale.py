@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from conclust._arrays.scale import moderate
+from conclust._types import Floats
 from conclust.confidence.reading import read_features
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 
-__all__ = ["in_own_scale"]
-
 
 def in_own_scale(
     model: Any, X: ArrayLike, n_samples: int, *, rows: str = "labels"
-) -> tuple[NDArray[np.float64], Any]:
+) -> tuple[Floats, Any]:
     """Return the points in the scale of a fitted model's members, and a model that does not scale them again.
 
     Parameters

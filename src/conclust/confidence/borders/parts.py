@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import spawn_seeds
 from conclust._sklearn import clone
+from conclust._types import Bools, Floats, Ints
 from conclust.borders import border_geometry, leading_components
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.registry import method_named
@@ -19,10 +19,8 @@ from conclust.exceptions import InputError
 from conclust.generation.runs import run_kmeans
 from conclust.measures.matching import assign
 
-__all__ = ["Clustering", "Part", "PartTests", "by_estimator", "by_kmeans", "matched"]
-
 # Labels of the points of a part, negative for points in no cluster.
-Clustering = Callable[[NDArray[np.float64], np.random.SeedSequence], NDArray[np.int64]]
+Clustering = Callable[[Floats, np.random.SeedSequence], Ints]
 
 _STARTS = 5
 # Number of positions of points computed at a time, over all borders.
@@ -41,9 +39,9 @@ class PartTests:
         Points at the peaks and in the valley between them.
     """
 
-    dip: NDArray[np.float64]
-    valley: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    dip: Floats
+    valley: Floats
+    counts: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +59,11 @@ class Part:
         these. Negative for points in no cluster.
     """
 
-    points: NDArray[np.float64]
-    first: NDArray[np.bool_]
-    clusters: NDArray[np.int64]
+    points: Floats
+    first: Bools
+    clusters: Ints
 
-    def tested(self, pairs: NDArray[np.int64], merged: NDArray[np.int64]) -> PartTests:
+    def tested(self, pairs: Ints, merged: Ints) -> PartTests:
         """Test borders between clusters.
 
         Parameters
@@ -111,11 +109,7 @@ class Part:
 
 
 def matched(
-    X: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    n_clusters: int,
-    first: NDArray[np.bool_],
-    clusters: NDArray[np.int64],
+    X: Floats, labels: Ints, n_clusters: int, first: Bools, clusters: Ints
 ) -> tuple[Part, float]:
     """Match the clusters of a part with those of all points, and measure their agreement.
 
@@ -160,7 +154,7 @@ def matched(
 def by_kmeans(n_clusters: int, threads: int) -> Clustering:
     """Return k-means given the number: the best of five greedy k-means++ starts."""
 
-    def cluster(points: NDArray[np.float64], seed: np.random.SeedSequence) -> NDArray[np.int64]:
+    def cluster(points: Floats, seed: np.random.SeedSequence) -> Ints:
         points = np.ascontiguousarray(leading_components(points))
         drawn = np.tile(np.arange(len(points), dtype=np.int32), (_STARTS, 1))
         seeds = np.array(spawn_seeds(seed, _STARTS), dtype=np.uint64)
@@ -173,7 +167,7 @@ def by_kmeans(n_clusters: int, threads: int) -> Clustering:
 def by_estimator(estimator: Any, n_clusters: int) -> Clustering:
     """Return a function that clusters points by the estimator, with the number of clusters if it takes one."""
 
-    def cluster(points: NDArray[np.float64], seed: np.random.SeedSequence) -> NDArray[np.int64]:
+    def cluster(points: Floats, seed: np.random.SeedSequence) -> Ints:
         model = clone(estimator)
         parameters = model.get_params(deep=False)
         name = next((name for name in ("n_clusters", "n_components") if name in parameters), None)

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_real
 from conclust.confidence.borders.headline import headline, held_of
 from conclust.confidence.borders.merging import SUREST, Merge
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import MissingExtraError
-
-__all__ = ["BorderTests"]
 
 _OWNER = "BorderTests"
 _MOST_LINES = 40
@@ -49,13 +48,13 @@ class BorderTests:
         Default level of the methods.
     """
 
-    p_value: NDArray[np.float64]
-    adjusted: NDArray[np.float64]
-    valley_p_value: NDArray[np.float64]
-    neighbours: NDArray[np.bool_]
-    counts: NDArray[np.float64]
-    agreement: NDArray[np.float64]
-    labels: NDArray[np.int64] = field(repr=False)
+    p_value: Floats
+    adjusted: Floats
+    valley_p_value: Floats
+    neighbours: Bools
+    counts: Floats
+    agreement: Floats
+    labels: Ints = field(repr=False)
     names: tuple[Any, ...]
     merges: tuple[Merge, ...]
     alpha: float
@@ -70,7 +69,7 @@ class BorderTests:
         """Number of pairs of neighbours."""
         return int(self.neighbours.sum()) // 2
 
-    def separated(self, alpha: float | None = None) -> NDArray[np.bool_]:
+    def separated(self, alpha: float | None = None) -> Bools:
         """Return which borders hold.
 
         Parameters
@@ -85,7 +84,7 @@ class BorderTests:
         """
         return np.asarray(self.adjusted <= self._level(alpha))
 
-    def merged(self, alpha: float | None = None) -> NDArray[np.int64]:
+    def merged(self, alpha: float | None = None) -> Ints:
         """Merge clusters until all remaining borders hold.
 
         The two clusters with the largest p-value become one, whose borders are tested again, until no
@@ -211,7 +210,7 @@ class BorderTests:
             lines.append(f"Clusterings of parts agree with the labels on {share} of the points.")
         return "\n".join(lines)
 
-    def _borders(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _borders(self) -> tuple[Ints, Ints]:
         """Return the pairs of neighbours, the largest p-value first."""
         p, q = np.nonzero(np.triu(self.neighbours))
         order = np.argsort(-self.p_value[p, q], kind="stable")

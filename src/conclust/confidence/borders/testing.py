@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real, refuse
 from conclust.borders import border_geometry, leading_components
 from conclust.confidence.borders.merging import (
@@ -29,8 +30,6 @@ from conclust.confidence.borders.result import BorderTests
 from conclust.consensus.base import ConsensusClusterer
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
-
-__all__ = ["border_tests"]
 
 _OWNER = "border_tests"
 _PART = 1 / 3
@@ -187,13 +186,13 @@ def border_tests(
 class _Whole:
     """All points with their clusters, 0 to K - 1 or negative, and the names of the clusters."""
 
-    points: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    points: Floats
+    labels: Ints
     names: tuple[Any, ...]
 
     def parts(
         self, size: int, clustering: Clustering, n_splits: int, root: np.random.SeedSequence
-    ) -> tuple[list[Part], NDArray[np.float64]]:
+    ) -> tuple[list[Part], Floats]:
         """Draw the splits, and cluster the first part of each, of `size` points."""
         splitting, clustered = spawn_sequences(root, 2)
         draws = zip(
@@ -213,7 +212,7 @@ class _Whole:
         return parts, agreement
 
     def tested(
-        self, parts: list[Part], agreement: NDArray[np.float64], alpha: float, threads: int
+        self, parts: list[Part], agreement: Floats, alpha: float, threads: int
     ) -> BorderTests:
         """Test the borders of neighbours in all splits."""
         K = len(self.names)

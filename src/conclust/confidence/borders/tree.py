@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real, refuse
 from conclust.confidence.borders.merging import SUREST, holm
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
-
-__all__ = ["ConsensusTree", "Split"]
 
 _OWNER = "ConsensusTree"
 
@@ -66,7 +64,7 @@ class ConsensusTree:
     """
 
     splits: tuple[Split, ...]
-    leaves: NDArray[np.int64] = field(repr=False)
+    leaves: Ints = field(repr=False)
     alpha: float
 
     @property
@@ -76,7 +74,7 @@ class ConsensusTree:
 
     def cut(
         self, k: int | None = None, *, height: float | None = None, alpha: float | None = None
-    ) -> NDArray[np.int64]:
+    ) -> Ints:
         """Cut the tree: by the number of clusters, by height, or where borders hold.
 
         Parameters
@@ -121,7 +119,7 @@ class ConsensusTree:
             return self._labels({split.node for split in self.splits if split.height > height})
         return self._held(self._level(alpha))
 
-    def holds(self, alpha: float | None = None) -> NDArray[np.bool_]:
+    def holds(self, alpha: float | None = None) -> Bools:
         """Return whether the border of each split holds.
 
         Parameters
@@ -192,17 +190,17 @@ class ConsensusTree:
                 cluster[part] = part if inside else cluster[split.node]
         return cluster
 
-    def _labels(self, splits: set[int]) -> NDArray[np.int64]:
+    def _labels(self, splits: set[int]) -> Ints:
         return self._named(self._below(splits))
 
-    def _named(self, cluster: dict[int, int]) -> NDArray[np.int64]:
+    def _named(self, cluster: dict[int, int]) -> Ints:
         names = np.array([cluster[node] for node in range(len(cluster))])
         labels = self.leaves.copy()
         inside = labels >= 0
         labels[inside] = canonical_labels(names[labels[inside]])
         return labels
 
-    def _held(self, alpha: float) -> NDArray[np.int64]:
+    def _held(self, alpha: float) -> Ints:
         if self.splits and not self.has_p_values:
             raise InputError(
                 "The tree has no p-values to cut by: give consensus_tree the points X, or cut by k or height."
@@ -242,9 +240,7 @@ class ConsensusTree:
         return inside
 
 
-def top_of(
-    matrix: NDArray[np.float64], most: int
-) -> tuple[list[tuple[int, int, int]], NDArray[np.int64]]:
+def top_of(matrix: Floats, most: int) -> tuple[list[tuple[int, int, int]], Ints]:
     """Return the top of a dendrogram.
 
     Parameters
@@ -288,10 +284,7 @@ def top_of(
 
 
 def with_support(
-    splits: list[tuple[int, int, int]],
-    sizes: NDArray[np.int64],
-    heights: NDArray[np.float64],
-    p_values: NDArray[np.float64],
+    splits: list[tuple[int, int, int]], sizes: Ints, heights: Floats, p_values: Floats
 ) -> tuple[Split, ...]:
     """Make splits with their heights, lifetimes and p-values.
 

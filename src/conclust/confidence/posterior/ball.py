@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_option, check_real
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.losses import Loss, PartitionRows, hard_draws, loss_values
-
-__all__ = ["BallBound", "CredibleBall", "credible_ball"]
 
 # Distances that differ by less are equal, as sums of logarithms have rounding errors.
 _EQUAL = 1e-9
@@ -36,10 +35,10 @@ class BallBound:
         Number of clusters, including noise objects.
     """
 
-    draws: NDArray[np.int64]
-    labels: NDArray[np.int64]
+    draws: Ints
+    labels: Ints
     distance: float
-    n_clusters: NDArray[np.int64]
+    n_clusters: Ints
 
     def __repr__(self) -> str:
         few, many = self.n_clusters.min(), self.n_clusters.max()
@@ -74,12 +73,12 @@ class CredibleBall:
         The farthest of those with the most clusters.
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     radius: float
     level: float
     probability: float
-    distances: NDArray[np.float64]
-    inside: NDArray[np.bool_]
+    distances: Floats
+    inside: Bools
     horizontal: BallBound
     upper_vertical: BallBound
     lower_vertical: BallBound
@@ -92,11 +91,7 @@ class CredibleBall:
 
 
 def credible_ball(
-    ensemble: Ensemble | ArrayLike,
-    labels: ArrayLike,
-    *,
-    distance: Loss = "vi",
-    level: float = 0.95,
+    ensemble: Ensemble | ArrayLike, labels: ArrayLike, *, distance: Loss = "vi", level: float = 0.95
 ) -> CredibleBall:
     """Find the smallest ball around an estimate that holds 95 % of the draws, and its bounds.
 
@@ -186,12 +181,7 @@ def credible_ball(
     )
 
 
-def _bound(
-    draws: Ensemble,
-    some: NDArray[np.int64],
-    distances: NDArray[np.float64],
-    clusters: NDArray[np.int64],
-) -> BallBound:
+def _bound(draws: Ensemble, some: Ints, distances: Floats, clusters: Ints) -> BallBound:
     """Return the farthest of some draws, equal ones once."""
     farthest = float(distances[some].max())
     farthest_draws = some[distances[some] >= farthest - _EQUAL]

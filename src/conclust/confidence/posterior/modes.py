@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble
 from conclust.measures.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
-
-__all__ = ["Modes", "modes", "several_modes"]
 
 # Maximum number of partitions compared pairwise; if there are more, evenly spaced ones are used.
 _COMPARED = 400
@@ -55,12 +54,12 @@ class Modes:
         an elbow is the number where it begins to fall slowly.
     """
 
-    labels: NDArray[np.int64]
-    shares: NDArray[np.float64]
-    assignments: NDArray[np.int64]
-    distances: NDArray[np.float64]
-    p_values: NDArray[np.float64]
-    mean_distances: NDArray[np.float64]
+    labels: Ints
+    shares: Floats
+    assignments: Ints
+    distances: Floats
+    p_values: Floats
+    mean_distances: Floats
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{100 * share:.0f} %" for share in self.shares)
@@ -235,12 +234,10 @@ def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01
 class _Groups:
     """Groups of partitions by their distances, and the test of whether a group consists of two."""
 
-    def __init__(self, D: NDArray[np.float64], seed: np.random.SeedSequence, threads: int) -> None:
+    def __init__(self, D: Floats, seed: np.random.SeedSequence, threads: int) -> None:
         self.D, self.seed, self.threads = D, seed, threads
 
-    def tested(
-        self, most: int, alpha: float
-    ) -> tuple[list[NDArray[np.int64]], NDArray[np.float64]]:
+    def tested(self, most: int, alpha: float) -> tuple[list[Ints], Floats]:
         """Split groups while the test rejects one mode, those with the smallest p-value first."""
         everything = np.arange(len(self.D))
         p_values = [self.p_value(everything)]
@@ -256,7 +253,7 @@ class _Groups:
             p_values += ps[place : place + 2]
         return parts, np.array(p_values)
 
-    def split(self, count: int) -> list[NDArray[np.int64]]:
+    def split(self, count: int) -> list[Ints]:
         """Split the group with the largest gain until the number is reached."""
         parts = [np.arange(len(self.D))]
         while len(parts) < count:
@@ -272,7 +269,7 @@ class _Groups:
             parts[place : place + 1] = two
         return parts
 
-    def p_value(self, part: NDArray[np.int64]) -> float:
+    def p_value(self, part: Ints) -> float:
         """Return the p-value of one mode, the mean over divisions."""
         if len(part) < _SMALLEST:
             return 1.0
@@ -288,23 +285,21 @@ class _Groups:
         dips = dips_of_rows(places, self.threads)
         return float(np.mean([dip_p_value(float(dip), places.shape[1]) for dip in dips]))
 
-    def halves(self, part: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    def halves(self, part: Ints) -> list[Ints]:
         """Split a group in two."""
         first, second = self._two(part, spawn_generators(self._seed(part), _DIVISIONS + 1)[-1])
         return [np.sort(first), np.sort(second)]
 
-    def _seed(self, part: NDArray[np.int64]) -> np.random.SeedSequence:
+    def _seed(self, part: Ints) -> np.random.SeedSequence:
         # Seeded by the group, independent of what was tested before.
         key = (*self.seed.spawn_key, int(part[0]), len(part))
         return np.random.SeedSequence(self.seed.entropy, spawn_key=key)
 
-    def _spread(self, part: NDArray[np.int64]) -> float:
+    def _spread(self, part: Ints) -> float:
         """Sum over partitions half the mean distance to the others of the group."""
         return float(self.D[np.ix_(part, part)].sum() / (2 * len(part)))
 
-    def _two(
-        self, part: NDArray[np.int64], rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _two(self, part: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Return two groups with the least spread, from several starts; none of them is empty."""
         D = self.D[np.ix_(part, part)]
         best, least = np.arange(len(part)) == 0, np.inf
@@ -324,22 +319,22 @@ class _Groups:
         return part[~best], part[best]
 
 
-def _to_mean(D: NDArray[np.float64], group: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _to_mean(D: Floats, group: Bools) -> Floats:
     """Return the distance of each to the centre of a group, treating distances as squared Euclidean ones."""
     return np.asarray(D[:, group].mean(axis=1) - D[np.ix_(group, group)].mean() / 2)
 
 
 @dataclass(frozen=True)
 class _Settled:
-    labels: NDArray[np.int64]
-    shares: NDArray[np.float64]
-    assignments: NDArray[np.int64]
-    distances: NDArray[np.float64]
+    labels: Ints
+    shares: Floats
+    assignments: Ints
+    distances: Floats
 
 
 def _settled(
     draws: Ensemble,
-    parts: list[NDArray[np.int64]],
+    parts: list[Ints],
     seed: np.random.SeedSequence,
     threads: int,
     *,
@@ -367,7 +362,7 @@ def _settled(
     weights = draws.partition_weights
     seeds = spawn_sequences(seed, _ROUNDS * len(parts))
 
-    def estimates(groups: list[NDArray[np.int64]], turn: int) -> NDArray[np.int64]:
+    def estimates(groups: list[Ints], turn: int) -> Ints:
         some = seeds[turn * len(parts) :]
         return np.array(
             [
@@ -376,7 +371,7 @@ def _settled(
             ]
         )
 
-    def nearest_of(centres: NDArray[np.int64], by: Loss) -> tuple[NDArray[Any], NDArray[Any]]:
+    def nearest_of(centres: Ints, by: Loss) -> tuple[NDArray[Any], NDArray[Any]]:
         distances = loss_values(PartitionRows(centres).terms(rows, by, threads), by)
         distances = np.where(np.isnan(distances), np.inf, distances)
         return distances.argmin(axis=0), distances
@@ -402,12 +397,8 @@ def _settled(
 
 
 def _estimate(
-    draws: Ensemble,
-    part: NDArray[np.int64],
-    loss: Loss,
-    seed: np.random.SeedSequence,
-    threads: int,
-) -> NDArray[np.int64]:
+    draws: Ensemble, part: Ints, loss: Loss, seed: np.random.SeedSequence, threads: int
+) -> Ints:
     """Return the estimate of some partitions; -1 where they all lack the object."""
     some = draws.subset(partitions=part)
     observed = some.observed

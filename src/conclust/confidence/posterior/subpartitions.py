@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, generator
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.measures.losses import hard_draws
-
-__all__ = ["CorePartition", "core_partition"]
 
 # Position of an object in a draw: a cluster of the core (0, 1, ...), a new one, or unknown.
 _NEW, _NOTHING = -1, -2
@@ -25,9 +24,9 @@ _ROUNDING = 1e-9
 class _Run:
     """The objects in the order in which they joined, their clusters, the probability after each."""
 
-    objects: NDArray[np.int64]
-    clusters: NDArray[np.int64]
-    probabilities: NDArray[np.float64]
+    objects: Ints
+    clusters: Ints
+    probabilities: Floats
 
     def size(self, threshold: float) -> int:
         return int(np.count_nonzero(self.probabilities >= threshold - _ROUNDING))
@@ -55,12 +54,12 @@ class CorePartition:
         Searches from single objects, from which `at` reads other cores.
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     n_objects: int
     probability: float
     threshold: float
-    sizes: NDArray[np.int64]
-    probabilities: NDArray[np.float64]
+    sizes: Ints
+    probabilities: Floats
     runs: tuple[_Run, ...] = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -165,7 +164,7 @@ def core_partition(
 class _Search:
     """Grow a core from one object, of distinct rows of labels (n_rows, n_draws)."""
 
-    def __init__(self, labels: NDArray[np.int64], weights: NDArray[np.float64]) -> None:
+    def __init__(self, labels: Ints, weights: Floats) -> None:
         self.labels, self.weights = labels, weights
         self.has_missing = bool((labels == MISSING).any())
         n, m = labels.shape
@@ -199,7 +198,7 @@ class _Search:
             probability *= share
         return _Run(np.array(order), np.array(clusters), np.array(probabilities))
 
-    def _next(self, left: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int, float] | None:
+    def _next(self, left: Bools) -> tuple[Ints, int, float] | None:
         """Return the object that joins, its cluster, and the share of the draws that agree."""
         rows = np.flatnonzero(left)
         if rows.size == 0:
@@ -240,7 +239,7 @@ class _Search:
         elif self.has_missing:
             self._look_again(np.flatnonzero(first | (self.active & fresh)))
 
-    def _open(self, draws: NDArray[np.int64], label: NDArray[np.int64], cluster: int) -> None:
+    def _open(self, draws: Ints, label: Ints, cluster: int) -> None:
         """Count the objects together with the one that opens a cluster, in the draws that agree so far."""
         joins = (self.labels[:, draws] == label[draws]) & (label[draws] >= 0)
         self.choices[:, draws] = np.where(joins, cluster, self.choices[:, draws])
@@ -248,7 +247,7 @@ class _Search:
         self.counts[:, 0] -= moved
         self.counts[:, cluster + 1] += moved
 
-    def _look_again(self, draws: NDArray[np.int64]) -> None:
+    def _look_again(self, draws: Ints) -> None:
         """Read some draws again after more of their clusters have become known."""
         self._add(draws, -1.0)
         labels, clusters = self.labels[:, draws], self.known[draws]
@@ -262,7 +261,7 @@ class _Search:
         self.choices[:, draws] = chosen
         self._add(draws, 1.0)
 
-    def _add(self, draws: NDArray[np.int64], sign: float) -> None:
+    def _add(self, draws: Ints, sign: float) -> None:
         """Add the counts of some draws for all objects, or subtract them."""
         n, width = self.counts.shape
         for begin in range(0, len(draws), 64):
@@ -274,7 +273,7 @@ class _Search:
             self.counts += np.bincount(cells, weights, n * width).reshape(n, width)
 
 
-def _expanded(run: _Run, members: list[NDArray[np.int64]]) -> _Run:
+def _expanded(run: _Run, members: list[Ints]) -> _Run:
     """Return the run over objects from the run over distinct rows."""
     counts = [len(members[row]) for row in run.objects]
     return _Run(
@@ -284,7 +283,7 @@ def _expanded(run: _Run, members: list[NDArray[np.int64]]) -> _Run:
     )
 
 
-def _curve(runs: tuple[_Run, ...]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _curve(runs: tuple[_Run, ...]) -> tuple[Ints, Floats]:
     longest = max(len(run.objects) for run in runs)
     best = np.zeros(longest)
     for run in runs:
@@ -296,11 +295,7 @@ def _curve(runs: tuple[_Run, ...]) -> tuple[NDArray[np.int64], NDArray[np.float6
 
 
 def _core(
-    runs: tuple[_Run, ...],
-    n: int,
-    threshold: float,
-    sizes: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
+    runs: tuple[_Run, ...], n: int, threshold: float, sizes: Ints, probabilities: Floats
 ) -> CorePartition:
     counts = [run.size(threshold) for run in runs]
     most = max(counts)

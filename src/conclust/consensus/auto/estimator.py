@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +14,16 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.auto.number import Support, alternatives_of, best_number, reason_of
-from conclust.consensus.auto.straddling import Straddling, fine_partitions
+from conclust.consensus.auto.number import (
+    Straddling,
+    Support,
+    alternatives_of,
+    best_number,
+    fine_partitions,
+    reason_of,
+)
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
 from conclust.consensus.auto.votes import (
     certain_clusters,
@@ -33,12 +40,11 @@ from conclust.consensus.linkage.constrained_evidence import (
     constrained_evidence_tree,
 )
 from conclust.consensus.linkage.lwea import certain_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import dense_tree, starting_clusters
-
-__all__ = ["AutoConsensus"]
 
 _ROWS_AT_ONCE = 1 << 14
 _ALIKE, _CERTAIN = "all alike", "certain"
@@ -48,6 +54,7 @@ _CLEARLY = 0.02
 _EQUAL_ROWS = 10
 
 
+@dataclass(eq=False, repr=False)
 class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
@@ -150,54 +157,40 @@ class AutoConsensus(PlacingClusterer):
     '2 clusters have the largest support, 0.50 (lifetime 0.50, borders straddled 0.00 of chance, evenness 1.00).'
     """
 
-    evidence_: str
-    linkage_matrix_: NDArray[np.float64]
-    tree_objects_: NDArray[np.int64]
-    straddling_: float
-    n_clusters_shown_: int
-    supports_: list[Support]
-    n_clusters_cut_: int
-    number_by_: str
-    alternatives_: tuple[int, ...]
-    _reason: str
-    _votes: NDArray[np.float64]
-    _given_votes: NDArray[np.float64] | None = None
-    _offsets: NDArray[np.int64]
+    evidence_: str = field(init=False)
+    linkage_matrix_: Floats = field(init=False)
+    tree_objects_: Ints = field(init=False)
+    straddling_: float = field(init=False)
+    n_clusters_shown_: int = field(init=False)
+    supports_: list[Support] = field(init=False)
+    n_clusters_cut_: int = field(init=False)
+    number_by_: str = field(init=False)
+    alternatives_: tuple[int, ...] = field(init=False)
+    _reason: str = field(init=False)
+    _votes: Floats = field(init=False)
+    _given_votes: Floats | None = field(init=False, default=None)
+    _offsets: Ints = field(init=False)
 
     method = Method(
         title="Trees of evidence, number and evidence chosen",
         n_clusters="optional",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="s^2 N + n N K + n N^2 + T N, s = min(n, 3000)",
         citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
     parameters: ClassVar[Parameters] = {"max_samples": Range(at_least=2)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        max_clusters: int | None = None,
-        max_samples: int = 3000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.max_clusters = max_clusters
-        self.max_samples = max_samples
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    max_clusters: int | None = None
+    max_samples: int = 3000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         self._offsets = ensemble.offsets
         if self._given_votes is not None:
             self._votes = self._given_votes
@@ -274,7 +267,7 @@ class AutoConsensus(PlacingClusterer):
         reason, others = reason_of(None, indicated, supports), alternatives_of(indicated, supports)
         return ChosenNumber(indicated, reason, "partitions", others)
 
-    def _grow(self, ensemble: Ensemble, objects: NDArray[np.int64]) -> GrownTrees:
+    def _grow(self, ensemble: Ensemble, objects: Ints) -> GrownTrees:
         """Grow the trees of some objects, and determine the number of clusters from them."""
         part = part_of(ensemble, objects)
         weighted, certainty = certain_clusters(ensemble, objects)
@@ -291,12 +284,7 @@ class AutoConsensus(PlacingClusterer):
         return self._grown(part, matrices, counting)
 
     def _grow_constrained(
-        self,
-        part: Ensemble,
-        weighted: Ensemble,
-        certainty: NDArray[np.float64],
-        counting: NDArray[np.float64],
-        objects: NDArray[np.int64],
+        self, part: Ensemble, weighted: Ensemble, certainty: Floats, counting: Floats, objects: Ints
     ) -> GrownTrees:
         """Grow trees that keep the constraints."""
         assert self._constraints is not None
@@ -316,19 +304,14 @@ class AutoConsensus(PlacingClusterer):
         smallest = max(alike.smallest, certain.smallest)
         return replace(trees, smallest=smallest, largest=max(smallest, alike.largest))
 
-    def _grown(
-        self,
-        part: Ensemble,
-        matrices: dict[str, NDArray[np.float64]],
-        counting: NDArray[np.float64],
-    ) -> GrownTrees:
+    def _grown(self, part: Ensemble, matrices: dict[str, Floats], counting: Floats) -> GrownTrees:
         """Return the trees with the number of clusters that they indicate."""
         stage("number of clusters")
         straddling = Straddling(part, fine_partitions(part))
         trees = list(matrices.values())
         indicated, supports = best_number(part, trees, straddling, self.max_clusters)
 
-        def choose(cuts: dict[str, NDArray[np.int64]]) -> CutOfTree:
+        def choose(cuts: dict[str, Ints]) -> CutOfTree:
             votes = {name: votes_for(part, labels, counting) for name, labels in cuts.items()}
             placed = {
                 name: clusters_with_most_votes(part, votes_of_name)
@@ -360,7 +343,7 @@ class AutoConsensus(PlacingClusterer):
             self._number_chooser = None
 
     @property
-    def votes(self) -> NDArray[np.float64]:
+    def votes(self) -> Floats:
         """Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
 
         The shape is (n_columns, n_clusters). With it `by_votes` places the same objects in the same clusters, and
@@ -370,7 +353,7 @@ class AutoConsensus(PlacingClusterer):
         return self._votes
 
     @contextmanager
-    def by_votes(self, votes: NDArray[np.float64]) -> Iterator[None]:
+    def by_votes(self, votes: Floats) -> Iterator[None]:
         """Let ``fit`` place the objects by the `votes` of an earlier fit to the same partitions.
 
         Parameters
@@ -394,7 +377,7 @@ class AutoConsensus(PlacingClusterer):
         check_is_fitted(self)
         return self._reason
 
-    def _objects(self, ensemble: Ensemble) -> NDArray[np.int64]:
+    def _objects(self, ensemble: Ensemble) -> Ints:
         """Return the objects of the trees: some of those that are in a cluster of any partition."""
         per_object = ensemble.indicator if ensemble.is_soft else None
         if per_object is not None:
@@ -425,21 +408,16 @@ class AutoConsensus(PlacingClusterer):
         return few_objects and len(starting_clusters(ensemble)) <= self.max_samples
 
     def _settle(
-        self,
-        evidence: str,
-        across: float,
-        indicated: int,
-        supports: list[Support],
-        votes: NDArray[np.float64],
+        self, evidence: str, across: float, indicated: int, supports: list[Support], votes: Floats
     ) -> None:
         self.evidence_, self.straddling_ = evidence, across
         self.n_clusters_shown_, self.supports_ = indicated, supports
         self._votes = votes
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         self._votes = np.ascontiguousarray(self._votes[:, clusters])
 
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         result = np.empty((len(codes), self._votes.shape[1]))
         for begin in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
@@ -460,9 +438,7 @@ def _possible_number(trees: GrownTrees) -> int:
     return trees.possible(trees.n_clusters_shown)
 
 
-def _keep_constraints(
-    rows: NDArray[np.float64], clusters: NDArray[np.int64], constraints: Constraints
-) -> None:
+def _keep_constraints(rows: Floats, clusters: Ints, constraints: Constraints) -> None:
     """Assign objects with constraints to their cluster in the tree, with the mean row of all objects of its group.
 
     If its largest share is another cluster, the membership is that of the tree alone.

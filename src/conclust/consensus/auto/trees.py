@@ -8,12 +8,10 @@ from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.consensus.auto.number import Support
 from conclust.trees.dendrogram import cut, lifetimes
-
-__all__ = ["ChosenNumber", "CutOfTree", "GrownTrees", "NumberChooser"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +32,8 @@ class CutOfTree:
 
     evidence: str
     straddling: float
-    votes: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    votes: Floats
+    labels: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +56,11 @@ class GrownTrees:
         Numbers of clusters that keep the constraints; a largest of None: the number of objects.
     """
 
-    objects: NDArray[np.int64]
-    matrices: dict[str, NDArray[np.float64]]
+    objects: Ints
+    matrices: dict[str, Floats]
     n_clusters_shown: int
     supports: list[Support]
-    choose: Callable[[dict[str, NDArray[np.int64]]], CutOfTree] = field(repr=False)
+    choose: Callable[[dict[str, Ints]], CutOfTree] = field(repr=False)
     smallest: int = 1
     largest: int | None = None
     _cuts: dict[int, CutOfTree] = field(default_factory=dict, repr=False, compare=False)
@@ -90,11 +88,11 @@ class GrownTrees:
             )
         return self._cuts[K]
 
-    def cut_along(self, labels: NDArray[np.int64]) -> CutOfTree:
+    def cut_along(self, labels: Ints) -> CutOfTree:
         """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
         return self.choose(dict.fromkeys(self.matrices, labels))
 
-    def cut(self, n_clusters: int) -> NDArray[np.int64]:
+    def cut(self, n_clusters: int) -> Ints:
         """Return the clusters of the objects, of shape (n_objects,), at a number of clusters."""
         return self.cut_at(n_clusters).labels
 
@@ -103,7 +101,7 @@ class GrownTrees:
         return float(self._lifetimes[n_clusters - 2]) if 2 <= n_clusters <= self.n_objects else 0.0
 
     @cached_property
-    def _lifetimes(self) -> NDArray[np.float64]:
+    def _lifetimes(self) -> Floats:
         return np.minimum(lifetimes(next(iter(self.matrices.values()))), 1.0)
 
 
@@ -114,7 +112,7 @@ class ChosenNumber(NamedTuple):
     reason: str
     by: Literal["given", "partitions", "points"]
     alternatives: tuple[int, ...] = ()
-    labels: NDArray[np.int64] | None = None
+    labels: Ints | None = None
 
 
 NumberChooser: TypeAlias = Callable[[GrownTrees], ChosenNumber]

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._kernels import cluster_sums
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.similarity import cluster_certainty
 from conclust.spectra.indicator import IndicatorProducts
 from conclust.weighting import certainty_weights
 
-__all__ = [
-    "certain_clusters",
-    "clusters_with_most_votes",
-    "evidence_for",
-    "part_of",
-    "shares_of_votes",
-    "votes_for",
-]
-
 # Partitions are weighted by this power of their certainty. Settled by experiments/default/weights.py.
 _STEEPNESS = 2
 
 
-def certain_clusters(
-    ensemble: Ensemble, objects: NDArray[np.int64] | None = None
-) -> tuple[Ensemble, NDArray[np.float64]]:
+def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[Ensemble, Floats]:
     """Return the ensemble, partitions weighted by their certainty, and the certainty of its clusters (T,).
 
     objects: the objects that are looked at, and kept; None: all.
@@ -40,16 +29,14 @@ def certain_clusters(
     return weighted, cluster_certainty(weighted)
 
 
-def part_of(ensemble: Ensemble, objects: NDArray[np.int64] | None) -> Ensemble:
+def part_of(ensemble: Ensemble, objects: Ints | None) -> Ensemble:
     """Return some objects of an ensemble, or the ensemble itself if they are all."""
     if objects is None or len(objects) == ensemble.n_samples:
         return ensemble
     return ensemble.part(objects)
 
 
-def votes_for(
-    ensemble: Ensemble, labels: NDArray[np.int64], counting: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def votes_for(ensemble: Ensemble, labels: Ints, counting: Floats) -> Floats:
     """Return how much membership in each cluster adds to the mean similarity with the clusters of the consensus (T, K).
 
     `counting` (T,): weight of co-clustering in each cluster.
@@ -65,9 +52,7 @@ def votes_for(
     return sums * counting[:, np.newaxis]
 
 
-def evidence_for(
-    ensemble: Ensemble, objects: NDArray[np.int64], labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def evidence_for(ensemble: Ensemble, objects: Ints, labels: Ints) -> Floats:
     """Return the votes (T, K) of an ensemble's clusters, by their certainty, for a partition of some objects.
 
     Parameters
@@ -83,13 +68,13 @@ def evidence_for(
     return votes_for(weighted, labels, weighted.column_weights * certainty)
 
 
-def clusters_with_most_votes(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.int64]:
+def clusters_with_most_votes(ensemble: Ensemble, votes: Floats) -> Ints:
     """Return the cluster of the consensus with the largest mean similarity to each object (n,)."""
     sums = IndicatorProducts.of(ensemble).times(votes)
     return np.asarray(shares_of_votes(sums).argmax(axis=1), dtype=np.int64)
 
 
-def shares_of_votes(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def shares_of_votes(sums: Floats) -> Floats:
     """Return mean similarities with the clusters (n, K), rows scaled to sum to 1; uniform for objects without any."""
     total = sums.sum(axis=1, keepdims=True)
     shares = np.full_like(sums, 1.0 / sums.shape[1])

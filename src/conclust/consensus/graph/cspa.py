@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,19 +13,17 @@ from numpy.typing import NDArray
 from conclust._parameters import Parameters
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._warnings import warn
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Graph, Partitioner, cut_graph, read_graph
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, coassociation, evidence, frequencies, nearest_pairs
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
 from conclust.spectra.indicator import IndicatorProducts
 from conclust.spectra.transfer_cut import embedding_by_products, graph_embedding
 from conclust.trees.agglomeration import starting_clusters
-
-__all__ = ["CSPA"]
-
 
 # A graph with fewer edges than this share of all pairs is cut in sparse form, with the same result.
 _SPARSE = 0.5
@@ -34,6 +33,7 @@ _NEAREST, _WITH_TIES = 20, 40
 _LARGEST_SUM = 1 << 28
 
 
+@dataclass(eq=False, repr=False)
 class CSPA(ConsensusClusterer):
     """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
 
@@ -132,46 +132,31 @@ class CSPA(ConsensusClusterer):
     (array([0, 0, 1, 1]), 0.6667)
     """
 
-    objective_: float
+    objective_: float = field(init=False)
 
     method = Method(
         title="Cluster-based similarity partitioning algorithm",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )
     parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: Partitioner = "internal",
-        balance: float = 0.05,
-        pairs: int | float | SparseEvidence | None = None,
-        max_dense: int = 5000,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.balance = balance
-        self.pairs = pairs
-        self.max_dense = max_dense
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    partitioner: Partitioner = "internal"
+    balance: float = 0.05
+    pairs: int | float | SparseEvidence | None = None
+    max_dense: int = 5000
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         W: Any
         given = read_pairs(
             self.pairs,
@@ -222,7 +207,7 @@ class CSPA(ConsensusClusterer):
 
     def _counts(
         self, same: DistinctRows, dtype: type[np.unsignedinteger[Any]]
-    ) -> tuple[NDArray[Any], Callable[[np.random.Generator], NDArray[np.float64]]]:
+    ) -> tuple[NDArray[Any], Callable[[np.random.Generator], Floats]]:
         """Return N times the weights of the graph of the distinct rows, and the function that embeds it."""
         n, sizes = len(same), same.masses
         counts = coassociation(same.ensemble, dtype=dtype, max_dense=None, n_jobs=self.n_jobs)
@@ -235,11 +220,11 @@ class CSPA(ConsensusClusterer):
         k = min(self.n_clusters, n)
         indicator = IndicatorProducts.of(same.ensemble)
 
-        def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        def product(v: Floats) -> Floats:
             sums = indicator.sums((sizes * v)[:, np.newaxis])
             return np.asarray(sizes * indicator.times(sums)[:, 0] - together * v)
 
-        def embed(rng: np.random.Generator) -> NDArray[np.float64]:
+        def embed(rng: np.random.Generator) -> Floats:
             rows = embedding_by_products(product, n, k, rng)
             return graph_embedding(counts.astype(np.float64), k, rng) if rows is None else rows
 

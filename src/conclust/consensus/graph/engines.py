@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust._validation import missing_extra
-
-__all__ = ["metis_parts", "mtkahypar_parts"]
 
 # Scale of integer weights made from floats: METIS and Mt-KaHyPar take only integers.
 _LEVELS = 10_000
 
 
-def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+def whole_weights(weights: Floats) -> Ints:
     """Return proportional integers: exact for integers, positive for positive weights."""
     largest = float(weights.max()) if weights.size else 0.0
     if largest <= _LEVELS and (weights == np.floor(weights)).all():
@@ -25,9 +23,7 @@ def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.where(weights > 0, np.maximum(whole, 1), 0)
 
 
-def metis_parts(
-    W: Any, k: int, mass: NDArray[np.float64], balance: float, seed: int
-) -> NDArray[np.int64]:
+def metis_parts(W: Any, k: int, mass: Floats, balance: float, seed: int) -> Ints:
     """Partition a checked graph by METIS (k-way, the best of five cuts)."""
     try:
         import pymetis
@@ -60,13 +56,8 @@ def metis_parts(
 
 
 def mtkahypar_parts(
-    H: sp.csr_array,
-    k: int,
-    edge_weights: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    balance: float,
-    seed: int,
-) -> NDArray[np.int64]:
+    H: sp.csr_array, k: int, edge_weights: Floats, mass: Floats, balance: float, seed: int
+) -> Ints:
     """Partition a hypergraph by Mt-KaHyPar's deterministic preset, objective km1.
 
     Parameters

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import stage
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import of_objects, part_components
 from conclust.ensemble import Ensemble
@@ -20,18 +20,16 @@ from conclust.spectra.bipartite import Edges, edges_of, unit_rows
 from conclust.spectra.transfer_cut import components_of, leading_eigenvectors
 from conclust.trees.agglomeration import starting_clusters
 
-__all__ = ["evidence_cut"]
-
 
 def evidence_cut(
     ensemble: Ensemble,
-    cluster_weights: NDArray[np.float64],
+    cluster_weights: Floats,
     k: int,
     seed: np.random.SeedSequence,
     *,
     n_init: int,
     owner: str,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Ints, Floats]:
     """Divide the objects by the leading eigenvectors of D^-1/2 S D^-1/2, D the degrees of S.
 
     S_ij is the weight of the clusters of both objects / the geometric mean of the weights of the partitions
@@ -90,9 +88,7 @@ def evidence_cut(
         chosen = np.lexsort((of, place > 0, -values.round(9)))[:k]
         stage("k-means on the embedding")
 
-        def parted(
-            c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence
-        ) -> NDArray[np.int64]:
+        def parted(c: int, objects: Ints, own_seed: np.random.SeedSequence) -> Ints:
             vectors = spectra[c][1][:, : np.count_nonzero(of[chosen] == c)]
             points = Points(unit_rows(np.ascontiguousarray(vectors)), start.masses[objects])
             return kmeans_labels(points, vectors.shape[1], own_seed, n_init=n_init)
@@ -106,14 +102,14 @@ class _Evidence:
     """S of some distinct rows: A is diag(scale) times the edges, and each counts by its mass."""
 
     edges: Edges
-    scale: NDArray[np.float64]
-    mass: NDArray[np.float64]
+    scale: Floats
+    mass: Floats
 
-    def part(self, some: NDArray[np.int64]) -> _Evidence:
+    def part(self, some: Ints) -> _Evidence:
         """Return the graph of some rows."""
         return _Evidence(self.edges.part(some), self.scale[some], self.mass[some])
 
-    def leading(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def leading(self, k: int) -> tuple[Floats, Floats]:
         """Return the leading eigenvalues of a connected graph, from 1 on, and their vectors."""
         diagonal = 1.0 - self.edges.squares() * self.scale**2  # the difference of S_ii from 1
         sums = self.edges.sums(self.scale * self.mass)
@@ -121,7 +117,7 @@ class _Evidence:
         factor = self.scale * np.sqrt(self.mass / degrees)
         loops = diagonal / degrees
 
-        def product(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        def product(v: Floats) -> Floats:
             across = self.edges.sums(factor * v)
             return np.asarray(factor * self.edges.times(across) + loops * v)
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.reading import within_range
 from conclust.exceptions import DenseLimitError
@@ -22,13 +24,11 @@ from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 from conclust.weighting.weights import crowd_weights
 
-__all__ = ["GPMGLA"]
-
-
 # Maximum total number of clusters for which matrices of all pairs are made.
 _MOST_CLUSTERS = 20_000
 
 
+@dataclass(eq=False, repr=False)
 class GPMGLA(ConsensusClusterer):
     """Graph partitioning with multi-granularity link analysis: clusters are tied by common neighbours.
 
@@ -108,40 +108,28 @@ class GPMGLA(ConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    weights_: NDArray[np.float64]
-    objective_: float
-    singular_values_: NDArray[np.float64]
+    weights_: Floats = field(init=False)
+    objective_: float = field(init=False)
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Graph partitioning with multi-granularity link analysis",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N^2 + T^3",
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",
     )
     parameters: ClassVar[Parameters] = {"alpha": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        alpha: float = 0.5,
-        beta: float = 2.0,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.beta = beta
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    alpha: float = 0.5
+    beta: float = 2.0
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         T = int(ensemble.offsets[-1])
@@ -151,7 +139,7 @@ class GPMGLA(ConsensusClusterer):
                 f"each), above {_MOST_CLUSTERS} clusters. Use HBGF or Voting, which need no such matrix, or fewer partitions."
             )
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "GPMGLA")
         self.weights_ = crowd_weights(ensemble, self.beta)
         weighed = ensemble.reweighted(within_range(self.weights_ / self.weights_.max()))
@@ -168,7 +156,7 @@ class GPMGLA(ConsensusClusterer):
         return labels
 
 
-def _ties(ensemble: Ensemble) -> NDArray[np.float64]:
+def _ties(ensemble: Ensemble) -> Floats:
     """Return the ties between clusters (T, T); those of partitions without weight have none."""
     stage("ties between clusters")
     ties = common_neighbours(ensemble)
@@ -178,7 +166,7 @@ def _ties(ensemble: Ensemble) -> NDArray[np.float64]:
     return ties
 
 
-def _cut(edges: Edges, ties: NDArray[np.float64], k: int) -> ClusterSide:
+def _cut(edges: Edges, ties: Floats, k: int) -> ClusterSide:
     """Return the clusters' side of the graph whose rows are the objects, then the clusters."""
     stage("embedding of the graph")
     inner = edges.inner(_inverse(edges.times(np.ones(edges.shape[1]))))
@@ -189,5 +177,5 @@ def _cut(edges: Edges, ties: NDArray[np.float64], k: int) -> ClusterSide:
     )
 
 
-def _inverse(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inverse(degrees: Floats) -> Floats:
     return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)

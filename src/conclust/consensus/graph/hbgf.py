@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -14,12 +16,12 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 
-__all__ = ["HBGF"]
 
-
+@dataclass(eq=False, repr=False)
 class HBGF(ConsensusClusterer):
     """Hybrid bipartite graph formulation: objects and clusters are cut together.
 
@@ -113,43 +115,30 @@ class HBGF(ConsensusClusterer):
     array([1.      , 0.905065])
     """
 
-    objective_: float
-    singular_values_: NDArray[np.float64]
+    objective_: float = field(init=False)
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Hybrid bipartite graph formulation",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Fern and Brodley 2004, ICML",
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: Partitioner = "spectral",
-        joint: bool = True,
-        balance: float = 0.05,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.joint = joint
-        self.balance = balance
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    partitioner: Partitioner = "spectral"
+    joint: bool = True
+    balance: float = 0.05
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         edges = edges_of(ensemble)
         if not edges.sums().any():  # noise only: no two objects share a cluster
             labels = np.zeros(ensemble.n_samples, dtype=np.int64)
@@ -183,7 +172,7 @@ class HBGF(ConsensusClusterer):
         )
         return answer
 
-    def _balanced(self, edges: sp.csr_array) -> NDArray[np.int64]:
+    def _balanced(self, edges: sp.csr_array) -> Ints:
         n, T = edges.shape
         # Clusters go to the part where they are cut least; only objects count towards the balance.
         weights = np.concatenate([np.ones(n), np.zeros(T)])

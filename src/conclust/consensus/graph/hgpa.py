@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.spectra.bipartite import edges_of
 from conclust.trees.agglomeration import starting_clusters
-
-__all__ = ["HGPA", "level_sets"]
 
 Partitioner: TypeAlias = Literal["internal", "mtkahypar"]
 
@@ -25,6 +24,7 @@ Partitioner: TypeAlias = Literal["internal", "mtkahypar"]
 _LEVELS = 10
 
 
+@dataclass(eq=False, repr=False)
 class HGPA(ConsensusClusterer):
     """Hypergraph partitioning: every cluster is a hyperedge, and few of them are cut.
 
@@ -117,39 +117,27 @@ class HGPA(ConsensusClusterer):
     (array([0, 0, 1, 1]), 0.3)
     """
 
-    objective_: float
+    objective_: float = field(init=False)
 
     method = Method(
         title="Hypergraph partitioning algorithm",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: Partitioner = "internal",
-        balance: float = 0.05,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.balance = balance
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    partitioner: Partitioner = "internal"
+    balance: float = 0.05
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         edges = _hyperedges(ensemble)
         same = edges.same
         parts = partition_hypergraph(
@@ -174,7 +162,7 @@ class _Hyperedges:
     """Incidence of objects and hyperedges (n, m), weights of hyperedges, and groups of identical objects."""
 
     members: sp.csr_array
-    weights: NDArray[np.float64]
+    weights: Floats
     same: EqualRows
 
 
@@ -194,9 +182,7 @@ def _hyperedges(ensemble: Ensemble) -> _Hyperedges:
     return _Hyperedges(members, weights, EqualRows.of(rounded.toarray()))
 
 
-def level_sets(
-    levels: sp.csr_array,
-) -> tuple[sp.csr_array, NDArray[np.int64], NDArray[np.float64]]:
+def level_sets(levels: sp.csr_array) -> tuple[sp.csr_array, Ints, Floats]:
     """Return, for each cluster and level, the set of objects with at least this membership.
 
     `levels` (n, T) are memberships as whole numbers up to _LEVELS. Levels with the same objects make

@@ -11,14 +11,12 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import lloyd_round, seed_points
 from conclust._progress import rounds
 from conclust._random import generator
+from conclust._types import Floats, Ints
 from conclust.consensus.restarts import ON_A_PART, best_of_restarts
-
-__all__ = ["Points", "Rows", "kmeans", "kmeans_labels", "nearest_center"]
 
 _BLOCK = 1 << 14
 
@@ -30,7 +28,7 @@ class Rows(Protocol):
     def shape(self) -> tuple[int, ...]:
         """(n, d)."""
 
-    def __getitem__(self, some: Any, /) -> NDArray[np.float64]:
+    def __getitem__(self, some: Any, /) -> Floats:
         """Return the rows of a slice, or of an array of indices."""
 
 
@@ -49,7 +47,7 @@ class Points:
     """
 
     values: Rows
-    mass: NDArray[np.float64]
+    mass: Floats
     always: int = 0
 
     def __len__(self) -> int:
@@ -77,20 +75,20 @@ class Points:
         for begin in range(0, n, _BLOCK):
             yield slice(begin, min(n, begin + _BLOCK))
 
-    def some(self, objects: NDArray[np.int64]) -> tuple[Points, NDArray[np.int64]]:
+    def some(self, objects: Ints) -> tuple[Points, Ints]:
         """Return some points, with those that are in every sample, and their indices."""
         indices = np.concatenate([np.sort(objects), np.arange(len(self), len(self.mass))])
         return Points(self.values[indices], self.mass[indices], self.always), indices
 
     @cached_property
-    def columns(self) -> NDArray[np.float64]:
+    def columns(self) -> Floats:
         """The points side by side, (d, n)."""
         return np.ascontiguousarray(self.values[:].T)
 
 
 def kmeans(
     points: Points, k: int, seed: np.random.SeedSequence, *, n_init: int = 10, max_iter: int = 100
-) -> NDArray[np.float64]:
+) -> Floats:
     """Find k centers (fewer if there are fewer distinct points).
 
     Parameters
@@ -116,7 +114,7 @@ def kmeans(
 
 def kmeans_labels(
     points: Points, k: int, seed: np.random.SeedSequence, *, n_init: int = 10, max_iter: int = 100
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return the nearest center of each object; the parameters are those of `kmeans`.
 
     Returns
@@ -139,8 +137,8 @@ def _best(
 class _Found:
     """Centers, the nearest of each point, and the sum of the squared distances to them."""
 
-    centers: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    centers: Floats
+    labels: Ints
     cost: float
 
 
@@ -156,7 +154,7 @@ class _Search:
         centers = _seeds(points, self.k, generator(seed))
         return _lloyd(points, centers, self.max_iter)
 
-    def finish(self, result: _Found, points: Points, chosen: NDArray[np.int64]) -> _Found:
+    def finish(self, result: _Found, points: Points, chosen: Ints) -> _Found:
         """Continue the iterations with all points."""
         return _lloyd(points, result.centers, self.max_iter)
 
@@ -165,15 +163,13 @@ class _Search:
         return 1.0 + result.cost
 
 
-def nearest_center(
-    rows: NDArray[np.float64], centers: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def nearest_center(rows: Floats, centers: Floats) -> tuple[Ints, Floats]:
     """Return the nearest center of each row (ties: the lowest) and the squared distance to it."""
     round_ = _Round.over(Points(rows, np.ones(len(rows))), centers)
     return round_.labels, round_.distances
 
 
-def _seeds(points: Points, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _seeds(points: Points, k: int, rng: np.random.Generator) -> Floats:
     """Draw distinct centers by k-means++; fewer than k if there are fewer distinct points."""
     # The best of a few draws, as in scikit-learn.
     options = 2 + int(np.log(k))
@@ -187,16 +183,14 @@ def _seeds(points: Points, k: int, rng: np.random.Generator) -> NDArray[np.float
 class _Round:
     """The nearest center of each point, and the sums over the points of each center."""
 
-    labels: NDArray[np.int64]
-    distances: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    totals: NDArray[np.float64]
+    labels: Ints
+    distances: Floats
+    sums: Floats
+    totals: Floats
     changed: int
 
     @classmethod
-    def over(
-        cls, points: Points, centers: NDArray[np.float64], before: _Round | None = None
-    ) -> _Round:
+    def over(cls, points: Points, centers: Floats, before: _Round | None = None) -> _Round:
         """Go over all points. The labels of the round `before` are overwritten."""
         n = points.values.shape[0]
         labels = np.full(n, -1, dtype=np.int64) if before is None else before.labels
@@ -216,7 +210,7 @@ class _Round:
         return this_round
 
 
-def _lloyd(points: Points, centers: NDArray[np.float64], max_iter: int) -> _Found:
+def _lloyd(points: Points, centers: Floats, max_iter: int) -> _Found:
     last_round = _Round.over(points, centers)
     for done in range(max_iter):
         rounds("rounds of k-means", done, max_iter)

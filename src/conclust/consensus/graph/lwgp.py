@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import edges_of
 
-__all__ = ["LWGP"]
 
-
+@dataclass(eq=False, repr=False)
 class LWGP(ConsensusClusterer):
     """Locally weighted graph partitioning: objects are tied more strongly to certain clusters.
 
@@ -98,16 +99,14 @@ class LWGP(ConsensusClusterer):
     array([1.      , 0.963955])
     """
 
-    certainty_: NDArray[np.float64]
-    objective_: float
-    singular_values_: NDArray[np.float64]
+    certainty_: Floats = field(init=False)
+    objective_: float = field(init=False)
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Locally weighted graph partitioning",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
@@ -115,26 +114,16 @@ class LWGP(ConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        theta: float | None = None,
-        normalized: bool = False,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.theta = theta
-        self.normalized = normalized
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    theta: float | None = None
+    normalized: bool = False
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "LWGP")
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         edges = edges_of(ensemble, self.certainty_)

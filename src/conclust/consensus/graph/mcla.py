@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,17 +11,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
 from conclust.spectra.indicator import IndicatorProducts
-
-__all__ = ["MCLA", "associations_in_block", "associations_of"]
 
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 
@@ -30,6 +31,7 @@ ClusterWeight: TypeAlias = Literal["unit", "size"]
 _ALL_STARTS = 8_000
 
 
+@dataclass(eq=False, repr=False)
 class MCLA(PlacingClusterer):
     """Meta-clustering: similar clusters are merged, and objects go to their strongest association.
 
@@ -121,45 +123,30 @@ class MCLA(PlacingClusterer):
     array([1])
     """
 
-    objective_: float
-    meta_clusters_: NDArray[np.int64]
+    objective_: float = field(init=False)
+    meta_clusters_: Ints = field(init=False)
 
     method = Method(
         title="Meta-clustering algorithm",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^2 K",
         citation="Strehl and Ghosh 2002, JMLR 3",
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: Partitioner = "internal",
-        balance: float = 0.05,
-        cluster_weight: ClusterWeight = "unit",
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.balance = balance
-        self.cluster_weight = cluster_weight
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    partitioner: Partitioner = "internal"
+    balance: float = 0.05
+    cluster_weight: ClusterWeight = "unit"
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         meta = self._group_clusters(ensemble, self.random_state)
         return associations_of(ensemble, meta)
 
@@ -168,7 +155,7 @@ class MCLA(PlacingClusterer):
 
     def _group_clusters(
         self, ensemble: Ensemble | LabelBlocks, random_state: RandomStateLike
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Partition the clusters; return the weight of each in its meta-cluster (T, k)."""
         of_cluster = ensemble.column_weights
         T = len(of_cluster)
@@ -198,14 +185,14 @@ class MCLA(PlacingClusterer):
         self._meta, self._offsets = meta, ensemble.offsets
         return meta
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         place = np.full(self._meta.shape[1], -1)
         place[clusters] = np.arange(len(clusters))
         self._meta = self._meta[:, clusters]
         assigned = self.meta_clusters_ >= 0
         self.meta_clusters_[assigned] = place[self.meta_clusters_[assigned]]
 
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         masses = np.asarray(indicator_of(codes, self._offsets) @ self._meta)
         present = codes != missing_code(codes.dtype)
         return _associations(masses, present, self._meta, self._offsets)
@@ -216,12 +203,7 @@ def _starts(n_init: int, size: int) -> int:
     return max(1, math.ceil(n_init * min(1.0, _ALL_STARTS / size)))
 
 
-def _associations(
-    masses: NDArray[np.float64],
-    present: NDArray[np.bool_] | None,
-    meta: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _associations(masses: Floats, present: Bools | None, meta: Floats, offsets: Ints) -> Floats:
     """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1.
 
     Parameters
@@ -237,7 +219,7 @@ def _associations(
     """
     clusters = over_partitions(meta, offsets)
     if present is None:
-        could: NDArray[np.float64] = clusters.sum(axis=0)[None, :]
+        could: Floats = clusters.sum(axis=0)[None, :]
     else:
         could = present.astype(np.float64) @ clusters
     shares = np.zeros_like(masses)
@@ -248,14 +230,12 @@ def _associations(
     return uniform
 
 
-def associations_in_block(
-    part: Part, stored: None, meta: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def associations_in_block(part: Part, stored: None, meta: Floats) -> Floats:
     """Return the associations of a block's objects."""
     return associations_of(part.ensemble, meta)
 
 
-def associations_of(ensemble: Ensemble, meta: NDArray[np.float64]) -> NDArray[np.float64]:
+def associations_of(ensemble: Ensemble, meta: Floats) -> Floats:
     """Return the share of each meta-cluster's clusters that hold each object, scaled to sum to 1."""
     present = ensemble.present if ensemble.has_missing else None
     masses = IndicatorProducts.of(ensemble).times(meta)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.evidence_cut import evidence_cut
 from conclust.consensus.graph.transfer import transfer_cut
 from conclust.consensus.linkage.lwea import certain_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import edges_of
 
-__all__ = ["MDEC"]
-
 Consensus: TypeAlias = Literal["hierarchical", "spectral", "bipartite"]
 
 
+@dataclass(eq=False, repr=False)
 class MDEC(ConsensusClusterer):
     r"""Multi-diversified ensemble clustering: linkage or cuts with clusters weighted by their certainty.
 
@@ -118,49 +119,36 @@ class MDEC(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([1.    , 0.8361]))
     """
 
-    certainty_: NDArray[np.float64]
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    eigenvalues_: NDArray[np.float64]
-    singular_values_: NDArray[np.float64]
+    certainty_: Floats = field(init=False)
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    eigenvalues_: Floats = field(init=False)
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Multi-diversified ensemble clustering",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        consensus: Consensus = "hierarchical",
-        theta: float = 1.0,
-        n_init: int = 10,
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.consensus = consensus
-        self.theta = theta
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    consensus: Consensus = "hierarchical"
+    theta: float = 1.0
+    n_init: int = 10
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _number_needed(self) -> NumberNeeded:
         return "optional" if self.consensus == "hierarchical" else "exact"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "MDEC")
         self.certainty_ = cluster_certainty(ensemble, self.theta)
         if self.consensus == "hierarchical":

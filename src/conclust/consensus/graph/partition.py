@@ -8,36 +8,18 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._kernels import PartRefiner, count_ties, fill_parts
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option, check_real
 from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
 from conclust.consensus.graph.kmeans import Points, kmeans, kmeans_labels
 from conclust.exceptions import InputError
-from conclust.spectra.transfer_cut import (
-    bipartite_spectrum,
-    graph_embedding,
-    is_sparse,
-    unit_rows,
-)
-
-__all__ = [
-    "Graph",
-    "GraphPartition",
-    "Hypergraph",
-    "Partitioner",
-    "connectivity",
-    "cut_graph",
-    "cut_weight",
-    "part_capacity",
-    "partition_graph",
-    "partition_hypergraph",
-    "read_graph",
-]
+from conclust.spectra.transfer_cut import bipartite_spectrum, graph_embedding, is_sparse, unit_rows
 
 Partitioner: TypeAlias = Literal["internal", "spectral", "metis"]
 
@@ -68,7 +50,7 @@ class GraphPartition:
         Maximum weight of a part; infinite without balance ("spectral").
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     cut: float
     capacity: float
 
@@ -166,8 +148,8 @@ class Graph:
     """
 
     weights: Any
-    vertex_weights: NDArray[np.float64]
-    embed: Callable[[np.random.Generator], NDArray[np.float64]] | None = None
+    vertex_weights: Floats
+    embed: Callable[[np.random.Generator], Floats] | None = None
 
 
 def cut_graph(
@@ -252,8 +234,8 @@ class Hypergraph:
     """
 
     members: sp.csr_array
-    edge_weights: NDArray[np.float64]
-    vertex_weights: NDArray[np.float64]
+    edge_weights: Floats
+    vertex_weights: Floats
     ties: sp.csr_array | None = None
 
 
@@ -328,7 +310,7 @@ def partition_hypergraph(
     return GraphPartition(labels, cut, capacity)
 
 
-def part_capacity(mass: NDArray[np.float64], k: int, balance: float) -> float:
+def part_capacity(mass: Floats, k: int, balance: float) -> float:
     """Return the largest weight that a part may have: (1 + balance) times the mean, if that can be met."""
     mean = float(mass.sum()) / k
     allowed = (1.0 + balance) * mean
@@ -343,7 +325,7 @@ def part_capacity(mass: NDArray[np.float64], k: int, balance: float) -> float:
     return max(allowed, float(np.bincount(labels, weights=mass).max()))
 
 
-def cut_weight(W: Any, labels: NDArray[np.int64]) -> float:
+def cut_weight(W: Any, labels: Ints) -> float:
     """Return the weight of the edges between parts, each edge once."""
     if is_sparse(W):
         apart = np.repeat(labels, np.diff(W.indptr)) != labels[W.indices]
@@ -353,7 +335,7 @@ def cut_weight(W: Any, labels: NDArray[np.int64]) -> float:
     return float(np.maximum(between, 0.0).sum()) / 2.0
 
 
-def _ties(W: Any, labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def _ties(W: Any, labels: Ints, k: int) -> Floats:
     """Return the weight of each vertex to each part."""
     if not is_sparse(W) and W.dtype.kind == "u":
         ties = np.empty((len(labels), k))
@@ -362,9 +344,7 @@ def _ties(W: Any, labels: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     return np.asarray(W @ np.eye(k)[labels])
 
 
-def connectivity(
-    H: sp.csr_array, labels: NDArray[np.int64], edge_weights: NDArray[np.float64]
-) -> float:
+def connectivity(H: sp.csr_array, labels: Ints, edge_weights: Floats) -> float:
     """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
     vertices = np.repeat(np.arange(H.shape[0]), np.diff(H.indptr))
     k = int(labels.max()) + 1
@@ -379,34 +359,28 @@ def connectivity(
     return float(edge_weights @ np.maximum(parts - 1, 0))
 
 
-def fill_empty_parts(labels: NDArray[np.int64], k: int) -> None:
+def fill_empty_parts(labels: Ints, k: int) -> None:
     """Give each empty part one vertex (the last) of the part with the most. In place."""
     for part in np.flatnonzero(np.bincount(labels, minlength=k) == 0):
         largest = int(np.bincount(labels, minlength=k).argmax())
         labels[np.flatnonzero(labels == largest)[-1]] = part
 
 
-def _best(
-    partitions: list[NDArray[np.int64]], cuts: list[float], heaviest: float
-) -> tuple[NDArray[np.int64], float]:
+def _best(partitions: list[Ints], cuts: list[float], heaviest: float) -> tuple[Ints, float]:
     """Return the labels of the lowest cut; the first one if tied (up to rounding)."""
     lowest = min(cuts)
     first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (heaviest + lowest))
     return _by_first(partitions[first]), cuts[first]
 
 
-def _by_first(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _by_first(labels: Ints) -> Ints:
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
 def _filled_starts(
-    rows: NDArray[np.float64],
-    k: int,
-    mass: NDArray[np.float64],
-    capacity: float,
-    seeds: list[np.random.SeedSequence],
-) -> Iterator[NDArray[np.int64]]:
+    rows: Floats, k: int, mass: Floats, capacity: float, seeds: list[np.random.SeedSequence]
+) -> Iterator[Ints]:
     """Yield k-means of the embedding, filled up to the capacities; the first one is the best."""
     points = Points(rows, _present(mass))
     for i, seed in enumerate(seeds):
@@ -416,9 +390,7 @@ def _filled_starts(
         yield _fill(scores, mass, capacity)
 
 
-def _fill(
-    scores: NDArray[np.float64], mass: NDArray[np.float64], capacity: float
-) -> NDArray[np.int64]:
+def _fill(scores: Floats, mass: Floats, capacity: float) -> Ints:
     """Assign vertices to their best part with room, in decreasing order of the loss by the second best."""
     n, k = scores.shape
     labels = np.zeros(n, dtype=np.int64)
@@ -436,12 +408,12 @@ def _fill(
 class _Refinement:
     """Refines starts of one graph. Starts often lead to the same parts, which are refined and evaluated once."""
 
-    def __init__(self, W: Any, k: int, mass: NDArray[np.float64], capacity: float) -> None:
+    def __init__(self, W: Any, k: int, mass: Floats, capacity: float) -> None:
         self._W, self._k, self._mass, self._capacity = W, k, mass, capacity
-        self._moves: dict[tuple[bytes, float], NDArray[np.int64]] = {}
+        self._moves: dict[tuple[bytes, float], Ints] = {}
         self._cuts: dict[bytes, float] = {}
 
-    def of(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    def of(self, labels: Ints) -> Ints:
         """Refine; then again from parts with more room, filled back into the capacities.
 
         If parts are full, no single move has room, and refinement ends early.
@@ -457,9 +429,9 @@ class _Refinement:
                 refined.append(self._moved(filled, self._capacity))
         return refined[0] if len(refined) == 1 else min(refined, key=self.cut)
 
-    def improved(self, starts: Iterable[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    def improved(self, starts: Iterable[Ints]) -> list[Ints]:
         """Refine each different start; those of the lowest cuts then with more room, and the best of them again."""
-        different: dict[bytes, NDArray[np.int64]] = {}
+        different: dict[bytes, Ints] = {}
         for labels in starts:
             moved = _by_first(self._moved(labels, self._capacity))
             different[moved.tobytes()] = moved
@@ -473,14 +445,14 @@ class _Refinement:
             best = further
         return [*refined, best]
 
-    def cut(self, labels: NDArray[np.int64]) -> float:
+    def cut(self, labels: Ints) -> float:
         """Return `cut_weight`."""
         key = labels.tobytes()
         if key not in self._cuts:
             self._cuts[key] = cut_weight(self._W, labels)
         return self._cuts[key]
 
-    def _moved(self, labels: NDArray[np.int64], capacity: float) -> NDArray[np.int64]:
+    def _moved(self, labels: Ints, capacity: float) -> Ints:
         """Refine by single moves."""
         key = labels.tobytes(), capacity
         if key not in self._moves:
@@ -499,13 +471,8 @@ class _Refinement:
 
 
 def _refined_hypergraph(
-    H: sp.csr_array,
-    labels: NDArray[np.int64],
-    k: int,
-    edge_weights: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    capacity: float,
-) -> NDArray[np.int64]:
+    H: sp.csr_array, labels: Ints, k: int, edge_weights: Floats, mass: Floats, capacity: float
+) -> Ints:
     """Refine by single moves, in place; return the labels.
 
     Parameters
@@ -535,13 +502,11 @@ def _refined_hypergraph(
     return labels
 
 
-def _refiner(
-    labels: NDArray[np.int64], k: int, mass: NDArray[np.float64], capacity: float
-) -> PartRefiner:
+def _refiner(labels: Ints, k: int, mass: Floats, capacity: float) -> PartRefiner:
     return PartRefiner(mass, k, capacity, _MAX_PASSES, max(200, len(labels) // 20))
 
 
-def _present(mass: NDArray[np.float64]) -> NDArray[np.float64]:
+def _present(mass: Floats) -> Floats:
     """Return the weights for k-means, in which vertices without weight in the balance still count a little."""
     return np.maximum(mass, 1e-3 * mass.max()) if mass.any() else np.ones(len(mass))
 
@@ -593,7 +558,7 @@ def _has_edges(W: Any) -> bool:
     return bool((W.data if is_sparse(W) else W).any())
 
 
-def _read_mass(vertex_weights: ArrayLike | None, n: int) -> NDArray[np.float64]:
+def _read_mass(vertex_weights: ArrayLike | None, n: int) -> Floats:
     if vertex_weights is None:
         return np.ones(n)
     mass = np.ascontiguousarray(vertex_weights, dtype=np.float64)

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._sklearn import clone
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import as_ensemble
 from conclust.measures.agreement import anmi
-
-__all__ = ["Supraconsensus", "best_by_anmi"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +30,9 @@ class Supraconsensus:
         Mean normalised mutual information between the partition of each estimator and the ensemble.
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     estimator: ConsensusClusterer
-    scores: NDArray[np.float64]
+    scores: Floats
 
 
 def best_by_anmi(X: Any, estimators: Sequence[ConsensusClusterer]) -> Supraconsensus:

@@ -17,29 +17,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._progress import stage
 from conclust._random import spawn_sequences
 from conclust._threads import one_library_thread
-from conclust._warnings import warn
+from conclust._types import Floats, Ints
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.exceptions import EnsembleWarning
+from conclust.exceptions import EnsembleWarning, warn
 from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
 from conclust.spectra.transfer_cut import ClusterSide
 from conclust.spectra.transfer_cut import transfer_cut as solve
 
-__all__ = [
-    "cut_of",
-    "joined",
-    "of_objects",
-    "part_components",
-    "part_objects",
-    "transfer_cut",
-    "warn_of_joined",
-]
-
-Parts: TypeAlias = NDArray[np.int64]
+Parts: TypeAlias = Ints
 
 
 def transfer_cut(
@@ -51,7 +40,7 @@ def transfer_cut(
     owner: str,
     mixing: sp.csr_array | None = None,
     joint: bool = False,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Ints, Floats]:
     """Divide the objects of a bipartite graph into at most `k` parts.
 
     Parameters
@@ -122,7 +111,7 @@ def part_objects(
         points = _embedded(edges, side, np.arange(len(side.values)), joint)
         return kmeans_labels(points, k, seed, n_init=n_init)
 
-    def parted(c: int, objects: NDArray[np.int64], own_seed: np.random.SeedSequence) -> Parts:
+    def parted(c: int, objects: Ints, own_seed: np.random.SeedSequence) -> Parts:
         columns = np.flatnonzero(side.component_of == c)
         points = _embedded(edges.part(objects), side, columns, joint)
         return kmeans_labels(points, len(columns), own_seed, n_init=n_init)
@@ -132,11 +121,11 @@ def part_objects(
 
 
 def part_components(
-    component: NDArray[np.int64],
-    mass: NDArray[np.float64],
+    component: Ints,
+    mass: Floats,
     k: int,
     seed: np.random.SeedSequence,
-    parted: Callable[[int, NDArray[np.int64], np.random.SeedSequence], Parts],
+    parted: Callable[[int, Ints, np.random.SeedSequence], Parts],
     owner: str,
 ) -> Parts:
     """Partition objects whose graph has several components, or join these if there are more than parts.
@@ -189,7 +178,7 @@ def warn_of_joined(count: int, k: int, owner: str) -> None:
         )
 
 
-def cut_of(edges: sp.csr_array | Edges, labels: NDArray[np.int64]) -> float:
+def cut_of(edges: sp.csr_array | Edges, labels: Ints) -> float:
     """Return the weight of edges from clusters to objects outside the part with most of the cluster's objects."""
     graph = MatrixEdges(edges) if isinstance(edges, sp.csr_array) else edges
     if graph.shape[1] == 0:
@@ -203,15 +192,15 @@ class _Embedding:
     """Rows of unit length: those of objects, computed on request, then those of clusters."""
 
     edges: Edges
-    table: NDArray[np.float64]
-    clusters: NDArray[np.float64]
+    table: Floats
+    clusters: Floats
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns."""
         return self.edges.shape[0] + len(self.clusters), self.table.shape[1]
 
-    def __getitem__(self, some: Any) -> NDArray[np.float64]:
+    def __getitem__(self, some: Any) -> Floats:
         """Return the rows of a slice, or of an array of rising indices."""
         n = self.edges.shape[0]
         if isinstance(some, slice):
@@ -225,7 +214,7 @@ class _Embedding:
         return np.vstack([objects, others]) if len(others) else objects
 
 
-def _embedded(edges: Edges, side: ClusterSide, some: NDArray[np.int64], joint: bool) -> Points:
+def _embedded(edges: Edges, side: ClusterSide, some: Ints, joint: bool) -> Points:
     """Return the points of k-means: objects by some of the triplets, and clusters if `joint`."""
     # Rows of length about 1 for any scale of the weights: shorter ones are treated as rounding errors.
     scale = np.sqrt(edges.shape[0] / edges.sums().sum())
@@ -236,7 +225,7 @@ def _embedded(edges: Edges, side: ClusterSide, some: NDArray[np.int64], joint: b
     return Points(rows, np.broadcast_to(1.0, rows.shape[0]), len(clusters))
 
 
-def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]:
+def of_objects(edges: Edges, components: Ints) -> Ints:
     """Return the component of each object; -1 for those in no cluster."""
     component_of = np.empty(edges.shape[0], dtype=np.int64)
     begin = 0
@@ -251,7 +240,7 @@ def of_objects(edges: Edges, components: NDArray[np.int64]) -> NDArray[np.int64]
     return component_of
 
 
-def joined(sizes: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def joined(sizes: Floats, k: int) -> Ints:
     """Join the two smallest groups until k are left; return the resulting group of each.
 
     Among equally small ones, the last ones.

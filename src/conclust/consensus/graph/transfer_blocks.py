@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from conclust._kernels import lloyd_round
 from conclust._random import spawn_generators, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
@@ -26,8 +27,6 @@ from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
 from conclust.spectra.bipartite import LabelEdges, unit_rows
 from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
-
-__all__ = ["transfer_cut_blocks"]
 
 # Maximum number of clusters of all partitions for which their matrix is made.
 _HELD = 4_096
@@ -58,9 +57,9 @@ class _Cut:
         Part of objects in no cluster.
     """
 
-    weights: NDArray[np.float64]
-    components: NDArray[np.int64]
-    first: NDArray[np.int64]
+    weights: Floats
+    components: Ints
+    first: Ints
     count: int
     alone: int
 
@@ -69,23 +68,23 @@ class _Cut:
 class _Centers:
     """A round of Lloyd: the state of one component's k-means."""
 
-    centers: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    totals: NDArray[np.float64]
+    centers: Floats
+    sums: Floats
+    totals: Floats
     n_iter: int
     done: bool
 
 
 def transfer_cut_blocks(
     labels: LabelBlocks,
-    weights: NDArray[np.float64],
+    weights: Floats,
     k: int,
     seed: np.random.SeedSequence,
     *,
     n_init: int,
     owner: str,
     joint: bool = False,
-) -> tuple[Answer, NDArray[np.float64], float]:
+) -> tuple[Answer, Floats, float]:
     """Divide objects that are read in blocks: see ``transfer.transfer_cut``.
 
     Parameters
@@ -127,7 +126,7 @@ def transfer_cut_blocks(
         (inner,) = labels.total("the graph of the clusters", _inner, weights)
         degrees = weights * labels.cluster_sizes
 
-        def components() -> NDArray[np.int64]:
+        def components() -> Ints:
             has_weight = (weights > 0).astype(np.float64)
             links = sp.csr_array(
                 sp.diags_array(has_weight) @ labels.gram @ sp.diags_array(has_weight)
@@ -170,7 +169,7 @@ class _How:
 
 def _parted(
     nearest: _Nearest,
-    weights: NDArray[np.float64],
+    weights: Floats,
     side: ClusterSide,
     k: int,
     seed: np.random.SeedSequence,
@@ -231,9 +230,7 @@ def _parted(
     return _Cut(weights, side.components, first, sum(parts), smallest)
 
 
-def _sizes(
-    labels: LabelBlocks, weights: NDArray[np.float64], side: ClusterSide
-) -> tuple[NDArray[np.int64], int]:
+def _sizes(labels: LabelBlocks, weights: Floats, side: ClusterSide) -> tuple[Ints, int]:
     """Return the number of objects of each component in each block, and the number in none."""
     count, facts = side.n_components, labels.facts
     whole = not (labels.has_missing or labels.has_noise or facts.n_unobserved)
@@ -251,11 +248,11 @@ def _sizes(
 class _Component:
     """A component of the graph: its number, the embedding of its objects, and its clusters as points."""
 
-    weights: NDArray[np.float64]
-    components: NDArray[np.int64]
+    weights: Floats
+    components: Ints
     number: int
-    table: NDArray[np.float64]
-    clusters: NDArray[np.float64]
+    table: Floats
+    clusters: Floats
 
 
 def _kmeans(
@@ -264,7 +261,7 @@ def _kmeans(
     k: int,
     seed: np.random.SeedSequence,
     n_init: int,
-    sizes: NDArray[np.int64],
+    sizes: Ints,
 ) -> _Centers:
     """Run k-means on the objects of a component: starts run on some of them, the best continues with all.
 
@@ -324,11 +321,7 @@ def _next(nearest: _Nearest, part: _Component, state: _Centers) -> _Centers:
 
 
 def _round(
-    nearest: _Nearest,
-    part: _Component,
-    centers: NDArray[np.float64],
-    n_iter: int,
-    before: _Centers | None,
+    nearest: _Nearest, part: _Component, centers: Floats, n_iter: int, before: _Centers | None
 ) -> _Centers:
     sums, totals = added(nearest.visit("k-means", _lloyd, part, centers))
     if len(part.clusters):
@@ -339,9 +332,7 @@ def _round(
     return _Centers(centers, sums, totals, n_iter, done)
 
 
-def _sums(
-    rows: NDArray[np.float64], centers: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+def _sums(rows: Floats, centers: Floats) -> tuple[Ints, Floats, Floats]:
     """Return the nearest center of each row, and the sums and numbers of the rows of each center."""
     sums, totals = np.zeros(centers.shape), np.zeros(len(centers))
     nearest, distances = np.full(len(rows), -1, dtype=np.int64), np.empty(len(rows))
@@ -357,7 +348,7 @@ def _sums(
     return nearest, sums, totals
 
 
-def _objects_of(centers: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.float64]:
+def _objects_of(centers: _Centers, clusters: Floats) -> Floats:
     """Return the number of objects of each center, without points that are clusters."""
     if not len(clusters):
         return centers.totals
@@ -367,12 +358,12 @@ def _objects_of(centers: _Centers, clusters: NDArray[np.float64]) -> NDArray[np.
 # -- tasks of blocks
 
 
-def _together(part: Part, stored: None) -> NDArray[np.int64]:
+def _together(part: Part, stored: None) -> Ints:
     """Return one part for all objects."""
     return np.zeros(part.ensemble.n_samples, dtype=np.int64)
 
 
-def _inner(part: Part, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
+def _inner(part: Part, weights: Floats) -> tuple[Floats]:
     """Return B' D_x^-1 B of a block."""
     edges = LabelEdges(part.ensemble, weights)
     degrees = edges.times(np.ones(len(weights)))
@@ -380,7 +371,7 @@ def _inner(part: Part, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64
     return (edges.inner(mass),)
 
 
-def _component_of(part: Part, weights: NDArray[np.float64], components: NDArray[np.int64]) -> Any:
+def _component_of(part: Part, weights: Floats, components: Ints) -> Any:
     """Return the component of each object, from any of its clusters with weight; -1 if there is none."""
     ensemble = part.ensemble
     whole = not (ensemble.has_missing or ensemble.has_noise)
@@ -396,9 +387,7 @@ def _component_of(part: Part, weights: NDArray[np.float64], components: NDArray[
     return component_of
 
 
-def _members(
-    part: Part, weights: NDArray[np.float64], components: NDArray[np.int64]
-) -> tuple[int, NDArray[np.int64], int]:
+def _members(part: Part, weights: Floats, components: Ints) -> tuple[int, Ints, int]:
     """Return the block, the number of objects of each component, and the number in none."""
     component_of = _component_of(part, weights, components)
     count = int(components.max()) + 1
@@ -409,9 +398,7 @@ def _members(
     )
 
 
-def _blocks_of(
-    part: Part, component: _Component
-) -> Iterator[tuple[NDArray[np.bool_], slice, NDArray[np.float64]]]:
+def _blocks_of(part: Part, component: _Component) -> Iterator[tuple[Bools, slice, Floats]]:
     """Yield chunks of objects: a mask of those in the component, their slice, and their rows."""
     edges = LabelEdges(part.ensemble, component.weights)
     component_of = _component_of(part, component.weights, component.components)
@@ -423,9 +410,7 @@ def _blocks_of(
         yield in_component, some, rows if in_component.all() else rows[in_component]
 
 
-def _rows_of(
-    part: Part, component: _Component, wanted: list[NDArray[np.int64]]
-) -> NDArray[np.float64]:
+def _rows_of(part: Part, component: _Component, wanted: list[Ints]) -> Floats:
     """Return the rows of some objects of a component."""
     component_of = _component_of(part, component.weights, component.components)
     mine = np.flatnonzero(component_of == component.number)[wanted[part.index]]
@@ -434,11 +419,8 @@ def _rows_of(
 
 
 def _lloyd(
-    part: Part,
-    stored: NDArray[np.int32] | None,
-    component: _Component,
-    centers: NDArray[np.float64],
-) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    part: Part, stored: NDArray[np.int32] | None, component: _Component, centers: Floats
+) -> tuple[NDArray[np.int32], tuple[Floats, Floats]]:
     """Return the nearest center of each object, and the sums and numbers of the rows of each center.
 
     Objects of other components keep their values.
@@ -453,9 +435,7 @@ def _lloyd(
     return nearest, (sums, totals)
 
 
-def _farthest(
-    part: Part, component: _Component, centers: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _farthest(part: Part, component: _Component, centers: Floats) -> tuple[Floats, Floats]:
     """Return the rows of a block farthest from their centers, and their distances."""
     distances, far_rows = np.empty(0), np.empty((0, centers.shape[1]))
     for _, _, rows in _blocks_of(part, component):
@@ -468,7 +448,7 @@ def _farthest(
 
 def _shares(
     part: Part, stored: NDArray[np.int32] | None, cut: _Cut
-) -> tuple[NDArray[np.int32], tuple[NDArray[np.float64]]]:
+) -> tuple[NDArray[np.int32], tuple[Floats]]:
     """Return the part of each object, and the weight of the edges from each part to each cluster."""
     component_of = _component_of(part, cut.weights, cut.components)
     labels = np.where(

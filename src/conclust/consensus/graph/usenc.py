@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 
-__all__ = ["USENC"]
 
-
+@dataclass(eq=False, repr=False)
 class USENC(ConsensusClusterer):
     """Ultra-scalable ensemble clustering: the transfer cut of the graph of objects and clusters.
 
@@ -81,36 +83,26 @@ class USENC(ConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    objective_: float
-    singular_values_: NDArray[np.float64]
+    objective_: float = field(init=False)
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Ultra-scalable ensemble clustering",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Huang, Wang, Wu, Lai and Kwoh 2020, IEEE TKDE 32",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 10,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 10
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "USENC")
         edges = edges_of(ensemble)
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)

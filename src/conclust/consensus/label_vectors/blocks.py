@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.label_rows import Centroids, nearest
-
-__all__ = ["Lloyd", "iterate", "nearest_in_block"]
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,9 @@ class Lloyd:
         Whether the last pass lowered the loss by less than the tolerance.
     """
 
-    sums: NDArray[np.float64]
-    present: NDArray[np.float64]
-    noise: NDArray[np.float64]
+    sums: Floats
+    present: Floats
+    noise: Floats
     loss: float
     n_iter: int
     done: bool
@@ -57,7 +56,7 @@ class Lloyd:
         return Centroids.of_sums(sums, present, noise, labels.offsets)
 
 
-Costs = Callable[[Centroids], tuple[NDArray[np.float64], NDArray[np.float64]]]
+Costs = Callable[[Centroids], tuple[Floats, Floats]]
 
 
 def iterate(
@@ -95,9 +94,7 @@ def iterate(
     return state
 
 
-def _sums(
-    part: Part, cost: NDArray[np.float64], block: NDArray[np.float64]
-) -> tuple[NDArray[Any], ...]:
+def _sums(part: Part, cost: Floats, block: Floats) -> tuple[NDArray[Any], ...]:
     """Return the sums over the objects of a block, each in the cluster with the lowest cost."""
     ensemble = part.ensemble
     k = cost.shape[1]
@@ -115,8 +112,6 @@ def _sums(
     )
 
 
-def nearest_in_block(
-    part: Part, stored: None, cost: NDArray[np.float64], block: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def nearest_in_block(part: Part, stored: None, cost: Floats, block: Floats) -> Ints:
     """Return the cluster with the lowest cost for each object of a block."""
     return nearest(part.ensemble.codes, part.ensemble.offsets, cost, block)

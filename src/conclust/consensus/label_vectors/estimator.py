@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.store import is_blocked
@@ -26,54 +28,43 @@ from conclust.consensus.label_rows import (
 )
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
 from conclust.consensus.label_vectors.race import best_of_race
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import ON_A_PART, best_of_restarts, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 
-__all__ = ["LabelVectorKMeans"]
 
-
+@dataclass(eq=False, repr=False)
 class LabelVectorKMeans(ConsensusClusterer):
     """Base of the estimators that minimise a loss of ``_kernels/search/label_vectors.h``."""
 
     # Whether starts are compared on few objects.
     _races: ClassVar[bool] = False
-    objective_: float
-    n_iter_: int
-    converged_: bool
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 100
+    tol: float = 1e-6
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _loss(self) -> RowLoss:
         """Return the loss that is minimised."""
 
-    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
+    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> Floats | None:
         """Return weights that replace those of the partitions; None: no change."""
         return None
 
     def _describe(
-        self, ensemble: Ensemble, labels: NDArray[np.int64], loss: float
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        self, ensemble: Ensemble, labels: Ints, loss: float
+    ) -> tuple[float, Floats, Floats]:
         """Return the objective in the form of the literature, and the costs of new objects."""
         centroids = Centroids.of(ensemble, labels)
         return self._value(ensemble, centroids, loss), *self._costs(ensemble, centroids)
@@ -85,10 +76,10 @@ class LabelVectorKMeans(ConsensusClusterer):
     @abstractmethod
     def _costs(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return the costs of a label (T, K) and of being observed (N, K), weights included."""
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         counting = self._counting_as(ensemble)
         weighed = ensemble if counting is None else ensemble.reweighted(counting)
         best = self._clustered(weighed, seed_sequence(self.random_state, type(self).__name__))
@@ -115,7 +106,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         started = canonical_labels(self._clustered(sample, seed).labels)
         constant = self._constant(weighed)
 
-        def costs(centroids: Centroids) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        def costs(centroids: Centroids) -> tuple[Floats, Floats]:
             return self._costs(weighed, centroids)
 
         first = Centroids.of(sample, started)
@@ -161,7 +152,7 @@ class LabelVectorKMeans(ConsensusClusterer):
             inside = centroids.sums_of(lambda m: m * np.log(np.where(m > 0, m, 1.0)))
         return constant - float(labels.partition_weights @ (present * inside).sum(axis=1))
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Ints:
         """Nearest clusters of new objects from their labels in the same partitions.
 
         Parameters
@@ -177,9 +168,9 @@ class LabelVectorKMeans(ConsensusClusterer):
         """
         if is_blocked(X):
             check_is_fitted(self)
-            labels: NDArray[np.int64] = placed_blocks(self, X, "_nearest", None, np.int64)
+            labels: Ints = placed_blocks(self, X, "_nearest", None, np.int64)
             return labels
         return self._nearest(self._encode(X))
 
-    def _nearest(self, codes: NDArray[Any]) -> NDArray[np.int64]:
+    def _nearest(self, codes: NDArray[Any]) -> Ints:
         return nearest(codes, self._offsets, self._label_cost, self._block_cost)

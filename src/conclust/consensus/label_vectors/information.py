@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
-
-__all__ = ["InformationTheoreticKMeans"]
 
 
 class InformationTheoreticKMeans(LabelVectorKMeans):
@@ -107,8 +105,6 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
         title="Information-theoretic k-means",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Punera and Ghosh 2008, Applied Artificial Intelligence 22",
@@ -123,6 +119,6 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
 
     def _costs(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         cost = -np.log(centroids.means + SMALL) * ensemble.column_weights[:, None]
         return cost, np.zeros_like(centroids.shares)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
+from conclust._types import Floats
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble, Missing
-
-__all__ = ["KCC", "Utility"]
 
 Utility: TypeAlias = Literal["U_c", "U_H", "U_cos", "U_Lp"]
 # Above this exponent, powers of counts overflow.
@@ -135,8 +133,6 @@ class KCC(LabelVectorKMeans):
         title="K-means-based consensus clustering",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
@@ -180,7 +176,7 @@ class KCC(LabelVectorKMeans):
             return RowLoss("entropic")
         return RowLoss("norm", 2.0 if self.utility == "U_cos" else float(self.p))
 
-    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> NDArray[np.float64] | None:
+    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> Floats | None:
         if not self.normalized:
             return None
         everybody = Centroids.of_sums(
@@ -192,7 +188,7 @@ class KCC(LabelVectorKMeans):
         norms = np.abs(self._phi(everybody))[:, 0]
         return np.asarray(ensemble.partition_weights / np.where(norms > 0, norms, 1.0))
 
-    def _phi(self, centroids: Centroids) -> NDArray[np.float64]:
+    def _phi(self, centroids: Centroids) -> Floats:
         """Return phi of each block (N, K)."""
         if self.utility == "U_H":
             return centroids.sums_of(lambda m: m * np.log2(np.where(m > 0, m, 1.0)))
@@ -209,7 +205,7 @@ class KCC(LabelVectorKMeans):
 
     def _costs(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         phi = self._phi(centroids)
         block = np.zeros_like(phi)
         if self.utility == "U_c":

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
-
-__all__ = ["QMI"]
 
 
 class QMI(LabelVectorKMeans):
@@ -109,8 +107,6 @@ class QMI(LabelVectorKMeans):
         title="Quadratic mutual information (k-means on label vectors)",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Topchy, Jain and Punch 2003, ICDM",
@@ -127,7 +123,7 @@ class QMI(LabelVectorKMeans):
 
     def _costs(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         cost = -2.0 * centroids.means * ensemble.column_weights[:, None]
         return cost, centroids.lengths * ensemble.partition_weights[:, None]
 

@@ -22,8 +22,6 @@ from conclust.consensus.label_rows import RowClusters, RowMoves
 from conclust.consensus.restarts import ON_A_PART, WORTH_THREADS, best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble
 
-__all__ = ["best_of_race"]
-
 # Number of the few objects: per cluster, at least, and the share of observed labels below which it no longer grows.
 _PER_CLUSTER, _LEAST, _LEAST_OBSERVED = 30, 300, 0.05
 # Number of times that the lowest loss must be reached: by starts on few objects, and by those that were continued.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike
+from conclust._types import Floats
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
@@ -13,8 +13,6 @@ from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.blocks import Lloyd
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble, Missing
-
-__all__ = ["SEC"]
 
 
 class SEC(LabelVectorKMeans):
@@ -115,8 +113,6 @@ class SEC(LabelVectorKMeans):
         title="Spectral ensemble clustering",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Liu, Wu, Liu, Tao and Fu 2017, IEEE TKDE 29",
@@ -154,7 +150,7 @@ class SEC(LabelVectorKMeans):
 
     def _costs(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         weights, columns = ensemble.partition_weights, ensemble.column_weights
         degrees, lengths = self._degrees(ensemble, centroids)
         means = centroids.sums / degrees
@@ -165,7 +161,7 @@ class SEC(LabelVectorKMeans):
 
     def _degrees(
         self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return the degrees of all clusters' objects together, and the squared lengths of their means."""
         weights, columns = ensemble.partition_weights, ensemble.column_weights
         noise = np.where(centroids.shares > 0, centroids.noise, 0.0)
@@ -187,9 +183,7 @@ class SEC(LabelVectorKMeans):
         return constant - float(inside @ lengths)
 
 
-def _own_shares(
-    part: Part, of_clusters: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[float]:
+def _own_shares(part: Part, of_clusters: Floats, weights: Floats) -> tuple[float]:
     """Return the sum of S_ii / d_i over the objects of a block."""
     ensemble = part.ensemble
     degrees = ensemble.indicator @ of_clusters

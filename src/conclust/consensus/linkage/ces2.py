@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._progress import advance, stage
-from conclust._warnings import warn
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
 from conclust.trees.agglomeration import merges_of
 from conclust.trees.dendrogram import cut, from_merges
-
-__all__ = ["CEs2", "inconsistency"]
 
 # Depth of the links below a link with which it is compared, including itself.
 _DEPTH = 4
@@ -33,6 +32,7 @@ _SAME = 1e-9
 _BLOCK_ENTRIES = 1 << 20
 
 
+@dataclass(eq=False, repr=False)
 class CEs2(ConsensusClusterer):
     """Clustering ensemble based on the stability of the objects.
 
@@ -123,39 +123,28 @@ class CEs2(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([ True,  True, False,  True]))
     """
 
-    core_: NDArray[np.bool_]
-    stability_: NDArray[np.float64]
-    n_pieces_: int
+    core_: Bools = field(init=False)
+    stability_: Floats = field(init=False)
+    n_pieces_: int = field(init=False)
 
     method = Method(
         title="Clustering ensemble based on sample stability",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N",
         citation="Li, Qian, Wang, Dang and Jing 2019, Artificial Intelligence 273",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        determinacy: Determinacy = "linear",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.determinacy = determinacy
-        self.max_dense = max_dense
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    determinacy: Determinacy = "linear"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         if ensemble.weights is not None and not ensemble.weights.all():
             # Partitions without weight do not distinguish rows.
             ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
@@ -168,11 +157,11 @@ class CEs2(ConsensusClusterer):
         self.stability_ = spread(self.stability_[start.inverse], counted, np.nan)
         return spread(labels, counted, int(np.bincount(labels).argmax()))
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         self.core_ = spread(self.core_, observed, False)
         self.stability_ = spread(self.stability_, observed, np.nan)
 
-    def _labels_of_rows(self, start: DistinctRows) -> NDArray[np.int64]:
+    def _labels_of_rows(self, start: DistinctRows) -> Ints:
         """Return the cluster of each row; core and stability of the rows are stored."""
         n, k = len(start), int(self.n_clusters)
         if n > self.max_dense:
@@ -221,7 +210,7 @@ class _Pairs:
 
     levels: NDArray[np.signedinteger[Any]]
     steps: int
-    masses: NDArray[np.float64]
+    masses: Floats
 
     @classmethod
     def of(cls, start: DistinctRows, n_jobs: int | None) -> _Pairs:
@@ -245,7 +234,7 @@ class _Pairs:
         )
         return int(pairs) // 2
 
-    def fits(self, some: NDArray[np.int64], piece: NDArray[np.int64]) -> NDArray[np.float64]:
+    def fits(self, some: Ints, piece: Ints) -> Floats:
         """Return how well some rows fit a piece: the mean of the similarities above its threshold.
 
         One more is counted than there are, so that a piece needs more than one similar object for a good fit.
@@ -268,7 +257,7 @@ class _Pairs:
             found.append(sums / (above @ masses + 1.0))
         return np.concatenate(found)
 
-    def tree(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    def tree(self, rows: Ints) -> Floats:
         """Return the linkage matrix of single linkage of some rows, by Prim's algorithm."""
         n = len(rows)
         order, similar = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -286,7 +275,7 @@ class _Pairs:
         return from_merges(order[:-1], order[1:], 1.0 - similar[1:] / self.steps)
 
 
-def _pieces(pairs: _Pairs, core: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def _pieces(pairs: _Pairs, core: Ints, k: int) -> Ints:
     """Return the groups of the core: single linkage, cut where heights are out of proportion."""
     n = len(core)
     if n == 1:
@@ -302,7 +291,7 @@ def _pieces(pairs: _Pairs, core: NDArray[np.int64], k: int) -> NDArray[np.int64]
     return cut(tree, n - int(np.count_nonzero(heights < highest - _SAME)))
 
 
-def inconsistency(tree: NDArray[np.float64], depth: int = _DEPTH) -> NDArray[np.float64]:
+def inconsistency(tree: Floats, depth: int = _DEPTH) -> Floats:
     """Return the height of each link above those under it, in standard deviations.
 
     Links of equal height that meet are one link, so that the order of ties does not count.
@@ -353,7 +342,7 @@ def _upwards(link: int, upper: dict[int, int], count: int) -> list[int]:
     return links
 
 
-def _joined(pairs: _Pairs, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _joined(pairs: _Pairs, labels: Ints) -> Ints:
     """Assign rows without a label (-1) to pieces, those that fit best first."""
     labels = labels.copy()
     total = float(pairs.masses.sum())
@@ -378,7 +367,7 @@ def _joined(pairs: _Pairs, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return labels
 
 
-def _merged(pairs: _Pairs, pieces: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def _merged(pairs: _Pairs, pieces: Ints, k: int) -> Ints:
     """Return the clusters of the pieces: k, by single linkage of mean similarities."""
     n, count = len(pieces), int(pieces.max()) + 1
     M = sp.csr_array((pairs.masses, (np.arange(n), pieces)), shape=(n, count))

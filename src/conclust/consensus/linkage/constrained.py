@@ -9,17 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import advance, stage
+from conclust._types import Floats, Ints
 from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import Linkage, expand
 from conclust.trees.dendrogram import common_number, number_by_lifetime
-
-__all__ = ["ConstrainedTree", "constrained_tree", "grown"]
 
 _DIGITS = (
     12  # grid of dissimilarities: values equal on paper are ties, whatever the order of summation
@@ -41,7 +39,7 @@ class ConstrainedTree:
         Height from which single objects live: the largest dissimilarity of one with itself.
     """
 
-    matrix: NDArray[np.float64]
+    matrix: Floats
     smallest: int
     largest: int
     born: float = 0.0
@@ -79,7 +77,7 @@ class ConstrainedTree:
 
 
 def constrained_tree(
-    matrix: NDArray[np.float64], start: EqualRows, linkage: Linkage, constraints: Constraints
+    matrix: Floats, start: EqualRows, linkage: Linkage, constraints: Constraints
 ) -> ConstrainedTree:
     """Grow a tree over all objects from dissimilarities in [0, 1] of starting clusters, which are overwritten.
 
@@ -105,12 +103,8 @@ def constrained_tree(
 
 
 def grown(
-    matrix: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    linkage: str,
-    groups: NDArray[np.int64],
-    apart: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
+    matrix: Floats, sizes: Floats, linkage: str, groups: Ints, apart: Ints
+) -> tuple[Ints, Ints, Floats, int]:
     """Return the merges of m starting clusters, and the number of clusters where no more merges are allowed.
 
     Parameters

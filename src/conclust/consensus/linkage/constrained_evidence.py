@@ -7,21 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats
 from conclust.consensus.constraints import Constraints
 from conclust.consensus.linkage.constrained import ConstrainedTree, constrained_tree
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.exceptions import DenseLimitError
-from conclust.trees.agglomeration import (
-    Linkage,
-    cluster_dissimilarities,
-    starting_clusters,
-)
+from conclust.trees.agglomeration import Linkage, cluster_dissimilarities, starting_clusters
 from conclust.trees.clusterwise import pairs_of
-
-__all__ = ["DenseLimit", "constrained_certain_tree", "constrained_evidence_tree"]
 
 
 class DenseLimit(NamedTuple):
@@ -68,7 +62,7 @@ def constrained_evidence_tree(
 
 def constrained_certain_tree(
     ensemble: Ensemble,
-    certainty: NDArray[np.float64],
+    certainty: Floats,
     linkage: Linkage,
     constraints: Constraints,
     *,

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
 from conclust.consensus.linkage.profiles import profile_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import SparseEvidence
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import (
     Linkage,
     dense_tree,
@@ -27,16 +28,8 @@ from conclust.trees.agglomeration import (
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.trees.clusterwise import (
-    FEW_ROWS,
-    ObjectPairs,
-    by_rows,
-    cluster_tree,
-    pairs_of,
-)
+from conclust.trees.clusterwise import FEW_ROWS, ObjectPairs, by_rows, cluster_tree, pairs_of
 from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes
-
-__all__ = ["EAC"]
 
 Metric: TypeAlias = Literal["evidence", "profile"]
 
@@ -54,6 +47,7 @@ _PIECES = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class EAC(ConsensusClusterer):
     """Evidence accumulation clustering: agglomerative linkage on the co-association.
 
@@ -160,44 +154,30 @@ class EAC(ConsensusClusterer):
     array([0.    , 0.3333, 0.8333])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    _given_pairs: SparseEvidence | None
-    lifetimes_: NDArray[np.float64]
+    linkage_matrix_: Floats = field(init=False)
+    _given_pairs: SparseEvidence | None = field(init=False)
+    lifetimes_: Floats = field(init=False)
 
     method = Method(
         title="Evidence accumulation clustering",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N; single linkage in n memory",
         citation="Fred and Jain 2005, IEEE TPAMI 27",
     )
     parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        linkage: Linkage = "average",
-        metric: Metric = "evidence",
-        pairs: int | float | SparseEvidence | None = None,
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.pairs = pairs
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    linkage: Linkage = "average"
+    metric: Metric = "evidence"
+    pairs: int | float | SparseEvidence | None = None
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.pairs is not None and self.linkage not in ("single", "average"):
@@ -208,7 +188,7 @@ class EAC(ConsensusClusterer):
     def _takes_constraints(self) -> bool:
         return self.pairs is None and self.metric == "evidence" and self.linkage != "ward"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         if self._constraints is not None:
             constrained_tree = constrained_evidence_tree(
                 ensemble,
@@ -231,9 +211,7 @@ class EAC(ConsensusClusterer):
         self.lifetimes_ = lifetimes(tree)
         return cut_by_lifetime(tree, self.n_clusters, ensemble, "EAC")
 
-    def _tree(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], str]:
+    def _tree(self, ensemble: Ensemble, observed: Bools) -> tuple[Floats, str]:
         """Return the linkage matrix, and a sentence about pairs without evidence ("" if there are none)."""
         if ensemble.n_samples == 1:
             return np.empty((0, 4)), ""

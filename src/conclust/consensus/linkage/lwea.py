@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
-import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
-from conclust._warnings import warn
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
-from conclust.trees.agglomeration import (
-    Linkage,
-    cluster_dissimilarities,
-    linkage_of,
-)
+from conclust.trees.agglomeration import Linkage, cluster_dissimilarities, linkage_of
 from conclust.trees.clusterwise import (
     ClusterTree,
     by_rows,
@@ -30,9 +26,8 @@ from conclust.trees.clusterwise import (
 )
 from conclust.trees.dendrogram import cut, lifetimes
 
-__all__ = ["LWEA", "certain_tree"]
 
-
+@dataclass(eq=False, repr=False)
 class LWEA(ConsensusClusterer):
     r"""Locally weighted evidence accumulation: certain clusters count more.
 
@@ -136,45 +131,33 @@ class LWEA(ConsensusClusterer):
     array([1.    , 0.4346, 1.    , 0.4346, 0.2164, 1.    ])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    certainty_: NDArray[np.float64]
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    certainty_: Floats = field(init=False)
 
     method = Method(
         title="Locally weighted evidence accumulation",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N + n N^2 + T N",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        theta: float | None = None,
-        normalized: bool = False,
-        linkage: Linkage = "average",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.theta = theta
-        self.normalized = normalized
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    theta: float | None = None
+    normalized: bool = False
+    linkage: Linkage = "average"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
     def _takes_constraints(self) -> bool:
         return self.linkage != "ward"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         if self._constraints is not None:
             constrained_tree = constrained_certain_tree(
@@ -207,7 +190,7 @@ class LWEA(ConsensusClusterer):
 
 def certain_tree(
     ensemble: Ensemble,
-    certainty: NDArray[np.float64],
+    certainty: Floats,
     *,
     normalized: bool,
     linkage: Linkage = "average",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -11,14 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
-from conclust._warnings import warn
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.eac import EAC
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.suitability import warn_of_misfit
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import over_clusters
 from conclust.ensemble.reading import within_range
-from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError
+from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError, warn
 from conclust.spectra.gram import gram_blocks
 from conclust.trees.agglomeration import (
     Linkage,
@@ -31,8 +33,6 @@ from conclust.trees.clusterwise import ObjectPairs, cluster_tree
 from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 from conclust.weighting import agreement_weights, validity_weights
 
-__all__ = ["MultiEAC", "WeightedEAC", "cluster_stability"]
-
 ClusterWeights: TypeAlias = Literal["stable", "jaccard"]
 
 _SILENT = (
@@ -41,7 +41,7 @@ _SILENT = (
 )
 
 
-def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
+def cluster_stability(ensemble: Ensemble) -> Floats:
     """Measure how well each cluster is recovered in the other partitions.
 
     Parameters
@@ -87,6 +87,7 @@ def cluster_stability(ensemble: Ensemble) -> NDArray[np.float64]:
     return stability
 
 
+@dataclass(eq=False, repr=False)
 class MultiEAC(ConsensusClusterer):
     r"""Multi-criteria evidence accumulation: clusters are weighted by their stability.
 
@@ -180,45 +181,33 @@ class MultiEAC(ConsensusClusterer):
     array([1., 1., 1., 1., 1., 0.])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    cluster_weights_: NDArray[np.float64]
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    cluster_weights_: Floats = field(init=False)
 
     method = Method(
         title="Multi-criteria evidence accumulation",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N",
         citation="Fred and Jain 2006, ICPR",
     )
     parameters: ClassVar[Parameters] = {"threshold": Range(at_most=1)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        cluster_weights: ClusterWeights | ArrayLike = "jaccard",
-        threshold: float = 0.5,
-        linkage: Linkage = "average",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.cluster_weights = cluster_weights
-        self.threshold = threshold
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    cluster_weights: ClusterWeights | ArrayLike = "jaccard"
+    threshold: float = 0.5
+    linkage: Linkage = "average"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
-    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+    def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         warn_of_misfit(ensemble, None, "MultiEAC")
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.cluster_weights_ = self._weights(ensemble)
         cluster_weights = _weights_given(ensemble, self.cluster_weights_)
         start = starting_clusters(ensemble)
@@ -238,8 +227,8 @@ class MultiEAC(ConsensusClusterer):
         return cut_by_lifetime(tree, self.n_clusters, ensemble, "MultiEAC")
 
     def _by_rows(
-        self, ensemble: Ensemble, cluster_weights: NDArray[np.float64], start: DistinctRows
-    ) -> tuple[NDArray[np.float64], str]:
+        self, ensemble: Ensemble, cluster_weights: Floats, start: DistinctRows
+    ) -> tuple[Floats, str]:
         """Return the single-linkage tree without a matrix of all pairs, and the pairs to warn about.
 
         p = b_i' W b_j / z_i' z_j with the weights of clusters W and z the roots of those of partitions. A
@@ -265,7 +254,7 @@ class MultiEAC(ConsensusClusterer):
             return tree, ""
         return tree, "Perhaps of some pairs" if silent is None else f"Of {silent} pairs of objects"
 
-    def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _weights(self, ensemble: Ensemble) -> Floats:
         if isinstance(self.cluster_weights, str):
             stability = cluster_stability(ensemble)
             if self.cluster_weights == "jaccard":
@@ -287,7 +276,7 @@ class MultiEAC(ConsensusClusterer):
         return weights
 
 
-def _weights_given(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weights_given(ensemble: Ensemble, cluster_weights: Floats) -> Floats:
     """Return the weight of the cluster that each partition has each object in (n, N); 1 for noise."""
     m = ensemble.n_partitions
     T = int(ensemble.offsets[-1])
@@ -299,6 +288,7 @@ def _weights_given(ensemble: Ensemble, cluster_weights: NDArray[np.float64]) -> 
     return weights_given
 
 
+@dataclass(eq=False, repr=False)
 class WeightedEAC(ConsensusClusterer):
     r"""Evidence accumulation with partitions weighted by the validity of their clusters.
 
@@ -368,46 +358,32 @@ class WeightedEAC(ConsensusClusterer):
     array([0, 1, 0, 1])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    weights_: NDArray[np.float64]
-    _data: NDArray[Any] | None
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    weights_: Floats = field(init=False)
+    _data: NDArray[Any] | None = field(init=False)
 
     method = Method(
         title="Evidence accumulation weighted by validity (WEACS)",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n^2 N; single linkage in n memory",
         citation="Duarte, Fred, Lourenço and Rodrigues 2005, EPIA",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        data: ArrayLike | None = None,
-        indices: Any = ("silhouette", "calinski_harabasz", "davies_bouldin"),
-        linkage: Linkage = "average",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.data = data
-        self.indices = indices
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    data: ArrayLike | None = None
+    indices: Any = ("silhouette", "calinski_harabasz", "davies_bouldin")
+    linkage: Linkage = "average"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         if self.data is None:
             weights = agreement_weights(ensemble)
         else:

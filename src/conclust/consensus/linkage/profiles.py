@@ -11,22 +11,20 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.exceptions import DenseLimitError
 from conclust.trees.agglomeration import Linkage, linkage_of, starting_clusters
-
-__all__ = ["profile_tree"]
 
 _BLOCK_ENTRIES = 1 << 22
 
 
 def profile_tree(
     ensemble: Ensemble, linkage: Linkage, *, max_dense: int, n_jobs: int | None
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[Floats, int]:
     """Agglomerate on the Euclidean distances of the rows of the co-association.
 
     Returns the linkage matrix and the number of pairs of objects that no partition observed together.
@@ -60,7 +58,7 @@ def profile_tree(
     return tree, unobserved
 
 
-def _inner_products_of_rows(ensemble: Ensemble, start: DistinctRows) -> NDArray[np.float64]:
+def _inner_products_of_rows(ensemble: Ensemble, start: DistinctRows) -> Floats:
     """Return s_i' s_j of complete hard labels, from sums over clusters."""
     scale = sp.diags_array(ensemble.column_weights / ensemble.partition_weights.sum())
     M = sp.csr_array(scale @ ensemble.gram @ scale)
@@ -74,7 +72,7 @@ def _inner_products_of_rows(ensemble: Ensemble, start: DistinctRows) -> NDArray[
     return products
 
 
-def _inner_products(start: DistinctRows, n_jobs: int | None) -> tuple[NDArray[np.float64], int]:
+def _inner_products(start: DistinctRows, n_jobs: int | None) -> tuple[Floats, int]:
     """Return s_i' s_j from the co-association, where pairs that no partition observed have 0."""
     n, masses = len(start), start.masses
     S = np.empty((n, n))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import KW_ONLY, dataclass, field
 
+import numpy as np
+
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.lwea import certain_tree
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.reading import within_range
 from conclust.trees.agglomeration import Linkage
 from conclust.weighting.weights import crowd_weights
 
-__all__ = ["WEAC"]
 
-
+@dataclass(eq=False, repr=False)
 class WEAC(ConsensusClusterer):
     r"""Weighted evidence accumulation: partitions are weighted by their agreement with the others.
 
@@ -93,41 +95,29 @@ class WEAC(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([1.    , 1.    , 0.2254]))
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    weights_: NDArray[np.float64]
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    weights_: Floats = field(init=False)
 
     method = Method(
         title="Evidence accumulation weighted by crowd agreement",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n^2 N",
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        beta: float = 2.0,
-        linkage: Linkage = "average",
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.beta = beta
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    beta: float = 2.0
+    linkage: Linkage = "average"
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.weights_ = crowd_weights(ensemble, self.beta)
         # Computed as LWEA with certain clusters, which is faster than EAC if weights are not integers.
         tree = certain_tree(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
@@ -16,17 +17,11 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations_in_block, associations_of
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import trajectory_similarity
 from conclust.spectra.transfer_cut import graph_embedding
-from conclust.trees.clusterwise import (
-    RowLinkage,
-    cluster_tree,
-    pairs_of,
-    warn_of_unobserved,
-)
-
-__all__ = ["ECPCS"]
+from conclust.trees.clusterwise import RowLinkage, cluster_tree, pairs_of, warn_of_unobserved
 
 Consensus: TypeAlias = Literal["meta", "hierarchical"]
 
@@ -34,6 +29,7 @@ Consensus: TypeAlias = Literal["meta", "hierarchical"]
 _LOOP = 0.5
 
 
+@dataclass(eq=False, repr=False)
 class ECPCS(ConsensusClusterer):
     """Enhanced ensemble clustering by propagating cluster-wise similarities.
 
@@ -128,51 +124,36 @@ class ECPCS(ConsensusClusterer):
     array([0.    , 0.0585, 0.2005])
     """
 
-    meta_clusters_: NDArray[np.int64]
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
+    meta_clusters_: Ints = field(init=False)
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
 
     method = Method(
         title="Ensemble clustering by propagating cluster-wise similarities",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Huang, Wang, Peng, Lai and Kwoh 2021, IEEE TSMC 51",
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        consensus: Consensus = "meta",
-        n_steps: int = 20,
-        lazy: bool | None = None,
-        linkage: RowLinkage = "average",
-        n_init: int = 10,
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.consensus = consensus
-        self.n_steps = n_steps
-        self.lazy = lazy
-        self.linkage = linkage
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    consensus: Consensus = "meta"
+    n_steps: int = 20
+    lazy: bool | None = None
+    linkage: RowLinkage = "average"
+    n_init: int = 10
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _number_needed(self) -> NumberNeeded:
         return "optional" if self.consensus == "hierarchical" else "exact"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "ECPCS")
         R = trajectory_similarity(ensemble, n_steps=self.n_steps, lazy=self.lazy)
         if self.consensus == "hierarchical":
@@ -195,8 +176,8 @@ class ECPCS(ConsensusClusterer):
         return Answer(_nearest, (self._group_clusters(labels, R, seed),))
 
     def _group_clusters(
-        self, ensemble: Ensemble | LabelBlocks, R: NDArray[np.float64], seed: np.random.SeedSequence
-    ) -> NDArray[np.float64]:
+        self, ensemble: Ensemble | LabelBlocks, R: Floats, seed: np.random.SeedSequence
+    ) -> Floats:
         """Partition the clusters; return the weight of each in its meta-cluster, (T, n_parts)."""
         weights = ensemble.column_weights
         self.meta_clusters_ = np.full(len(weights), -1, dtype=np.int64)
@@ -214,7 +195,7 @@ class ECPCS(ConsensusClusterer):
         return meta
 
 
-def _nearest(part: Part, stored: None, meta: NDArray[np.float64]) -> NDArray[np.int64]:
+def _nearest(part: Part, stored: None, meta: Floats) -> Ints:
     """Return the meta-cluster of each object of a block."""
     if meta.shape[1] == 0:
         return np.zeros(part.ensemble.n_samples, dtype=np.int64)
@@ -222,12 +203,8 @@ def _nearest(part: Part, stored: None, meta: NDArray[np.float64]) -> NDArray[np.
 
 
 def _normalized_cut(
-    R: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    k: int,
-    seed: np.random.SeedSequence,
-    n_init: int,
-) -> NDArray[np.int64]:
+    R: Floats, weights: Floats, k: int, seed: np.random.SeedSequence, n_init: int
+) -> Ints:
     """Partition clusters by their similarities; one of weight 2 counts as two of weight 1."""
     mass = weights / weights.mean()
     embedding, starts = spawn_sequences(seed, 2)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import EnsembleWarning
-from conclust.similarity import (
-    approximate_simrank,
-    connected_triples,
-    simrank,
-    triple_quality,
-)
+from conclust.exceptions import EnsembleWarning, warn
+from conclust.similarity import approximate_simrank, connected_triples, simrank, triple_quality
 from conclust.spectra.bipartite import Edges, MatrixEdges, edges_of
 from conclust.trees.clusterwise import (
     ObjectPairs,
@@ -30,8 +26,6 @@ from conclust.trees.clusterwise import (
     pairs_of,
     warn_of_unobserved,
 )
-
-__all__ = ["LCE"]
 
 Similarity: TypeAlias = Literal["cts", "wtq", "srs", "asrs"]
 Consensus: TypeAlias = Literal["spectral", "hierarchical"]
@@ -45,6 +39,7 @@ _NOISE = {"cts": 0.1, "wtq": 0.05}
 _MISSING = 0.2
 
 
+@dataclass(eq=False, repr=False)
 class LCE(ConsensusClusterer):
     """Link-based cluster ensemble: clusters are compared by common neighbours, objects by their clusters.
 
@@ -167,48 +162,32 @@ class LCE(ConsensusClusterer):
     array([0.    , 0.5306, 0.7431])
     """
 
-    singular_values_: NDArray[np.float64]
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
+    singular_values_: Floats = field(init=False)
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
 
     method = Method(
         title="Link-based cluster ensemble",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + T^3",
         citation="Iam-On, Boongoen and Garrett 2010, Bioinformatics 26",
     )
     parameters: ClassVar[Parameters] = {"decay": Range(at_most=1), "n_iter": Range(at_least=2)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        similarity: Similarity = "cts",
-        consensus: Consensus = "spectral",
-        linkage: RowLinkage = "average",
-        decay: float = 0.8,
-        n_iter: int = 5,
-        n_init: int = 10,
-        max_dense: int = 20000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.similarity = similarity
-        self.consensus = consensus
-        self.linkage = linkage
-        self.decay = decay
-        self.n_iter = n_iter
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    similarity: Similarity = "cts"
+    consensus: Consensus = "spectral"
+    linkage: RowLinkage = "average"
+    decay: float = 0.8
+    n_iter: int = 5
+    n_init: int = 10
+    max_dense: int = 20000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.consensus == "spectral" and self.similarity not in _WITHIN:
@@ -223,7 +202,7 @@ class LCE(ConsensusClusterer):
     def _number_needed(self) -> NumberNeeded:
         return "exact" if self.consensus == "spectral" else "optional"
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "LCE")
         self._warn_of_absence(ensemble)
         if self.consensus == "spectral":
@@ -255,7 +234,7 @@ class LCE(ConsensusClusterer):
                 EnsembleWarning,
             )
 
-    def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> NDArray[np.int64]:
+    def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> Ints:
         W = _WITHIN[self.similarity](ensemble, decay=self.decay)
         edges = edges_of(ensemble)
         if not edges.sums().any():  # noise only: no two objects share a cluster

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._arrays.simplex import project_simplex
 from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.label_rows import (
-    normalized_norm,
-    normalized_rows,
-    start_labels,
-    trusted,
-)
+from conclust.consensus.label_rows import normalized_norm, normalized_rows, start_labels, trusted
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.objective import squared, together
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.restarts import Iterated
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.membership import bridgeness
-
-__all__ = ["FuzzyCommunities"]
 
 # Number of successive steps with nearly no gain after which the iteration ends.
 _PATIENCE = 3
@@ -34,7 +28,8 @@ _ALL_PAIRS = 20_000
 _FEW = 2000
 
 
-class FuzzyCommunities(SoftConsensusClusterer):
+@dataclass(eq=False, repr=False)
+class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     r"""Fuzzy communities of the co-association, with the bridgeness of each object.
 
     Finds a membership U, rows on the simplex, with inner products near the co-association. It
@@ -132,45 +127,27 @@ class FuzzyCommunities(SoftConsensusClusterer):
     (array([0, 0, 1, 1]), np.int64(2))
     """
 
-    bridgeness_: NDArray[np.float64]
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
+    bridgeness_: Floats = field(init=False)
 
     method = Method(
         title="Fuzzy communities",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) a step",
         citation="Nepusz, Petróczi, Négyessy and Bazsó 2008, Physical Review E 77",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 5,
-        max_iter: int = 1000,
-        tol: float = 1e-9,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 5
+    max_iter: int = 1000
+    tol: float = 1e-9
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         owner, k = "FuzzyCommunities", self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, owner)
         rows = ensemble.distinct_rows()
@@ -178,15 +155,13 @@ class FuzzyCommunities(SoftConsensusClusterer):
         first[rows.inverse] = labels
         with one_library_thread():
             U = self._descend(_Evidence.of(ensemble, rows, k), trusted(first, k))
-        if not self.converged_:
-            warn_unfinished(self)
         return U[rows.inverse]
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         super()._finish(observed)
         self.bridgeness_ = bridgeness(self.membership_)
 
-    def _descend(self, evidence: _Evidence, U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _descend(self, evidence: _Evidence, U: Floats) -> Floats:
         dot = evidence.dot
         S, P = evidence.times(U), evidence.grams(U, U)
         trace, idle = [evidence.value(U, S, P)], 0
@@ -211,10 +186,8 @@ class FuzzyCommunities(SoftConsensusClusterer):
             trace.append(max(trace[-1] + change, 0.0))
             idle = idle + 1 if -change <= self.tol * evidence.total else 0
         U = project_simplex(U)
+        self._keep_course(trace, idle >= _PATIENCE)
         self.objective_ = evidence.value(U, evidence.times(U), evidence.grams(U, U))
-        self.trace_ = np.array(trace)
-        self.n_iter_ = len(trace) - 1
-        self.converged_ = idle >= _PATIENCE
         return U
 
 
@@ -229,11 +202,11 @@ class _Evidence:
     """
 
     A: sp.csr_array
-    counts: NDArray[np.float64]
-    lift: NDArray[np.float64]
-    presence: NDArray[np.float64]
+    counts: Floats
+    lift: Floats
+    presence: Floats
     total: float
-    roots: NDArray[np.float64] | None
+    roots: Floats | None
 
     @classmethod
     def of(cls, ensemble: Ensemble, rows: DistinctRows, n_clusters: int) -> _Evidence:
@@ -257,15 +230,15 @@ class _Evidence:
         roots = np.sqrt(presence @ presence.T) if few else None
         return cls(A, counts, lift, presence, total + float(counts @ observed), roots)
 
-    def dot(self, U: NDArray[np.float64], V: NDArray[np.float64]) -> float:
+    def dot(self, U: Floats, V: Floats) -> float:
         """Return the sum over objects and clusters of u_ik v_ik."""
         return float(self.counts @ np.einsum("ik,ik->i", U, V))
 
-    def times(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, V: Floats) -> Floats:
         """Return the products of w_ij s_ij with the columns of V."""
         return np.asarray(self.A @ (self.A.T @ (self.counts[:, np.newaxis] * V)) + self.lift * V)
 
-    def grams(self, U: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
+    def grams(self, U: Floats, V: Floats) -> Floats:
         """Return U'V over the objects of each group, (groups, K, K), or by `roots` UV', (1, n, n).
 
         Sums of their products are the same: sum_ij w_ij (u_i'u_j) (v_i'v_j) of U'U and V'V.
@@ -276,7 +249,7 @@ class _Evidence:
         mass = self.counts[:, np.newaxis] * self.presence
         return np.stack([(column[:, np.newaxis] * U).T @ V for column in mass.T])
 
-    def spread(self, U: NDArray[np.float64], P: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(self, U: Floats, P: Floats) -> Floats:
         """Return sum_j w_ij (u_i'u_j) u_j, from the grams of U with itself."""
         if self.roots is not None:
             mass_roots = np.sqrt(self.counts)[:, np.newaxis]
@@ -286,9 +259,7 @@ class _Evidence:
             sums += column[:, np.newaxis] * (U @ gram)
         return sums
 
-    def value(
-        self, U: NDArray[np.float64], S: NDArray[np.float64], P: NDArray[np.float64]
-    ) -> float:
+    def value(self, U: Floats, S: Floats, P: Floats) -> float:
         """Return f(U)."""
         return max(0.0, self.total - 2.0 * self.dot(U, S) + float((P * P).sum()))
 

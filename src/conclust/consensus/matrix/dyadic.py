@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,19 +13,19 @@ from conclust._kernels import aspect_pairs
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.acceleration import follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import start_labels, trusted
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.descent import place_against
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.placements.landmarks import N_PROTOTYPES, pooled
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.restarts import Iterated
 from conclust.divergences import kl
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence.dense import coassociation_blocks
-
-__all__ = ["DyadicAspect"]
 
 # Number of rows of the matrix of pairs between checks for interrupts.
 _ROWS = 512
@@ -33,7 +33,8 @@ _ROWS = 512
 _PLACED, _GAP = 1000, 1e-8
 
 
-class DyadicAspect(SoftConsensusClusterer):
+@dataclass(eq=False, repr=False)
+class DyadicAspect(Iterated, SoftConsensusClusterer):
     r"""Dyadic aspect model of the co-association.
 
     The model draws pairs of objects that share a cluster: first an aspect r with probability alpha_r,
@@ -138,47 +139,28 @@ class DyadicAspect(SoftConsensusClusterer):
            [0. , 1. ]])
     """
 
-    aspects_: NDArray[np.float64]
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
+    aspects_: Floats = field(init=False)
 
     method = Method(
         title="Dyadic aspect model",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 K an iteration up to max_dense rows, then n (N + K)",
         citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 5,
-        max_iter: int = 2000,
-        tol: float = 1e-8,
-        max_dense: int = 5000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-8
+    max_dense: int = 5000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k = self.n_clusters
         seed = seed_sequence(self.random_state, "DyadicAspect")
         labels = start_labels(ensemble, k, self.n_init, seed, "DyadicAspect")
@@ -205,17 +187,13 @@ class DyadicAspect(SoftConsensusClusterer):
         mass = rows.masses @ joint
         total = mass.sum() if fitted is not rows else model.total
         self.aspects_ = mass / total if total else np.full(k, 1.0 / k)
-        self.trace_ = 0.0 - np.array(path.trace)
-        self.objective_ = float(self.trace_[-1])
-        self.n_iter_, self.converged_ = len(path.trace) - 1, path.converged
-        if not path.converged:
-            warn_unfinished(self)
+        self._keep_course(0.0 - np.array(path.trace), path.converged)
         totals = joint.sum(axis=1, keepdims=True)
         alone = np.zeros_like(joint)
         alone[np.arange(len(alone)), first] = 1.0
         return np.asarray(np.divide(joint, totals, out=alone, where=totals > 0)[rows.inverse])
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         self.aspects_ = self.aspects_[clusters]
 
 
@@ -228,11 +206,11 @@ class _Dyads:
     rows sum to `partners`, the sum of p_ij over the other objects j.
     """
 
-    counts: NDArray[np.float64]
-    starts: NDArray[np.int64]
+    counts: Floats
+    starts: Ints
     columns: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    partners: NDArray[np.float64]
+    weights: Floats
+    partners: Floats
     total: float
 
     @classmethod
@@ -260,7 +238,7 @@ class _Dyads:
             float(counts @ partners),
         )
 
-    def step(self, joint: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def step(self, joint: Floats) -> tuple[float, Floats]:
         """Return -L of a membership, and the membership after a step of EM."""
         mass = self.counts @ joint
         x = padded(joint / self.total if self.total else joint)
@@ -274,7 +252,7 @@ class _Dyads:
         return -value, (x * sums / self.counts[:, np.newaxis])[:, : joint.shape[1]]
 
 
-def _shares(rows: DistinctRows) -> Iterator[tuple[range, NDArray[np.float64]]]:
+def _shares(rows: DistinctRows) -> Iterator[tuple[range, Floats]]:
     """Yield p_ab of some rows with all rows, including pairs of objects with the same labels."""
     ensemble = rows.ensemble
     B = ensemble.indicator
@@ -303,13 +281,11 @@ class _Landmarks:
     """
 
     ensemble: Ensemble
-    beta: NDArray[np.float64]
+    beta: Floats
     member: sp.csr_array
 
     @classmethod
-    def of(
-        cls, rows: DistinctRows, joint: NDArray[np.float64], n_prototypes: int = N_PROTOTYPES
-    ) -> _Landmarks:
+    def of(cls, rows: DistinctRows, joint: Floats, n_prototypes: int = N_PROTOTYPES) -> _Landmarks:
         totals = joint.sum(axis=1)
         held = np.flatnonzero(totals > 0)
         pool = pooled(joint[held] / totals[held, np.newaxis], n_prototypes)
@@ -322,9 +298,7 @@ class _Landmarks:
         beta = np.divide(mean, mass, out=np.zeros_like(mean), where=mass > 0)
         return cls(rows.ensemble, beta / beta.max(initial=1e-300), member)
 
-    def joint_of(
-        self, rows: DistinctRows, fitted: NDArray[np.int64], joint: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def joint_of(self, rows: DistinctRows, fitted: Ints, joint: Floats) -> Floats:
         """Return the memberships of all rows, times their sums of p_ij over landmarks; `fitted` have `joint`."""
         others = np.delete(np.arange(len(rows)), fitted)
         everything = np.zeros((len(rows), joint.shape[1]))
@@ -336,7 +310,7 @@ class _Landmarks:
             everything[some] = placed * counts.sum(axis=1, keepdims=True)
         return everything
 
-    def shares(self, ensemble: Ensemble, some: NDArray[np.int64]) -> NDArray[np.float64]:
+    def shares(self, ensemble: Ensemble, some: Ints) -> Floats:
         """Return the sums of p_ij of some rows i over the landmarks j of each prototype."""
         weights = ensemble.column_weights
         rows = ensemble.indicator[some]

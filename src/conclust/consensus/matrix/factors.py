@@ -15,14 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._progress import rounds
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.spectra.gram import gram_blocks
 from conclust.spectra.indicator import IndicatorProducts
-
-__all__ = ["Criterion", "Factors", "Solution", "solve"]
 
 # Number of updates of the factors between updates of the weights.
 _UPDATES = 20
@@ -43,11 +41,11 @@ class Factors:
     partition observed. ``overlaps`` and ``lengths`` (N,): ``|B_u'H|^2`` and ``|HH'|_u^2``.
     """
 
-    H: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    grams: NDArray[np.float64]
-    overlaps: NDArray[np.float64]
-    lengths: NDArray[np.float64]
+    H: Floats
+    sums: Floats
+    grams: Floats
+    overlaps: Floats
+    lengths: Floats
 
 
 @dataclass(frozen=True)
@@ -58,11 +56,11 @@ class Criterion:
     """
 
     products: IndicatorProducts
-    mass: NDArray[np.float64]
-    observed: NDArray[np.float64] | None
-    partition: NDArray[np.int64]
-    table: NDArray[np.float64]
-    given: NDArray[np.float64]
+    mass: Floats
+    observed: Floats | None
+    partition: Ints
+    table: Floats
+    given: Floats
     price: float
 
     @classmethod
@@ -89,7 +87,7 @@ class Criterion:
         products = IndicatorProducts.of(rows.ensemble)
         return cls(products, mass, observed, partition, table, weights, price)
 
-    def at(self, H: NDArray[np.float64]) -> Factors:
+    def at(self, H: Floats) -> Factors:
         """Compute the quantities of H."""
         weighted = H * self.mass[:, np.newaxis]
         sums = self.products.sums(weighted)
@@ -98,7 +96,7 @@ class Criterion:
         lengths = (grams**2).sum(axis=(1, 2))
         return Factors(H, sums, grams, np.asarray(squares, dtype=np.float64), lengths)
 
-    def grams(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+    def grams(self, H: Floats) -> Floats:
         """Return H'H over all objects, or over those that each partition observed (1 or N, K, K)."""
         if self.observed is None:
             return np.asarray((H.T @ (H * self.mass[:, np.newaxis]))[np.newaxis])
@@ -106,20 +104,18 @@ class Criterion:
         columns = np.ascontiguousarray(H.T)
         return np.asarray(((columns[a] * (columns * self.mass)[b]) @ self.observed).T[:, whole])
 
-    def size(self, weights: NDArray[np.float64]) -> float:
+    def size(self, weights: Floats) -> float:
         """Return the part of the criterion that does not depend on the factors, including the penalty."""
         if self.observed is None:
             return float(weights @ self.table @ weights)
         return float(weights @ self.table.diagonal())
 
-    def objective(self, weights: NDArray[np.float64], factors: Factors) -> float:
+    def objective(self, weights: Floats, factors: Factors) -> float:
         """Return the criterion."""
         fit = factors.lengths.sum() if self.observed is None else weights @ factors.lengths
         return self.size(weights) - self.price + float(fit - 2.0 * weights @ factors.overlaps)
 
-    def lowers(
-        self, weights: NDArray[np.float64], H: NDArray[np.float64], grams: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def lowers(self, weights: Floats, H: Floats, grams: Floats) -> Floats:
         """Return the terms that lower H, entry by entry."""
         if self.observed is None:
             return np.asarray(H @ grams[0])
@@ -133,7 +129,7 @@ class Criterion:
                 lowers[other] += gram * columns[k]
         return lowers.T
 
-    def scaled(self, H: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scaled(self, H: Floats) -> Floats:
         """Return H scaled to minimise the criterion for the given weights."""
         factors = self.at(H)
         length = float(
@@ -142,7 +138,7 @@ class Criterion:
         share = float(self.given @ factors.overlaps) / length if length > 0 else 0.0
         return np.asarray(H * np.sqrt(share))
 
-    def best_weights(self, weights: NDArray[np.float64], factors: Factors) -> NDArray[np.float64]:
+    def best_weights(self, weights: Floats, factors: Factors) -> Floats:
         """Return the weights that minimise the criterion, starting from some; no labels may be missing."""
         return _simplex_program(self.table, factors.overlaps, weights, self.given > 0)
 
@@ -151,8 +147,8 @@ class Criterion:
 class Solution:
     """Factors and weights, the criterion at the start and after each round, and how it ended."""
 
-    H: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    H: Floats
+    weights: Floats
     trace: list[float]
     n_iter: int
     converged: bool
@@ -160,8 +156,8 @@ class Solution:
 
 def solve(
     criterion: Criterion,
-    H: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    H: Floats,
+    weights: Floats,
     *,
     learn_weights: bool,
     max_iter: int,
@@ -209,9 +205,7 @@ def solve(
     return Solution(now.H, weights, trace, n_iter, converged)
 
 
-def _updated(
-    H: NDArray[np.float64], ratio: NDArray[np.float64], exponent: float
-) -> NDArray[np.float64]:
+def _updated(H: Floats, ratio: Floats, exponent: float) -> Floats:
     updated = H * ratio**exponent
     updated[updated < _NOTHING] = 0.0
     return np.asarray(updated)
@@ -221,9 +215,9 @@ def _updated(
 class _Reached:
     """Factors, the terms that raise them, entry by entry, the Gram matrices, and the criterion."""
 
-    H: NDArray[np.float64]
-    raises: NDArray[np.float64]
-    grams: NDArray[np.float64]
+    H: Floats
+    raises: Floats
+    grams: Floats
     value: float
 
 
@@ -232,12 +226,12 @@ class _Round:
     """The criterion for given weights; with few rows, ``together`` = B diag(w) B' is formed."""
 
     criterion: Criterion
-    weights: NDArray[np.float64]
-    column_weights: NDArray[np.float64]
-    together: NDArray[np.float64] | None
+    weights: Floats
+    column_weights: Floats
+    together: Floats | None
 
     @classmethod
-    def of(cls, criterion: Criterion, weights: NDArray[np.float64]) -> _Round:
+    def of(cls, criterion: Criterion, weights: Floats) -> _Round:
         """Return the round of some weights."""
         columns = weights[criterion.partition]
         together = None
@@ -247,7 +241,7 @@ class _Round:
             together = (B * columns) @ B.T
         return cls(criterion, weights, columns, together)
 
-    def at(self, H: NDArray[np.float64]) -> _Reached:
+    def at(self, H: Floats) -> _Reached:
         """Compute the quantities of H."""
         criterion = self.criterion
         weighted = H * criterion.mass[:, np.newaxis]
@@ -264,13 +258,13 @@ class _Round:
         value += float(fit - 2.0 * np.vdot(weighted, raises))
         return _Reached(H, raises, grams, value)
 
-    def ratio(self, now: _Reached) -> NDArray[np.float64]:
+    def ratio(self, now: _Reached) -> Floats:
         """Return the terms that raise H over the terms that lower it, entry by entry."""
         lowers = self.criterion.lowers(self.weights, now.H, now.grams)
         return np.divide(now.raises, lowers, out=np.zeros_like(now.raises), where=lowers > 0)
 
 
-def _triangle(k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _triangle(k: int) -> tuple[Ints, Ints, Ints]:
     """Return rows and columns of the upper triangle, and the positions of the entries (k, k) in it."""
     a, b = np.triu_indices(k)
     whole = np.empty((k, k), dtype=np.int64)
@@ -278,12 +272,7 @@ def _triangle(k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.
     return a, b, whole
 
 
-def _simplex_program(
-    A: NDArray[np.float64],
-    b: NDArray[np.float64],
-    start: NDArray[np.float64],
-    allowed: NDArray[np.bool_],
-) -> NDArray[np.float64]:
+def _simplex_program(A: Floats, b: Floats, start: Floats, allowed: Bools) -> Floats:
     """Minimise w'Aw - 2b'w on the simplex of the allowed weights, from a start, for A semi-definite."""
     used = np.flatnonzero(allowed)
     A, b = A[np.ix_(used, used)], b[used]
@@ -314,9 +303,7 @@ def _simplex_program(
     return full
 
 
-def _to_minimum(
-    A: NDArray[np.float64], slope: NDArray[np.float64], support: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _to_minimum(A: Floats, slope: Floats, support: Bools) -> Floats:
     """Return the shortest move on the support, of sum 0, to the minimum there."""
     inside = np.flatnonzero(support)
     basis = np.eye(len(inside)) - 1.0 / len(inside)

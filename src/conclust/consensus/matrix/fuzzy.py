@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_rows, start_labels
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.gram import is_held
-
-__all__ = ["FuzzyRows"]
 
 Kind: TypeAlias = Literal["cmeans", "cmedoids", "weighted_medoids"]
 
@@ -31,7 +30,8 @@ _AT_ONCE = 1 << 12
 _CELLS = 1 << 24
 
 
-class FuzzyRows(SoftConsensusClusterer):
+@dataclass(eq=False, repr=False)
+class FuzzyRows(Iterated, SoftConsensusClusterer):
     r"""Fuzzy k-means or fuzzy k-medoids on the evidence: a baseline with memberships.
 
     With s_ij the share of the partitions that put i and j together, "cmeans" groups the rows of s
@@ -143,19 +143,13 @@ class FuzzyRows(SoftConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    medoids_: NDArray[np.int64] | None
-    medoid_weights_: NDArray[np.float64] | None
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
+    medoids_: Ints | None = field(init=False)
+    medoid_weights_: Floats | None = field(init=False)
 
     method = Method(
         title="Fuzzy k-means or k-medoids on the evidence",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K an iteration, n N^2 once",
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
@@ -166,37 +160,22 @@ class FuzzyRows(SoftConsensusClusterer):
         "medoid_fuzziness": Range(above=1),
     }
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        kind: Kind = "cmeans",
-        fuzziness: float = 1.2,
-        medoid_fuzziness: float = 1.5,
-        n_init: int = 5,
-        max_iter: int = 500,
-        tol: float = 1e-8,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kind = kind
-        self.fuzziness = fuzziness
-        self.medoid_fuzziness = medoid_fuzziness
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    kind: Kind = "cmeans"
+    fuzziness: float = 1.2
+    medoid_fuzziness: float = 1.5
+    n_init: int = 5
+    max_iter: int = 500
+    tol: float = 1e-8
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _takes_missing(self) -> bool:
         return isinstance(self.kind, str) and self.kind == "cmeans"
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k, power = self.n_clusters, self.fuzziness
         labels = start_labels(ensemble, k, self.n_init, self.random_state, "FuzzyRows")
         rows = _Rows.of(ensemble)
@@ -228,20 +207,17 @@ class FuzzyRows(SoftConsensusClusterer):
                 Y = _memberships(distances, power)
                 trace.append(float((Y**power * distances).sum()))
                 converged = len(trace) > 2 and trace[-2] - trace[-1] <= self.tol * trace[-2]
-        self.objective_, self.trace_ = trace[-1], np.array(trace)
-        self.n_iter_, self.converged_ = len(trace) - 1, converged
-        if not converged:
-            warn_unfinished(self)
+        self._keep_course(trace, converged)
         return Y
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         if self.medoids_ is not None:
             self.medoids_ = self.medoids_[clusters]
         if self.medoid_weights_ is not None:
             self.medoid_weights_ = np.ascontiguousarray(self.medoid_weights_[:, clusters])
 
 
-def _memberships(distances: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+def _memberships(distances: Floats, power: float) -> Floats:
     """Return the memberships that minimise J, uniform over clusters at distance 0."""
     least = distances.min(axis=1, keepdims=True)
     ratio = np.divide(least, distances, out=np.ones_like(distances), where=distances > 0)
@@ -254,7 +230,7 @@ class _Rows:
     """A, so that AA' are the shares s, and the squared lengths of its rows."""
 
     A: sp.csr_array
-    own: NDArray[np.float64]
+    own: Floats
     held: bool
 
     @classmethod
@@ -273,14 +249,14 @@ class _Rows:
         """A'A / n, the metric in which rows of A have the distances of the rows of AA', over n. None if it is too large."""
         return sp.csr_array(self.A.T @ self.A / self.A.shape[0]) if self.held else None
 
-    def turned(self, centers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def turned(self, centers: Floats) -> Floats:
         """Return the product of A'A / n with some columns."""
         if self.gram is None:
             return np.asarray(self.A.T @ (self.A @ centers)) / self.A.shape[0]
         return np.asarray(self.gram @ centers)
 
     @cached_property
-    def evidence(self) -> NDArray[np.float64]:
+    def evidence(self) -> Floats:
         """The squared lengths of the rows of AA', over n."""
         n, T = self.A.shape
         if self.gram is not None:
@@ -295,14 +271,14 @@ class _Rows:
             lengths += self._in_metric(sp.csr_array(transposed[columns] @ self.A / n), columns)
         return lengths
 
-    def _in_metric(self, gram: sp.csr_array, columns: slice) -> NDArray[np.float64]:
+    def _in_metric(self, gram: sp.csr_array, columns: slice) -> Floats:
         """Return the contribution of these rows to the lengths of the rows of A in the metric `gram`."""
         part = self.A if columns == slice(0, self.A.shape[1]) else sp.csr_array(self.A[:, columns])
         return np.concatenate(
             [_lengths(self.A[rows], part[rows] @ gram) for rows in _slices(len(self.own), _AT_ONCE)]
         )
 
-    def to_centroids(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def to_centroids(self, shares: Floats) -> Floats:
         """Return squared distances, over n, of the rows of AA' to their means with these shares."""
         mass = shares.sum(axis=0)
         sums = np.asarray(self.A.T @ shares)
@@ -311,17 +287,17 @@ class _Rows:
         lengths = (centers * turned).sum(axis=0)
         return _cleaned(self.evidence[:, np.newaxis] - 2.0 * (self.A @ turned) + lengths)
 
-    def medoids(self, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    def medoids(self, shares: Floats) -> Ints:
         """Return the objects with the least shared dissimilarity to all others."""
         near = self.A @ (self.A.T @ shares) + (1.0 - self.own)[:, np.newaxis] * shares
         return np.asarray(near.argmax(axis=0), dtype=np.int64)
 
-    def to_all(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def to_all(self, shares: Floats) -> Floats:
         """Return the sums of the dissimilarities to all objects with these shares."""
         apart = shares.sum(axis=0) - np.asarray(self.A @ (self.A.T @ shares))
         return _cleaned(apart - (1.0 - self.own)[:, np.newaxis] * shares)
 
-    def to_objects(self, objects: NDArray[np.int64]) -> NDArray[np.float64]:
+    def to_objects(self, objects: Ints) -> Floats:
         """Return the dissimilarities to some objects, each 0 to itself."""
         dissimilarities = 1.0 - (self.A @ self.A[objects].T).toarray()
         dissimilarities[objects, np.arange(len(objects))] = 0.0
@@ -332,11 +308,11 @@ def _slices(n: int, step: int) -> Iterator[slice]:
     return (slice(first, min(n, first + max(1, step))) for first in range(0, n, max(1, step)))
 
 
-def _lengths(A: sp.csr_array, other: sp.csr_array | None = None) -> NDArray[np.float64]:
+def _lengths(A: sp.csr_array, other: sp.csr_array | None = None) -> Floats:
     """Return the inner product of each row of A with the same row of `other`, by default A itself."""
     return np.asarray(A.multiply(A if other is None else other).sum(axis=1)).ravel()
 
 
-def _cleaned(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cleaned(distances: Floats) -> Floats:
     """Set distances that are 0 up to rounding to 0 (distances are at most about 2)."""
     return np.where(distances < 1e-13, 0.0, distances)

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
 from conclust._kernels import project_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.label_rows import (
-    normalized_gram,
-    normalized_norm,
-    normalized_rows,
-)
-from conclust.consensus.restarts import (
-    best_of_restarts,
-    fewer_starts,
-    warn_unfinished,
-)
+from conclust.consensus.label_rows import normalized_gram, normalized_norm, normalized_rows
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-
-__all__ = ["LeftStochastic"]
 
 # Maximum total number of clusters for which B'B is decomposed completely.
 _DENSE = 3000
@@ -38,7 +29,8 @@ _RANK = 1e-9
 _ROUGH = 1e-5
 
 
-class LeftStochastic(SoftConsensusClusterer):
+@dataclass(eq=False, repr=False)
+class LeftStochastic(Iterated, SoftConsensusClusterer):
     """Left-stochastic decomposition of the co-association.
 
     Looks for a scale c and a membership P, rows on the simplex, with c S = P P', where s_ij is the
@@ -135,46 +127,29 @@ class LeftStochastic(SoftConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    scale_: float
-    residual_: float
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
+    scale_: float = field(init=False)
+    residual_: float = field(init=False)
 
     method = Method(
         title="Left-stochastic decomposition",
         n_clusters="exact",
         membership=True,
         missing=False,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) a step, n N^2 + T^3 once",
         citation="Arora, Gupta, Kapila and Fazel 2013, JMLR 14",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 10,
-        max_iter: int = 500,
-        tol: float = 1e-9,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 500
+    tol: float = 1e-9
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "LeftStochastic")
         A = normalized_rows(ensemble)
         with one_library_thread():
@@ -184,7 +159,7 @@ class LeftStochastic(SoftConsensusClusterer):
             to_points = leading @ plane.coordinates
 
             @lru_cache(maxsize=2)  # the same rows in every start
-            def points(rows: DistinctRows) -> NDArray[np.float64]:
+            def points(rows: DistinctRows) -> Floats:
                 return np.asarray(normalized_rows(rows.ensemble) @ to_points)
 
             search = _Search(points, self)
@@ -197,21 +172,18 @@ class LeftStochastic(SoftConsensusClusterer):
                 P[:] = 1.0 / self.n_clusters
             self.residual_ = _residual(A, normalized_norm(ensemble), plane.scale, P)
         self.scale_ = plane.scale
-        self.objective_, self.trace_ = best.trace[-1], np.array(best.trace)
-        self.n_iter_, self.converged_ = len(best.trace) - 1, best.converged
-        if not best.converged:
-            warn_unfinished(self)
+        self._keep_course(best.trace, best.converged)
         return P
 
 
-def _residual(A: sp.csr_array, norm: float, scale: float, P: NDArray[np.float64]) -> float:
+def _residual(A: sp.csr_array, norm: float, scale: float, P: Floats) -> float:
     """Return the squared norm of scale AA' - PP'; `norm` is the squared norm of AA'."""
     across, inner = A.T @ P, P.T @ P
     total = scale * scale * norm + float((inner * inner).sum())
     return max(0.0, total - 2.0 * scale * float((across * across).sum()))
 
 
-def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> NDArray[np.float64]:
+def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> Floats:
     """Return V with AV (AV)' the best approximation of AA' of rank k, or of its own if lower."""
     T = A.shape[1]
     k = min(k, T, A.shape[0])
@@ -246,18 +218,17 @@ class Plane:
     """
 
     scale: float
-    coordinates: NDArray[np.float64]
+    coordinates: Floats
 
     @classmethod
-    def through(cls, gram: NDArray[np.float64], sums: NDArray[np.float64]) -> Plane:
+    def through(cls, gram: Floats, sums: Floats) -> Plane:
         """Return the plane m'x = 1 closest to the rows, given M'M (of full rank) and M'1."""
         k = len(sums)
         if k == 0:  # no two objects share a cluster
             return cls(1.0, np.zeros((0, 0)))
         normal = np.linalg.solve(gram, sums)
-        scale = (
-            float(normal @ normal) / k
-        )  # scaled so that its distance from 0 is that of the simplex
+        # Scaled so that its distance from 0 is that of the simplex.
+        scale = float(normal @ normal) / k
         return cls(scale, np.sqrt(scale) * _complement(normal / np.linalg.norm(normal)))
 
 
@@ -265,20 +236,14 @@ class Plane:
 class Rotated:
     """A rotation within the plane, the resulting memberships, and the course of the search."""
 
-    rotation: NDArray[np.float64]
-    membership: NDArray[np.float64]
+    rotation: Floats
+    membership: Floats
     trace: list[float]
     converged: bool
     rough: bool = False
 
 
-def rotated(
-    points: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    rotation: NDArray[np.float64],
-    max_iter: int,
-    tol: float,
-) -> Rotated:
+def rotated(points: Floats, counts: Floats, rotation: Floats, max_iter: int, tol: float) -> Rotated:
     """Rotate points of a plane as close to the simplex as possible.
 
     Parameters
@@ -322,7 +287,7 @@ def rotated(
 class _Search:
     """Rotates from several starts: see `best_of_restarts`."""
 
-    points: Callable[[DistinctRows], NDArray[np.float64]]
+    points: Callable[[DistinctRows], Floats]
     limits: LeftStochastic
 
     def begin(self, rows: DistinctRows, start: int, seed: int) -> Rotated:
@@ -333,7 +298,7 @@ class _Search:
         rotation = rotated(points, rows.masses, first, limits.max_iter, max(limits.tol, _ROUGH))
         return replace(rotation, rough=limits.tol < _ROUGH)
 
-    def finish(self, result: Rotated, rows: DistinctRows, chosen: NDArray[np.int64]) -> Rotated:
+    def finish(self, result: Rotated, rows: DistinctRows, chosen: Ints) -> Rotated:
         """Continue the rotation with all points."""
         limits = self.limits
         return rotated(self.points(rows), rows.masses, result.rotation, limits.max_iter, limits.tol)
@@ -352,7 +317,7 @@ class _Search:
         return result.trace[-1]
 
 
-def _complement(unit: NDArray[np.float64]) -> NDArray[np.float64]:
+def _complement(unit: Floats) -> Floats:
     """Return k - 1 orthonormal columns that are orthogonal to a unit vector (Householder)."""
     first = np.zeros_like(unit)
     first[0] = 1.0 if unit[0] <= 0 else -1.0
@@ -361,13 +326,13 @@ def _complement(unit: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((np.eye(len(unit)) - 2.0 * np.outer(away, away))[:, 1:])
 
 
-def _procrustes(points: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.float64]:
+def _procrustes(points: Floats, targets: Floats) -> Floats:
     """Return the orthogonal R with points R nearest to the targets."""
     left, _, right = np.linalg.svd(points.T @ targets)
     return np.asarray(left @ right)
 
 
-def corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def corners(points: Floats) -> Floats:
     """Return the rotation that brings the most extreme points, one after the other, to corners."""
     k = points.shape[1] + 1
     if k == 1:
@@ -381,7 +346,7 @@ def corners(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return _procrustes(points[chosen], _complement(np.full(k, 1.0 / np.sqrt(k))))
 
 
-def _random(size: int, seed: int) -> NDArray[np.float64]:
+def _random(size: int, seed: int) -> Floats:
     """Return a random orthogonal matrix."""
     normal = generator(seed).normal(size=(size, size))
     return np.asarray(np.linalg.qr(normal)[0])

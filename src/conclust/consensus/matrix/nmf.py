@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.matrix.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
-from conclust.consensus.restarts import best_of_restarts, warn_unfinished
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.restarts import Iterated, best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-
-__all__ = ["WeightedNMF"]
 
 # Amount by which a starting partition is blurred, because zeros would stay zeros.
 _BLUR = 0.2
@@ -25,7 +24,8 @@ _BLUR = 0.2
 _FLOOR = 1e-3
 
 
-class WeightedNMF(SoftConsensusClusterer):
+@dataclass(eq=False, repr=False)
+class WeightedNMF(Iterated, SoftConsensusClusterer):
     r"""Weighted consensus by non-negative matrix factorisation.
 
     Finds a non-negative H with a column per cluster, and weights w of the partitions, with
@@ -142,19 +142,14 @@ class WeightedNMF(SoftConsensusClusterer):
     (array([0, 0, 1, 1]), array([0.41, 0.41, 0.17]))
     """
 
-    factors_: NDArray[np.float64]
-    weights_: NDArray[np.float64]
-    objective_: float
-    trace_: NDArray[np.float64]
-    n_iter_: int
-    converged_: bool
+    factors_: Floats = field(init=False)
+    weights_: Floats = field(init=False)
 
     method = Method(
         title="Weighted consensus by non-negative matrix factorisation",
         n_clusters="exact",
         membership=True,
         missing=False,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) an update (missing: n N K^2), n N^2 once",
         citation="Li and Ding 2008, SDM; Li, Ding and Jordan 2007, ICDM",
@@ -162,52 +157,35 @@ class WeightedNMF(SoftConsensusClusterer):
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        learn_weights: bool = True,
-        regularization: float = 0.02,
-        n_init: int = 5,
-        max_iter: int = 2000,
-        tol: float = 1e-7,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.learn_weights = learn_weights
-        self.regularization = regularization
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    learn_weights: bool = True
+    regularization: float = 0.02
+    n_init: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-7
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _takes_missing(self) -> bool:
         return self.learn_weights is not True
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "WeightedNMF")
         rows = ensemble.distinct_rows()
         with one_library_thread():
             # One start: the search for its initial partition has several.
             factors = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
-        self.objective_, self.trace_ = factors.trace[-1], np.array(factors.trace)
-        self.n_iter_, self.converged_ = factors.n_iter, factors.converged
+        self._keep_course(factors.trace, factors.converged, "updates", factors.n_iter)
         self.weights_ = factors.weights
         self.factors_ = H = factors.H[rows.inverse]
-        if not factors.converged:
-            warn_unfinished(self, "updates")
         sums = H.sum(axis=1, keepdims=True)
         return np.asarray(
             np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)
         )
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         self.factors_ = np.ascontiguousarray(self.factors_[:, clusters])
 
 
@@ -235,7 +213,7 @@ class _Search:
         H = criterion.scaled(_blurred(labels, k, draw))
         return self._descended(criterion, H, criterion.given)
 
-    def finish(self, result: _Found, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Found:
+    def finish(self, result: _Found, rows: DistinctRows, chosen: Ints) -> _Found:
         """Fit the factors of the other rows to the rows solved, and descend with all."""
         whole = None if self.ensemble.is_soft else self.ensemble
         criterion = Criterion.of(rows, self._price, whole)
@@ -250,9 +228,7 @@ class _Search:
     def _price(self) -> float:
         return self.model.regularization if self.model.learn_weights else 0.0
 
-    def _descended(
-        self, criterion: Criterion, H: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> _Found:
+    def _descended(self, criterion: Criterion, H: Floats, weights: Floats) -> _Found:
         model = self.model
         solution = solve(
             criterion,
@@ -265,16 +241,14 @@ class _Search:
         return _Found(criterion, solution)
 
 
-def _blurred(labels: NDArray[np.int64], k: int, draw: np.random.Generator) -> NDArray[np.float64]:
+def _blurred(labels: Ints, k: int, draw: np.random.Generator) -> Floats:
     """Blur a partition; clusters without objects (if there are too few distinct rows) start at random."""
     H = _BLUR * (1.0 + 0.01 * draw.random((len(labels), k)))
     H[np.arange(len(H)), labels] += 1.0
     return np.asarray(H)
 
 
-def _extended(
-    few: Criterion, solution: Solution, whole: Criterion, chosen: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _extended(few: Criterion, solution: Solution, whole: Criterion, chosen: Ints) -> Floats:
     """Fit the factors of the remaining rows to the rows that were solved, in least squares."""
     factors = few.at(solution.H)
     partition_weights = solution.weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -11,8 +12,7 @@ from numpy.typing import NDArray
 from conclust._kernels import add_rem_add
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
-from conclust._sklearn import ConvergenceWarning
-from conclust._warnings import warn
+from conclust._types import Bools, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.contraction import alone, contracted
 from conclust.consensus.median.search import (
@@ -26,9 +26,9 @@ from conclust.consensus.median.search import (
     sample,
     semi_average,
 )
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
-
-__all__ = ["AddRemAdd"]
 
 Criterion: TypeAlias = Literal["ensemble", "combined"]
 ScaleShift: TypeAlias = Literal["mean", "modularity", "none"]
@@ -37,6 +37,7 @@ ScaleShift: TypeAlias = Literal["mean", "modularity", "none"]
 _HARDLY = 1e-100
 
 
+@dataclass(eq=False, repr=False)
 class AddRemAdd(ConsensusClusterer):
     r"""Least-squares consensus: clusters extracted by AddRemAdd, or the best K of them.
 
@@ -153,52 +154,37 @@ class AddRemAdd(ConsensusClusterer):
     (array([0, 0, 1, 1]), 11.0)
     """
 
-    objective_: float
-    semi_average_: float
-    n_iter_: int
-    converged_: bool
+    objective_: float = field(init=False)
+    semi_average_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     method = Method(
         title="Least-squares consensus (AddRemAdd)",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        criterion: Criterion = "ensemble",
-        scale_shift: ScaleShift = "mean",
-        starts: int | Literal["all"] = 50,
-        refine: bool = True,
-        n_init: int = 10,
-        max_iter: int = 100,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.criterion = criterion
-        self.scale_shift = scale_shift
-        self.starts = starts
-        self.refine = refine
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    criterion: Criterion = "ensemble"
+    scale_shift: ScaleShift = "mean"
+    starts: int | Literal["all"] = 50
+    refine: bool = True
+    n_init: int = 10
+    max_iter: int = 100
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
     def _takes_constraints(self) -> bool:
         return True
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         draw = generator(self.random_state, "AddRemAdd")
         units = interchangeable(ensemble)
         constraints = self._constraints
@@ -243,11 +229,7 @@ class AddRemAdd(ConsensusClusterer):
         labels = partition.labels[units.inverse]
         self.semi_average_ = semi_average(ensemble, labels, together)
         if not partition.converged:
-            warn(
-                f"AddRemAdd stopped after max_iter={self.max_iter} passes with objects still "
-                "moving. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "passes with objects still moving")
         return labels
 
 
@@ -261,7 +243,7 @@ def _modularity(evidence: Evidence) -> Evidence:
     return Evidence(rows, np.append(evidence.weights, -1.0 / total), evidence.mass)
 
 
-def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -> NDArray[np.int64]:
+def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -> Ints:
     """Extract one cluster after the other; return the labels of the units."""
     similarity = evidence.dense()
     m = len(similarity)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
-from conclust._warnings import warn
+from conclust._types import Bools
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 from conclust.measures.losses import Loss, check_loss
 
-__all__ = ["BayesEstimate"]
 
-
+@dataclass(eq=False, repr=False)
 class BayesEstimate(ConsensusClusterer):
     r"""Bayes estimate of a partition: minimum expected loss over draws, for instance from MCMC.
 
@@ -144,19 +143,17 @@ class BayesEstimate(ConsensusClusterer):
     (array([0, 0, 1, 1, 1]), 0.317)
     """
 
-    expected_loss_: float
-    objective_: float
-    best_draw_: int
-    best_draw_loss_: float
-    n_iter_: int
-    converged_: bool
+    expected_loss_: float = field(init=False)
+    objective_: float = field(init=False)
+    best_draw_: int = field(init=False)
+    best_draw_loss_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     method = Method(
         title="Bayes estimate of a partition (SALSO)",
         n_clusters="emerges",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K a pass",
         citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",
@@ -166,35 +163,22 @@ class BayesEstimate(ConsensusClusterer):
         "n_rebuilds": Range(at_least=0),
     }
 
-    def __init__(
-        self,
-        *,
-        loss: Loss = "vi",
-        split_cost: float = 1.0,
-        max_clusters: int | None = None,
-        n_init: int = 16,
-        n_rebuilds: int = 30,
-        max_iter: int = 100,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.split_cost = split_cost
-        self.max_clusters = max_clusters
-        self.n_init = n_init
-        self.n_rebuilds = n_rebuilds
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    loss: Loss = "vi"
+    split_cost: float = 1.0
+    max_clusters: int | None = None
+    n_init: int = 16
+    n_rebuilds: int = 30
+    max_iter: int = 100
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_loss(self.loss, self.split_cost, "BayesEstimate")
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         labels, best, drawn = least_expected_loss(
             ensemble,
             Wanted(
@@ -212,9 +196,5 @@ class BayesEstimate(ConsensusClusterer):
         self.best_draw_, self.best_draw_loss_ = drawn.index, drawn.loss
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         if not best.converged:
-            warn(
-                f"BayesEstimate stopped after max_iter={self.max_iter} passes with objects still "
-                "moving. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "passes with objects still moving")
         return labels

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import LossSearch
 from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
 from conclust._threads import side_by_side
+from conclust._types import Ints
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
@@ -31,8 +31,6 @@ from conclust.measures.losses import (
 )
 from conclust.trees.agglomeration import dense_tree
 from conclust.trees.dendrogram import cut
-
-__all__ = ["BestDraw", "Found", "Wanted", "best_draw", "least_expected_loss", "tree_cuts"]
 
 _T = TypeVar("_T")
 
@@ -75,7 +73,7 @@ class Wanted:
 class Found:
     """A partition of the units, its expected loss, and the course of the search."""
 
-    labels: NDArray[np.int64]
+    labels: Ints
     loss: float
     n_iter: int
     converged: bool
@@ -87,7 +85,7 @@ class BestDraw:
 
     index: int
     loss: float
-    ranking: NDArray[np.int64]
+    ranking: Ints
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class _Draws:
     """Distinct draws with weights, of the objects of an ensemble."""
 
     ensemble: Ensemble
-    first: NDArray[np.int64]
+    first: Ints
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> _Draws:
@@ -110,7 +108,7 @@ class _Draws:
 
 def least_expected_loss(
     ensemble: Ensemble, wanted: Wanted, root: np.random.SeedSequence, threads: int
-) -> tuple[NDArray[np.int64], Found, BestDraw]:
+) -> tuple[Ints, Found, BestDraw]:
     """Return the labels of all objects, the result on the units, and the best draw."""
     distinct = _Draws.of(ensemble)
     draws = distinct.ensemble
@@ -162,7 +160,7 @@ def best_draw(draws: Ensemble, loss: Loss, split_cost: float, threads: int) -> B
     return BestDraw(int(ranking[0]), float(means.min()), ranking)
 
 
-def tree_cuts(ensemble: Ensemble, most: int, threads: int) -> NDArray[np.int64]:
+def tree_cuts(ensemble: Ensemble, most: int, threads: int) -> Ints:
     """Return the cuts of the average-linkage tree into 1 to `most` clusters, as rows."""
     n = ensemble.n_samples
     if n < 2:
@@ -171,7 +169,7 @@ def tree_cuts(ensemble: Ensemble, most: int, threads: int) -> NDArray[np.int64]:
     return np.array([cut(tree, k) for k in range(1, min(n, most) + 1)])
 
 
-def _chosen(units: DistinctRows, n_draws: int, generator: np.random.Generator) -> NDArray[np.int64]:
+def _chosen(units: DistinctRows, n_draws: int, generator: np.random.Generator) -> Ints:
     """Return the units on which starts run: the units of random objects."""
     size = max(_PART, _CELLS // n_draws)
     if len(units) <= size:
@@ -186,11 +184,11 @@ class _Problem:
     """Some units of an ensemble, and searches on them."""
 
     ensemble: Ensemble
-    mass: NDArray[np.int64]
+    mass: Ints
     wanted: Wanted
 
     @classmethod
-    def of(cls, units: DistinctRows, chosen: NDArray[np.int64], wanted: Wanted) -> _Problem:
+    def of(cls, units: DistinctRows, chosen: Ints, wanted: Wanted) -> _Problem:
         all_units = len(chosen) == len(units)
         ensemble = units.ensemble if all_units else units.ensemble.part(chosen)
         return cls(ensemble, units.counts[chosen], wanted)
@@ -209,23 +207,23 @@ class _Problem:
             self.wanted.max_clusters or 0,
         )
 
-    def start_of(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    def start_of(self, labels: Ints) -> Ints:
         """Return a draw as a start: noise alone, missing units in no cluster."""
         start = np.where(labels >= 0, labels, -1)
         noise = np.flatnonzero(labels == -2)
         start[noise] = int(labels.max(initial=-1)) + 1 + np.arange(len(noise))
         return start
 
-    def descend(self, start: NDArray[np.int64], seed: int) -> Found:
+    def descend(self, start: Ints, seed: int) -> Found:
         """Descend from a start; -1 marks units in no cluster yet."""
         return self.descended(self.wanted.loss, self.led(start, seed), seed)
 
-    def led(self, start: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    def led(self, start: Ints, seed: int) -> Ints:
         """Descend by the proxy loss, if there is one."""
         lead = _LEADS.get(self.wanted.loss)
         return start if lead is None else self.descended(lead, start, seed).labels
 
-    def descended(self, loss: Loss, start: NDArray[np.int64], seed: int) -> Found:
+    def descended(self, loss: Loss, start: Ints, seed: int) -> Found:
         """Descend by this loss."""
         search = self.search(loss)
         _set(search, start)
@@ -257,7 +255,7 @@ class _Problem:
         return _read(search, len(result.labels), n_iter, converged)
 
 
-def _set(search: LossSearch, labels: NDArray[np.int64]) -> None:
+def _set(search: LossSearch, labels: Ints) -> None:
     search.set(np.ascontiguousarray(labels, dtype=np.int64), int(labels.max(initial=-1)) + 1)
 
 
@@ -268,12 +266,8 @@ def _read(search: LossSearch, n: int, n_iter: int, converged: bool) -> Found:
 
 
 def _starts(
-    part: _Problem,
-    drawn: BestDraw,
-    wanted: Wanted,
-    generator: np.random.Generator,
-    threads: int,
-) -> list[NDArray[np.int64]]:
+    part: _Problem, drawn: BestDraw, wanted: Wanted, generator: np.random.Generator, threads: int
+) -> list[Ints]:
     """Return partitions to start from: of every four, one draw, one cut of the tree, two empty ones."""
     ensemble, n = part.ensemble, part.ensemble.n_samples
     some = (wanted.n_init + 3) // 4
@@ -296,11 +290,7 @@ def _starts(
 
 
 def _best_of_starts(
-    part: _Problem,
-    starts: list[NDArray[np.int64]],
-    wanted: Wanted,
-    seeds: list[int],
-    threads: int,
+    part: _Problem, starts: list[Ints], wanted: Wanted, seeds: list[int], threads: int
 ) -> list[Found]:
     """Descend from all starts, and continue the best ones; return these, best first."""
     if wanted.loss in _LEADS:

@@ -6,14 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.consensus.constraints import Constraints
 from conclust.consensus.median.search import Evidence
 from conclust.ensemble import DistinctRows
 from conclust.ensemble.labels import canonical_labels
-
-__all__ = ["alone", "contracted"]
 
 
 def alone(units: DistinctRows, constraints: Constraints) -> DistinctRows:
@@ -51,7 +49,7 @@ def contracted(
     m, count = len(units), int(group.max()) + 1
     _, first = np.unique(group, return_index=True)
     joined = sp.csr_array((evidence.mass, (group, np.arange(m))), shape=(count, m))
-    mass: NDArray[np.float64] = np.asarray(joined.sum(axis=1)).ravel()
+    mass: Floats = np.asarray(joined.sum(axis=1)).ravel()
     rows = sp.csr_array(sp.diags_array(1.0 / mass) @ (joined @ evidence.rows))
     weights = evidence.weights
     several = np.flatnonzero(np.bincount(group) > 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,8 +10,7 @@ from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
-from conclust._sklearn import ConvergenceWarning
-from conclust._warnings import warn
+from conclust._types import Bools
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.search import (
     Wanted,
@@ -19,11 +19,11 @@ from conclust.consensus.median.search import (
     interchangeable,
     sample,
 )
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
 
-__all__ = ["MedianPartition"]
 
-
+@dataclass(eq=False, repr=False)
 class MedianPartition(ConsensusClusterer):
     r"""Median partition under the Mirkin distance, by fusions and transfers.
 
@@ -116,38 +116,28 @@ class MedianPartition(ConsensusClusterer):
     (array([0, 0, 1, 1]), 3.0)
     """
 
-    objective_: float
-    n_iter_: int
-    converged_: bool
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     method = Method(
         title="Median partition (Fusion-Transfer)",
         n_clusters="emerges",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 
-    def __init__(
-        self,
-        *,
-        n_init: int = 10,
-        max_iter: int = 100,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 100
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         draw = generator(self.random_state, "MedianPartition")
         units = interchangeable(ensemble)
         twice = np.full(int(ensemble.offsets[-1]), 2.0)
@@ -162,11 +152,7 @@ class MedianPartition(ConsensusClusterer):
         self.n_iter_, self.converged_ = best.n_iter, best.converged
         self.objective_ = _together(ensemble) - best.objective
         if not best.converged:
-            warn(
-                f"MedianPartition stopped after max_iter={self.max_iter} passes with objects still "
-                "moving. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "passes with objects still moving")
         return best.labels[units.inverse]
 
 

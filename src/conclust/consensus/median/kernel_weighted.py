@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._kernels import ResemblanceSearch
 from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
-from conclust._sklearn import ConvergenceWarning
-from conclust._warnings import warn
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.label_rows import nearest
 from conclust.consensus.median.resemblance import (
@@ -29,13 +28,13 @@ from conclust.consensus.median.search import (
     sample,
     sweep,
 )
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, over_clusters, over_partitions
 from conclust.exceptions import DenseLimitError, InputError
 from conclust.weighting.relevance import index_table, relevance_weights
 from conclust.weighting.similarity import similarities
-
-__all__ = ["KernelWeightedPartition"]
 
 # The temperature falls by this factor from level to level.
 _COOLING = 0.95
@@ -49,6 +48,7 @@ _PROPOSALS = 60
 _MOST_PARTITIONS = 10_000
 
 
+@dataclass(eq=False, repr=False)
 class KernelWeightedPartition(ConsensusClusterer):
     r"""Weighted partition consensus via kernels.
 
@@ -159,48 +159,34 @@ class KernelWeightedPartition(ConsensusClusterer):
     array([1, 0])
     """
 
-    weights_: NDArray[np.float64]
-    resemblances_: NDArray[np.float64]
-    objective_: float
-    log_objective_: float
-    n_iter_: int
-    converged_: bool
+    weights_: Floats = field(init=False)
+    resemblances_: Floats = field(init=False)
+    objective_: float = field(init=False)
+    log_objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     method = Method(
         title="Weighted partition consensus via kernels",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K a pass, n N^2 once",
         citation="Vega-Pons, Correa-Morris and Ruiz-Shulcloper 2010, Pattern Recognition 43",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        kernel: Kernel = "pairs",
-        learn_weights: bool = True,
-        indices: ArrayLike | None = None,
-        n_init: int = 5,
-        max_iter: int = 100,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.learn_weights = learn_weights
-        self.indices = indices
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    kernel: Kernel = "pairs"
+    learn_weights: bool = True
+    indices: ArrayLike | None = None
+    n_init: int = 5
+    max_iter: int = 100
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         self.weights_ = self._weights(ensemble)
         units = interchangeable(ensemble)
         labels = self._search(ensemble, units)[units.inverse]
@@ -215,14 +201,10 @@ class KernelWeightedPartition(ConsensusClusterer):
         self._offsets = ensemble.offsets
         self._label_cost, self._block_cost = _placing_costs(tables, self.kernel, self.weights_)
         if not self.converged_:
-            warn(
-                f"KernelWeightedPartition stopped after max_iter={self.max_iter} passes with objects "
-                "still moving. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "passes with objects still moving")
         return labels
 
-    def _weights(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _weights(self, ensemble: Ensemble) -> Floats:
         m = ensemble.n_partitions
         partition_weights = ensemble.partition_weights
         partition_weights = partition_weights / partition_weights.sum()
@@ -246,7 +228,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         weights = partition_weights * relevance_weights(values, weights=partition_weights)
         return np.asarray(weights / weights.sum())
 
-    def _search(self, ensemble: Ensemble, units: DistinctRows) -> NDArray[np.int64]:
+    def _search(self, ensemble: Ensemble, units: DistinctRows) -> Ints:
         """Anneal on a part of the units, refine the best result on all; return the labels of the units."""
         root = seed_sequence(self.random_state, "KernelWeightedPartition")
         draw = spawn_generators(root, 1)[0]
@@ -261,7 +243,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         if not starts:
             few = ensemble.part(units.first[chosen])
             starts = [canonical_labels(least_squares_labels(few, k or 1, 1, draw))]
-        best: tuple[float, NDArray[np.int64], int, bool] | None = None
+        best: tuple[float, Ints, int, bool] | None = None
         stage("annealing")
         for r, seed in enumerate(tracked(seeds, "starts")):
             start = _annealed(search, starts[r % len(starts)], seed)
@@ -278,7 +260,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         _, labels, self.n_iter_, self.converged_ = best
         return labels
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Ints:
         """Assign new objects to the clusters in which they raise the objective most.
 
         Every object is placed independently, and the clusters of the partitions keep their sizes.
@@ -302,15 +284,15 @@ class _Evidence:
     """The data of the search: labels and masses of units, sizes of clusters, weights over norms."""
 
     codes: NDArray[np.int32]
-    mass: NDArray[np.float64]
-    offsets: NDArray[np.int64]
-    sizes: NDArray[np.float64]
-    factors: NDArray[np.float64]
+    mass: Floats
+    offsets: Ints
+    sizes: Floats
+    factors: Floats
     kernel: Kernel
 
     @classmethod
     def of(
-        cls, ensemble: Ensemble, units: DistinctRows, kernel: Kernel, weights: NDArray[np.float64]
+        cls, ensemble: Ensemble, units: DistinctRows, kernel: Kernel, weights: Floats
     ) -> _Evidence:
         whole = Tables.of(ensemble, np.zeros(ensemble.n_samples, dtype=np.int64))
         norms = log_norms(whole, kernel)
@@ -326,7 +308,7 @@ class _Evidence:
             kernel,
         )
 
-    def search(self, chosen: NDArray[np.int64], n_clusters: int | None) -> ResemblanceSearch:
+    def search(self, chosen: Ints, n_clusters: int | None) -> ResemblanceSearch:
         """Return a search on some of the units."""
         return ResemblanceSearch(
             self.codes[chosen],
@@ -339,7 +321,7 @@ class _Evidence:
         )
 
 
-def _free_indices(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _free_indices(ensemble: Ensemble, weights: Floats) -> Floats:
     """Return two validity indices of the partitions that do not need the points, (2, N)."""
     agreement = similarities(ensemble, "nmi", "KernelWeightedPartition") @ weights
     observed = ensemble.observed_counts
@@ -350,7 +332,7 @@ def _free_indices(ensemble: Ensemble, weights: NDArray[np.float64]) -> NDArray[n
     return np.stack([agreement, entropy])
 
 
-def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def _annealed(search: ResemblanceSearch, start: Ints, seed: int) -> Ints:
     """Return the best partition at the end of a level of annealing, the start among them."""
     n = len(start)
     search.set(start, int(start.max()) + 1)
@@ -374,8 +356,8 @@ def _annealed(search: ResemblanceSearch, start: NDArray[np.int64], seed: int) ->
 
 
 def _settled(
-    search: ResemblanceSearch, start: NDArray[np.int64], draw: np.random.Generator, max_iter: int
-) -> tuple[float, NDArray[np.int64], int, bool]:
+    search: ResemblanceSearch, start: Ints, draw: np.random.Generator, max_iter: int
+) -> tuple[float, Ints, int, bool]:
     """Transfer from a start until no move raises the objective; return objective, labels, passes, convergence."""
     labels, n_iter, moves = start, 0, 1
     order = draw.permutation(len(start))
@@ -391,9 +373,7 @@ def _settled(
     return search.objective(), labels, n_iter, moves == 0
 
 
-def _placing_costs(
-    tables: Tables, kernel: Kernel, weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _placing_costs(tables: Tables, kernel: Kernel, weights: Floats) -> tuple[Floats, Floats]:
     """Return the costs of a label (T, K) and of being observed (N, K) for a new object in each cluster."""
     by_label, as_noise = log_joined(tables, kernel)
     now = log_resemblances(tables, kernel)[:, np.newaxis]

@@ -10,12 +10,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
-
-__all__ = ["Kernel", "Tables", "log_joined", "log_norms", "log_resemblances"]
 
 Kernel: TypeAlias = Literal["pairs", "subsets"]
 
@@ -29,15 +27,15 @@ class Tables:
     (N,): sizes of the clusters of the partitions, and of their noise.
     """
 
-    common: NDArray[np.float64]
-    noise: NDArray[np.float64]
-    observed: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-    alone: NDArray[np.float64]
-    offsets: NDArray[np.int64]
+    common: Floats
+    noise: Floats
+    observed: Floats
+    sizes: Floats
+    alone: Floats
+    offsets: Ints
 
     @classmethod
-    def of(cls, ensemble: Ensemble, labels: NDArray[np.int64]) -> Tables:
+    def of(cls, ensemble: Ensemble, labels: Ints) -> Tables:
         """Count the objects of a partition (labels 0 .. K - 1)."""
         n, k = len(labels), int(labels.max()) + 1
         one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
@@ -48,50 +46,48 @@ class Tables:
         return cls(common, noise, observed, common.sum(axis=1), noise.sum(axis=1), ensemble.offsets)
 
 
-def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log(values: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         return np.log2(values)
 
 
-def _subsets(size: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
+def _subsets(size: Floats, kernel: Kernel) -> Floats:
     """Return log2 of the sum of squared sizes over the counted subsets of `size` objects."""
     if kernel == "pairs":
         return 1.0 + _log(size * (size - 1.0))
     return _log(size * (size + 1.0)) + size - 2.0
 
 
-def _singles(count: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
+def _singles(count: Floats, kernel: Kernel) -> Floats:
     """Return the same for `count` singletons: one subset each, and no pair."""
     return _log(count * (kernel != "pairs"))
 
 
-def log_norms(tables: Tables, kernel: Kernel) -> NDArray[np.float64]:
+def log_norms(tables: Tables, kernel: Kernel) -> Floats:
     """Return the kernel of each partition with itself."""
     clusters = _subsets(tables.sizes, kernel) - 2.0 * np.log2(tables.sizes)
     sums = over_partitions(clusters, tables.offsets, np.logaddexp2)
     return np.asarray(np.logaddexp2(sums, _singles(tables.alone, kernel)))
 
 
-def _log_shared(tables: Tables, kernel: Kernel) -> NDArray[np.float64]:
+def _log_shared(tables: Tables, kernel: Kernel) -> Floats:
     """Return log2 of the kernel of each cluster with each label, not yet divided by the cluster's size."""
     return _subsets(tables.common, kernel) - np.log2(tables.sizes)[:, np.newaxis]
 
 
-def _own(observed: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
+def _own(observed: Floats, kernel: Kernel) -> Floats:
     """Return log2 of the term of the norm by a cluster, given its observed objects."""
     return _subsets(observed, kernel) - 2.0 * _log(np.maximum(observed, 1.0))
 
 
-def _normalised(
-    shared: NDArray[np.float64], norm: NDArray[np.float64], self_kernel: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _normalised(shared: Floats, norm: Floats, self_kernel: Floats) -> Floats:
     """Divide a kernel by its norms, in logarithms; 0 where it is 0."""
     some = np.isfinite(shared) & np.isfinite(self_kernel)
     safe = np.where(some, norm, 0.0) + np.where(some, self_kernel, 0.0)
     return np.where(some, np.where(some, shared, 0.0) - 0.5 * safe, -np.inf)
 
 
-def log_resemblances(tables: Tables, kernel: Kernel) -> NDArray[np.float64]:
+def log_resemblances(tables: Tables, kernel: Kernel) -> Floats:
     """Return the logarithm of the resemblance of the consensus to each partition, (N,)."""
     clusters = over_partitions(_log_shared(tables, kernel), tables.offsets, np.logaddexp2)
     clusters = np.logaddexp2(clusters, _singles(tables.noise, kernel))
@@ -101,7 +97,7 @@ def log_resemblances(tables: Tables, kernel: Kernel) -> NDArray[np.float64]:
     return _normalised(shared, norm, log_norms(tables, kernel))
 
 
-def log_joined(tables: Tables, kernel: Kernel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def log_joined(tables: Tables, kernel: Kernel) -> tuple[Floats, Floats]:
     """Return the logarithms of the resemblances once a new object has joined each cluster.
 
     By its label (T, K), or as noise (N, K); clusters of the partitions keep their sizes.
@@ -130,7 +126,7 @@ def log_joined(tables: Tables, kernel: Kernel) -> tuple[NDArray[np.float64], NDA
     return labelled, _normalised(shared, norm, np.broadcast_to(norms, shared.shape))
 
 
-def _all_but_each(logs: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _all_but_each(logs: Floats, axis: int) -> Floats:
     """Return the sums along an axis without each entry in turn."""
     logs = np.moveaxis(logs, axis, 0)
     nothing = np.full((1, *logs.shape[1:]), -np.inf)

@@ -16,27 +16,11 @@ from numpy.typing import NDArray
 
 from conclust._kernels import PartitionSearch, ResemblanceSearch
 from conclust._progress import rounds, stage, tracked
+from conclust._types import Floats, Ints
 from conclust.consensus.constraints import coloured
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
-
-__all__ = [
-    "Criterion",
-    "Evidence",
-    "Found",
-    "Wanted",
-    "best_partition",
-    "degrees",
-    "evidence_of",
-    "extended",
-    "interchangeable",
-    "least_squares_labels",
-    "member_starts",
-    "sample",
-    "semi_average",
-    "sweep",
-]
 
 Criterion: TypeAlias = Literal["additive", "averaged", "explained"]
 # Their numbers in ``_kernels/search/median.h`` are their positions here.
@@ -67,11 +51,11 @@ class Evidence:
     """
 
     rows: sp.csr_array
-    weights: NDArray[np.float64]
-    mass: NDArray[np.float64]
-    apart: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    weights: Floats
+    mass: Floats
+    apart: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
 
-    def some(self, units: NDArray[np.int64]) -> Evidence:
+    def some(self, units: Ints) -> Evidence:
         """Return the similarities among some units, those that are kept apart among them."""
         place = np.full(len(self.mass), -1, dtype=np.int64)
         place[units] = np.arange(len(units))
@@ -79,7 +63,7 @@ class Evidence:
             sp.csr_array(self.rows[units]), self.weights, self.mass[units], place[self.apart]
         )
 
-    def dense(self) -> NDArray[np.float64]:
+    def dense(self) -> Floats:
         """Return the similarities of objects of all pairs of units."""
         weighted = self.rows.multiply(self.weights).tocsr()
         return np.ascontiguousarray((weighted @ self.rows.T).toarray())
@@ -107,7 +91,7 @@ class Evidence:
 class Found:
     """A partition of the units, its objective, and the course of the search."""
 
-    labels: NDArray[np.int64]
+    labels: Ints
     objective: float
     n_iter: int
     converged: bool
@@ -125,7 +109,7 @@ def interchangeable(ensemble: Ensemble) -> DistinctRows:
 
 
 def evidence_of(
-    ensemble: Ensemble, units: DistinctRows, together: NDArray[np.float64], shift: float | None
+    ensemble: Ensemble, units: DistinctRows, together: Floats, shift: float | None
 ) -> Evidence:
     """Return sum_u w_u (together_t [both in cluster t of u] - shift [both observed by u]).
 
@@ -161,7 +145,7 @@ def _all_pairs(evidence: Evidence) -> float:
     return float(evidence.weights @ (sums**2 - squares))
 
 
-def degrees(evidence: Evidence) -> NDArray[np.float64]:
+def degrees(evidence: Evidence) -> Floats:
     """Sum the similarities of an object of each unit to all other objects."""
     rows, weights = evidence.rows, evidence.weights
     all_objects = rows @ (weights * (rows.T @ evidence.mass))
@@ -169,11 +153,8 @@ def degrees(evidence: Evidence) -> NDArray[np.float64]:
 
 
 def sample(
-    units: DistinctRows,
-    generator: np.random.Generator,
-    least: int = 0,
-    among: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
+    units: DistinctRows, generator: np.random.Generator, least: int = 0, among: Ints | None = None
+) -> Ints:
     """Return the units of random objects: at most SUBSET units, or `least` if that is more, and those `among` them."""
     size = max(SUBSET, least)
     if len(units) <= size:
@@ -212,8 +193,8 @@ def best_partition(
     evidence: Evidence,
     generator: np.random.Generator,
     wanted: Wanted,
-    chosen: NDArray[np.int64],
-    given: NDArray[np.int64] | None = None,
+    chosen: Ints,
+    given: Ints | None = None,
 ) -> Found:
     """Return the best partition that the local search finds from all starts on the chosen units.
 
@@ -258,9 +239,8 @@ def best_partition(
             best is None or descended.objective > best.objective + 1e-9 * abs(best.objective)
         ):
             best = descended
-    if (
-        best is None
-    ):  # single objects can be fused to any number of clusters, unless they are kept apart
+    # Single objects can be fused to any number of clusters, unless they are kept apart.
+    if best is None:
         raise InputError(
             f"The search found no assignment to {k} clusters that keeps all pairs of 'cannot_link' apart. Increase "
             "n_clusters or remove constraints."
@@ -276,14 +256,14 @@ def best_partition(
     return full
 
 
-def _random(m: int, k: int, generator: np.random.Generator) -> NDArray[np.int64]:
+def _random(m: int, k: int, generator: np.random.Generator) -> Ints:
     """Return a random partition into k clusters, none of them empty."""
     labels = generator.integers(0, k, m)
     labels[generator.permutation(m)[:k]] = np.arange(k)
     return labels
 
 
-def _freed(start: NDArray[np.int64], apart: NDArray[np.int64]) -> NDArray[np.int64]:
+def _freed(start: Ints, apart: Ints) -> Ints:
     """Return a start in which units that are kept apart do not share a cluster: the later one is in none."""
     wrong = apart[(start[apart[:, 0]] == start[apart[:, 1]]) & (start[apart[:, 0]] >= 0)]
     if not len(wrong):
@@ -299,13 +279,13 @@ def _freed(start: NDArray[np.int64], apart: NDArray[np.int64]) -> NDArray[np.int
 
 def member_starts(
     ensemble: Ensemble,
-    objects: NDArray[np.int64],
+    objects: Ints,
     search: PartitionSearch | ResemblanceSearch,
     n_best: int,
     k: int | None,
-) -> list[NDArray[np.int64]]:
+) -> list[Ints]:
     """Return the partitions of the ensemble of highest objective, as starts."""
-    scored: list[tuple[float, NDArray[np.int64]]] = []
+    scored: list[tuple[float, Ints]] = []
     counts = ensemble.cluster_counts
     for u in np.flatnonzero(counts <= _FUSED):
         labels = ensemble.labels[objects, u]
@@ -323,11 +303,7 @@ def member_starts(
 
 
 def _descend(
-    search: PartitionSearch,
-    start: NDArray[np.int64],
-    k: int | None,
-    max_iter: int,
-    order: NDArray[np.int64],
+    search: PartitionSearch, start: Ints, k: int | None, max_iter: int, order: Ints
 ) -> Found | None:
     """Transfer and fuse from a start until no move raises the objective; None if it has too few clusters."""
     search.set(np.ascontiguousarray(start, dtype=np.int64), int(start.max()) + 1)
@@ -352,13 +328,12 @@ def _descend(
     if (labels < 0).any():  # every cluster has a unit that these must be kept apart from
         return None
     labels = canonical_labels(labels)
-    search.set(
-        labels, int(labels.max()) + 1
-    )  # recomputed to remove the rounding errors of many moves
+    # Recomputed to remove the rounding errors of many moves.
+    search.set(labels, int(labels.max()) + 1)
     return Found(labels, search.objective(), n_iter, converged)
 
 
-def sweep(search: PartitionSearch | ResemblanceSearch, order: NDArray[np.int64]) -> int:
+def sweep(search: PartitionSearch | ResemblanceSearch, order: Ints) -> int:
     """Visit all units once; return the number of moves."""
     moves = 0
     for begin in range(0, len(order), _VISITS):
@@ -366,7 +341,7 @@ def sweep(search: PartitionSearch | ResemblanceSearch, order: NDArray[np.int64])
     return moves
 
 
-def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: NDArray[np.float64]) -> float:
+def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: Floats) -> float:
     """Sum the similarity of all pairs within clusters, including objects with themselves, per object."""
     weights = ensemble.column_weights * together
     k = int(labels.max()) + 1
@@ -377,7 +352,7 @@ def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: NDArray[np.
     return float((inside / np.bincount(labels, minlength=k)).sum())
 
 
-def extended(evidence: Evidence, chosen: NDArray[np.int64], labels: NDArray[np.int64]) -> Found:
+def extended(evidence: Evidence, chosen: Ints, labels: Ints) -> Found:
     """Assign the remaining units to the cluster with the most similar objects.
 
     Only clusters of several chosen units are considered, unchanged; units similar to none stay single.
@@ -407,8 +382,8 @@ def least_squares_labels(
     n_clusters: int,
     n_init: int,
     draw: np.random.Generator,
-    counts: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
+    counts: Ints | None = None,
+) -> Ints:
     """Return the partition with at most `n_clusters` clusters that explains the ensemble best, as a start.
 
     `counts` is the number of times each object counts, by default once.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -14,20 +14,21 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import rounds, stage
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer, spread
 from conclust.consensus.label_rows import seeded, trusted
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
-from conclust.consensus.restarts import (
-    best_of_restarts,
-    fewer_starts,
-    warn_unfinished,
-)
+from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
-
-__all__ = ["BayesianEnsemble"]
+from conclust.ensemble.labels import (
+    indicator_of,
+    label_view,
+    missing_code,
+    over_clusters,
+    over_partitions,
+)
 
 MixedSolver: TypeAlias = Literal["variational", "gibbs"]
 
@@ -42,7 +43,8 @@ _SMOOTHING = {"variational": 1e-3, "gibbs": 0.1}
 _LEAST_SMOOTHING = 1e-100
 
 
-class BayesianEnsemble(PlacingClusterer):
+@dataclass(eq=False, repr=False)
+class BayesianEnsemble(Iterated, PlacingClusterer):
     """Bayesian cluster ensembles: a mixed-membership model of label vectors.
 
     Each object has a distribution theta_i over K clusters, drawn from Dirichlet(alpha). For every
@@ -179,14 +181,12 @@ class BayesianEnsemble(PlacingClusterer):
     (array([0, 0, 1, 1, 1]), (5, 100))
     """
 
-    draws_: NDArray[np.int32]
+    draws_: NDArray[np.int32] = field(init=False)
 
     method = Method(
         title="Bayesian cluster ensembles (variational or Gibbs)",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K an iteration or sweep",
         citation="Wang, Shan and Banerjee 2011, Statistical Analysis and Data Mining 4",
@@ -197,47 +197,28 @@ class BayesianEnsemble(PlacingClusterer):
         "n_burn_in": Range(at_least=0),
     }
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        solver: MixedSolver = "variational",
-        alpha: float | None = None,
-        learn_alpha: bool = True,
-        smoothing: float | None = None,
-        n_init: int = 5,
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        n_burn_in: int = 200,
-        n_draws: int = 300,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.alpha = alpha
-        self.learn_alpha = learn_alpha
-        self.smoothing = smoothing
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_burn_in = n_burn_in
-        self.n_draws = n_draws
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    solver: MixedSolver = "variational"
+    alpha: float | None = None
+    learn_alpha: bool = True
+    smoothing: float | None = None
+    n_init: int = 5
+    max_iter: int = 1000
+    tol: float = 1e-5
+    n_burn_in: int = 200
+    n_draws: int = 300
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.smoothing is not None:
             least = 0.0 if self.solver == "variational" else _LEAST_SMOOTHING
             check_real(self.smoothing, "smoothing", "BayesianEnsemble", low=least, closed="neither")
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "BayesianEnsemble")
         threads = thread_count(self.n_jobs, "BayesianEnsemble")
         first = 1.0 / self.n_clusters if self.alpha is None else float(self.alpha)
@@ -257,13 +238,8 @@ class BayesianEnsemble(PlacingClusterer):
             b = _SMOOTHING["gibbs"] if smoothing is None else float(smoothing)
             return self._sample(ensemble, rows, best, MixedPrior(first, self.learn_alpha, b), seed)
         self._model = best.model
-        self.objective_ = best.trace[-1]
+        self._keep_course(best.trace, best.converged)
         self.elbo_ = best.trace[-1] - best.model.prior(search.smoothing)
-        self.trace_ = np.array(best.trace)
-        self.n_iter_ = len(best.trace) - 1
-        self.converged_ = best.converged
-        if not best.converged:
-            warn_unfinished(self)
         return best.model.membership(best.mass)[rows.inverse]
 
     def _sample(
@@ -273,7 +249,7 @@ class BayesianEnsemble(PlacingClusterer):
         start: _Fitted,
         prior: MixedPrior,
         seed: np.random.SeedSequence,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Run a chain from the variational solution, and store its results."""
         stage("the chain")
         membership = start.model.membership(start.mass)
@@ -291,7 +267,7 @@ class BayesianEnsemble(PlacingClusterer):
         self.n_iter_ = len(means.log_probabilities)
         return means.membership
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         parts = self._model
         beta = np.ascontiguousarray(parts.beta[:, clusters])
         self._model = replace(parts, alpha=parts.alpha[clusters], beta=beta)
@@ -304,12 +280,12 @@ class BayesianEnsemble(PlacingClusterer):
             columns[clusters] = np.arange(len(clusters))
             self.draws_ = columns[self.draws_]
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         super()._finish(observed)
         if self.solver == "gibbs":
             self.draws_ = spread(self.draws_, observed, -1)
 
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         membership = self._model.placed(np.ascontiguousarray(codes))
         membership[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / membership.shape[1]
         return membership
@@ -320,27 +296,22 @@ class _Round:
     """The sums at the best q(z): see ``_kernels/models/mixed_membership.h``."""
 
     bound: float
-    mass: NDArray[np.float64]
-    use: NDArray[np.float64]
-    logs: NDArray[np.float64]
+    mass: Floats
+    use: Floats
+    logs: Floats
 
 
 @dataclass(frozen=True)
 class _Model:
     """Weights (N,), alpha (K,) and the probability of each label in each cluster, (T, K)."""
 
-    offsets: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    alpha: NDArray[np.float64]
-    beta: NDArray[np.float64]
+    offsets: Ints
+    weights: Floats
+    alpha: Floats
+    beta: Floats
 
     def round(
-        self,
-        codes: NDArray[Any],
-        counts: NDArray[np.float64],
-        mass: NDArray[np.float64],
-        room: NDArray[np.float64],
-        threads: int,
+        self, codes: NDArray[Any], counts: Floats, mass: Floats, room: Floats, threads: int
     ) -> _Round:
         """Find the best q(z) for q(theta_i) = Dirichlet(alpha + mass_i), and the ELBO of both.
 
@@ -366,7 +337,7 @@ class _Model:
         per_partition = over_partitions(np.log(self.beta).sum(axis=1), self.offsets)
         return smoothing * float(self.weights @ per_partition)
 
-    def first_mass(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def first_mass(self, codes: NDArray[Any]) -> Floats:
         """Return the mass of objects that each belong to a single unknown cluster."""
         B = indicator_of(codes, self.offsets)
         columns = over_clusters(self.weights, self.offsets)
@@ -375,7 +346,7 @@ class _Model:
         z /= z.sum(axis=1, keepdims=True)
         return np.ascontiguousarray((B @ columns)[:, None] * z)
 
-    def likeliest(self, codes: NDArray[Any], membership: NDArray[np.float64]) -> NDArray[np.int32]:
+    def likeliest(self, codes: NDArray[Any], membership: Floats) -> NDArray[np.int32]:
         """Return the most probable cluster behind each label, given the memberships (arbitrary without a label)."""
         logs, beta = np.log(membership), np.log(self.beta)
         clusters = np.zeros(codes.shape, dtype=np.int32)
@@ -386,7 +357,7 @@ class _Model:
             )
         return clusters
 
-    def placed(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def placed(self, codes: NDArray[Any]) -> Floats:
         """Return memberships of objects by their labels alone."""
         mass = self.first_mass(codes)
         counts, room = np.ones(len(codes)), np.empty_like(mass)
@@ -398,7 +369,7 @@ class _Model:
                 break
         return self.membership(mass)
 
-    def membership(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    def membership(self, mass: Floats) -> Floats:
         """Return the mean of q(theta_i)."""
         gamma = self.alpha + mass
         return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
@@ -409,7 +380,7 @@ class _Fitted:
     """Final state of the iteration; the trace holds the objective at the start and after each iteration."""
 
     model: _Model
-    mass: NDArray[np.float64]
+    mass: Floats
     trace: list[float]
     converged: bool
 
@@ -418,7 +389,7 @@ class _Fitted:
 class _Search:
     """Climbs to a maximum of the bound, from several starts: see `best_of_restarts`."""
 
-    alpha: NDArray[np.float64]
+    alpha: Floats
     learn_alpha: bool
     smoothing: float
     max_iter: int
@@ -438,7 +409,7 @@ class _Search:
             rows, model, (B @ rows.ensemble.column_weights)[:, None] * z, _SETTLING, 1
         )
 
-    def finish(self, result: _Fitted, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Fitted:
+    def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
         """Continue with all rows."""
         mass = result.model.first_mass(rows.ensemble.codes)
         return self._climb(rows, result.model, mass, 0, self.threads)
@@ -448,12 +419,7 @@ class _Search:
         return -result.trace[-1]
 
     def _climb(
-        self,
-        rows: DistinctRows,
-        model: _Model,
-        mass: NDArray[np.float64],
-        settling: int,
-        threads: int,
+        self, rows: DistinctRows, model: _Model, mass: Floats, settling: int, threads: int
     ) -> _Fitted:
         """Maximise the bound; alpha is fixed for the first `settling` iterations.
 
@@ -478,22 +444,20 @@ class _Search:
         return _Fitted(model, mass, trace, False)
 
 
-def _normalised(use: NDArray[np.float64], rows: DistinctRows) -> NDArray[np.float64]:
+def _normalised(use: Floats, rows: DistinctRows) -> Floats:
     """Return label probabilities: each cluster's use of the labels, scaled to sum 1 within each partition."""
     sums = over_partitions(use, rows.ensemble.offsets)
-    shares: NDArray[np.float64] = use / over_clusters(sums, rows.ensemble.offsets)
+    shares: Floats = use / over_clusters(sums, rows.ensemble.offsets)
     return shares
 
 
-def _better_alpha(
-    alpha: NDArray[np.float64], logs: NDArray[np.float64], n: float
-) -> NDArray[np.float64]:
+def _better_alpha(alpha: Floats, logs: Floats, n: float) -> Floats:
     """One Newton step (the Hessian is a diagonal plus a constant), shortened until it helps.
 
     `logs` holds the sums over the `n` objects of E[log theta].
     """
 
-    def value(a: NDArray[np.float64]) -> float:
+    def value(a: Floats) -> float:
         return float(n * (gammaln(a.sum()) - gammaln(a).sum()) + (a * logs).sum())
 
     g = logs + n * (psi(alpha.sum()) - psi(alpha))
@@ -503,7 +467,7 @@ def _better_alpha(
     step = (g - c) / h
     before = value(alpha)
     for halvings in range(30):
-        tried: NDArray[np.float64] = np.clip(alpha - step / 2.0**halvings, LEAST_ALPHA, MOST_ALPHA)
+        tried: Floats = np.clip(alpha - step / 2.0**halvings, LEAST_ALPHA, MOST_ALPHA)
         if value(tried) > before:
             return tried
     return alpha

@@ -18,11 +18,10 @@ from scipy.special import gammaln
 from conclust._kernels import mixed_gibbs_sweep
 from conclust._progress import tracked
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_clusters, over_partitions
 from conclust.measures.matching import assign
-
-__all__ = ["LEAST_ALPHA", "MOST_ALPHA", "Chain", "MixedPrior", "Posterior"]
 
 # Range of alpha.
 LEAST_ALPHA = 1e-3
@@ -67,11 +66,11 @@ class Posterior:
         log P(labels, clusters behind them) after each sweep, given alpha.
     """
 
-    membership: NDArray[np.float64]
-    alpha: NDArray[np.float64]
-    beta: NDArray[np.float64]
+    membership: Floats
+    alpha: Floats
+    beta: Floats
     draws: NDArray[np.int32]
-    log_probabilities: NDArray[np.float64]
+    log_probabilities: Floats
 
 
 class Chain:
@@ -90,11 +89,7 @@ class Chain:
     """
 
     def __init__(
-        self,
-        ensemble: Ensemble,
-        prior: MixedPrior,
-        alpha: NDArray[np.float64],
-        clusters: NDArray[np.int32],
+        self, ensemble: Ensemble, prior: MixedPrior, alpha: Floats, clusters: NDArray[np.int32]
     ) -> None:
         self.prior = prior
         self.alpha = np.clip(alpha, LEAST_ALPHA, MOST_ALPHA) if prior.draws_alpha else alpha
@@ -115,12 +110,12 @@ class Chain:
         if self.prior.draws_alpha:
             self.alpha = drawn_alpha(self.alpha, self.mass, self.prior.alpha, rng)
 
-    def theta(self) -> NDArray[np.float64]:
+    def theta(self) -> Floats:
         """Return the mean of each object's theta, given the clusters behind its labels."""
         gamma = self.alpha + self.mass
         return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
 
-    def beta(self) -> NDArray[np.float64]:
+    def beta(self) -> Floats:
         """Return the mean of the label distributions, given the clusters behind the labels."""
         raised = self.use + self.prior.smoothing
         sums = over_partitions(raised, self._offsets)
@@ -139,11 +134,7 @@ class Chain:
         return float(objects + self._weights @ labels)
 
     def run(
-        self,
-        n_burn_in: int,
-        n_draws: int,
-        reference: NDArray[np.float64],
-        rng: np.random.Generator,
+        self, n_burn_in: int, n_draws: int, reference: Floats, rng: np.random.Generator
     ) -> Posterior:
         """Draw samples, and keep the last ones.
 
@@ -181,26 +172,21 @@ class Chain:
         return Posterior(membership, alpha, beta, draws, logs)
 
 
-def _of_some(prior: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _of_some(prior: Floats, sizes: Floats) -> Floats:
     """Sum log Gamma(prior) - log Gamma(prior + size) over clusters; 0 for a partition of noise only."""
     some = prior > 0
     safe = np.where(some, prior, 1.0)
     return np.asarray((some * (gammaln(safe) - gammaln(safe + sizes))).sum(axis=1))
 
 
-def _drawn_columns(theta: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+def _drawn_columns(theta: Floats, rng: np.random.Generator) -> Ints:
     """Draw a column for each row, by the row's probabilities."""
     below = np.cumsum(theta[:, :-1], axis=1)
-    drawn: NDArray[np.int64] = (below <= rng.random((len(theta), 1))).sum(axis=1)
+    drawn: Ints = (below <= rng.random((len(theta), 1))).sum(axis=1)
     return drawn
 
 
-def drawn_alpha(
-    alpha: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    mean: float,
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
+def drawn_alpha(alpha: Floats, mass: Floats, mean: float, rng: np.random.Generator) -> Floats:
     """Draw each entry of alpha in turn, given the others and the clusters behind all labels.
 
     By slice sampling of log alpha, under an exponential prior of that mean.
@@ -218,11 +204,11 @@ def drawn_alpha(
 class _Repeated:
     """Distinct numbers with their counts."""
 
-    values: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    values: Floats
+    counts: Ints
 
     @staticmethod
-    def of(numbers: NDArray[np.float64]) -> _Repeated:
+    def of(numbers: Floats) -> _Repeated:
         return _Repeated(*np.unique(numbers, return_counts=True))
 
     def rises(self, a: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -15,28 +15,24 @@ from conclust._kernels import lower_rows, share_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.label_rows import seeded, trusted
-from conclust.consensus.restarts import (
-    ON_A_PART,
-    best_of_restarts,
-    fewer_starts,
-    warn_unfinished,
-)
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.restarts import ON_A_PART, Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.indicator import IndicatorProducts
 
-__all__ = ["MixtureModel"]
-
 # Product of the indicator and a table (T, K).
-Times: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Times: TypeAlias = Callable[[Floats], Floats]
 
 
-class MixtureModel(PlacingClusterer):
+@dataclass(eq=False, repr=False)
+class MixtureModel(Iterated, PlacingClusterer):
     r"""Mixture of multinomials over label vectors, fitted by EM.
 
     Each object belongs to one of K components, and each component has a distribution over the
@@ -149,40 +145,24 @@ class MixtureModel(PlacingClusterer):
         title="Mixture of multinomials (EM)",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K an iteration",
         citation="Topchy, Jain and Punch 2004, SDM",
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        smoothing: float = 1e-3,
-        n_init: int = 10,
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.smoothing = smoothing
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    smoothing: float = 1e-3
+    n_init: int = 10
+    max_iter: int = 500
+    tol: float = 1e-6
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
@@ -243,16 +223,11 @@ class MixtureModel(PlacingClusterer):
         counted = ensemble.cluster_counts[ensemble.partition_weights > 0]
         free = self.n_clusters - 1 + self.n_clusters * int((counted - 1).sum())
         self.log_likelihood_ = log_likelihood
-        self.objective_ = trace[-1]
+        self._keep_course(trace, converged, "iterations of EM")
         self.bic_ = -2.0 * log_likelihood + math.log(ensemble.n_samples) * free
         self.icl_ = self.bic_ + 2.0 * unsure
-        self.trace_ = np.array(trace)
-        self.n_iter_ = len(trace) - 1
-        self.converged_ = converged
-        if not converged:
-            warn_unfinished(self, "iterations of EM")
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         parts = self._components
         self._components = replace(
             parts,
@@ -265,7 +240,7 @@ class MixtureModel(PlacingClusterer):
             block.T.copy() for block in np.split(self._components.theta, cuts)
         ]
 
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         B = indicator_of(codes, self._components.offsets)
         z, _ = self._components.posterior(lambda table: np.asarray(B @ table), np.ones(len(codes)))
         z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
@@ -276,14 +251,12 @@ class MixtureModel(PlacingClusterer):
 class _Components:
     """Shares of the components (K,), and the probability of each label in each, (T, K)."""
 
-    offsets: NDArray[np.int64]
-    column_weights: NDArray[np.float64]
-    mixing: NDArray[np.float64]
-    theta: NDArray[np.float64]
+    offsets: Ints
+    column_weights: Floats
+    mixing: Floats
+    theta: Floats
 
-    def posterior(
-        self, times: Times, counts: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], float]:
+    def posterior(self, times: Times, counts: Floats) -> tuple[Floats, float]:
         """Return the probabilities of the components of each row, and the log-likelihood; `times` multiplies by B."""
         with np.errstate(divide="ignore"):
             log_mixing = np.log(self.mixing)
@@ -299,7 +272,7 @@ class _Components:
         return smoothing * float(self._weighted_logs.sum()) if smoothing else 0.0
 
     @cached_property
-    def _weighted_logs(self) -> NDArray[np.float64]:
+    def _weighted_logs(self) -> Floats:
         weights = self.column_weights[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(weights > 0, weights * np.log(self.theta), 0.0)
@@ -310,7 +283,7 @@ class _Fitted:
     """Final state of EM; the trace holds the objective at the start and after each iteration."""
 
     components: _Components
-    membership: NDArray[np.float64]
+    membership: Floats
     log_likelihood: float
     trace: list[float]
     converged: bool
@@ -330,7 +303,7 @@ class _Search:
         z = trusted(seeded(rows, self.n_clusters, seed), self.n_clusters)
         return self._climb(rows, _maximised(rows, z, self.smoothing))
 
-    def finish(self, result: _Fitted, rows: DistinctRows, chosen: NDArray[np.int64]) -> _Fitted:
+    def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
         """Continue EM with all rows."""
         return self._climb(rows, result.components)
 
@@ -354,13 +327,13 @@ class _Search:
         return _Fitted(components, z, log_likelihood, trace, False)
 
 
-def _entropies(z: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropies(z: Floats) -> Floats:
     """Return the entropy of each row, in nats."""
     logs = np.log(z, out=np.zeros_like(z), where=z > 0)
     return np.asarray(-(z * logs).sum(axis=1))
 
 
-def _maximised(rows: DistinctRows, z: NDArray[np.float64], smoothing: float) -> _Components:
+def _maximised(rows: DistinctRows, z: Floats, smoothing: float) -> _Components:
     """Return the components that are best for memberships: the M step."""
     mass = rows.masses[:, None] * z
     counts = IndicatorProducts.of(rows.ensemble).sums(mass)
@@ -368,14 +341,11 @@ def _maximised(rows: DistinctRows, z: NDArray[np.float64], smoothing: float) -> 
 
 
 def _components_of(
-    ensemble: Ensemble | LabelBlocks,
-    counts: NDArray[np.float64],
-    mixing: NDArray[np.float64],
-    smoothing: float,
+    ensemble: Ensemble | LabelBlocks, counts: Floats, mixing: Floats, smoothing: float
 ) -> _Components:
     """Return the components from their numbers of objects with each label, and in total."""
     # All labels of a partition have the same weight, which would cancel.
-    theta: NDArray[np.float64] = counts + smoothing
+    theta: Floats = counts + smoothing
     sums = over_partitions(theta, ensemble.offsets)
     # Without smoothing, a component that has no label of a partition carries no information about it.
     if (sums <= 0).any():
@@ -406,11 +376,11 @@ class _Climb:
         Whether the tolerance was reached.
     """
 
-    mixing: NDArray[np.float64]
-    theta: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    masses: NDArray[np.float64]
-    trace: NDArray[np.float64]
+    mixing: Floats
+    theta: Floats
+    counts: Floats
+    masses: Floats
+    trace: Floats
     log_likelihood: float
     unsure: float
     done: bool
@@ -426,7 +396,7 @@ def _climbed(labels: LabelBlocks, climb: _Climb, search: _Search) -> _Climb:
 
 
 def _looked(
-    labels: LabelBlocks, components: _Components, trace: NDArray[np.float64], smoothing: float
+    labels: LabelBlocks, components: _Components, trace: Floats, smoothing: float
 ) -> _Climb:
     """Compute the memberships from some components (the E step); only sums are kept."""
     sums = labels.total(f"EM, iteration {len(trace)}", _expected, components)
@@ -451,7 +421,7 @@ def _expected(part: Part, components: _Components) -> tuple[Any, ...]:
     return B.T @ z, z.sum(axis=0), log_likelihood, float(_entropies(z).sum())
 
 
-def _posterior_of(part: Part, stored: None, components: _Components) -> NDArray[np.float64]:
+def _posterior_of(part: Part, stored: None, components: _Components) -> Floats:
     """Return the memberships of a block."""
     times = IndicatorProducts.of(part.ensemble).times
     return components.posterior(times, np.ones(part.ensemble.n_samples))[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
@@ -21,12 +23,11 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import coassociation
 
-__all__ = ["NonparametricBayesianEnsemble", "posterior_coclustering"]
-
 # Number of draws per block: the contingency tables of two blocks of draws are in memory at once.
 _DRAWS = 30
 
 
+@dataclass(eq=False, repr=False)
 class NonparametricBayesianEnsemble(ConsensusClusterer):
     """Nonparametric Bayesian cluster ensembles: the number of clusters is inferred.
 
@@ -116,8 +117,6 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         title="Nonparametric Bayesian cluster ensembles (Gibbs)",
         n_clusters="emerges",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n N K a sweep",
         citation="Wang, Domeniconi and Laskey 2010, ECML PKDD",
@@ -128,31 +127,21 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         "n_burn_in": Range(at_least=0),
     }
 
-    draws_: NDArray[np.int32]
+    draws_: NDArray[np.int32] = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        concentration: float | None = None,
-        smoothing: float = 0.5,
-        n_burn_in: int = 200,
-        n_draws: int = 300,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.concentration = concentration
-        self.smoothing = smoothing
-        self.n_burn_in = n_burn_in
-        self.n_draws = n_draws
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    concentration: float | None = None
+    smoothing: float = 0.5
+    n_burn_in: int = 200
+    n_draws: int = 300
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         self.draws_ = spread(self.draws_, observed, -1)
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         rng = generator(self.random_state, "NonparametricBayesianEnsemble")
         n = ensemble.n_samples
         view = ensemble.label_view.reweighted(ensemble.partition_weights)
@@ -190,7 +179,7 @@ def _drawn_concentration(
     return max(float(rng.gamma(shape, 1.0 / rate)), 1e-10)
 
 
-def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
+def _least_squares(draws: NDArray[np.int32]) -> Floats:
     """Return for each draw the squared distance, over pairs, to the mean of all of them."""
     S = draws.shape[1]
     if len(draws) == 1:  # there are no pairs
@@ -212,13 +201,13 @@ def _least_squares(draws: NDArray[np.int32]) -> NDArray[np.float64]:
             cells = draw_of[tables.row] * len(columns) + draw_of[tables.col]
             sums = np.bincount(cells, tables.data**2, len(columns) ** 2)
             both[np.ix_(columns, columns)] = sums.reshape(len(columns), -1)
-    losses: NDArray[np.float64] = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
+    losses: Floats = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
     return losses / 2.0
 
 
 def posterior_coclustering(
     model: NonparametricBayesianEnsemble | BayesianEnsemble, *, max_dense: int | None = 20_000
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the posterior probability that two objects are in one cluster.
 
     Parameters

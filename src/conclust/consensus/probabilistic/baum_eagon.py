@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, spawn_generators
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread, side_by_side
-from conclust._warnings import warn
+from conclust._types import Bools, Floats
 from conclust.consensus.acceleration import Path, follow
 from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.estimator import bound_of, run_of
 from conclust.consensus.probabilistic.objective import squared, squared_of_clusters
 from conclust.consensus.probabilistic.problem import Run
 from conclust.consensus.probabilistic.search.starts import random_membership
+from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import evidence
 from conclust.spectra.indicator import IndicatorProducts
-
-__all__ = ["BaumEagon"]
 
 # Change of memberships below which the iteration ends.
 _STILL = 1e-5
@@ -35,7 +34,8 @@ _FEW = 2000
 _NOTHING = 1e-6
 
 
-class BaumEagon(SoftConsensusClusterer):
+@dataclass(eq=False, repr=False)
+class BaumEagon(Iterated, SoftConsensusClusterer):
     """Least-squares consensus by growth transformations.
 
     Minimises the objective of :class:`conclust.PCC` with divergence "l2",
@@ -144,41 +144,24 @@ class BaumEagon(SoftConsensusClusterer):
         title="Baum-Eagon growth transform of the co-association",
         n_clusters="upper bound",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) an iteration; with missing labels n N K^2, and one pass over all pairs",
         citation="Rota Bulò, Lourenço, Fred and Pelillo 2010, SSPR",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 5,
-        max_iter: int = 2000,
-        tol: float = 1e-7,
-        diagonal: bool = False,
-        accelerate: bool = True,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.diagonal = diagonal
-        self.accelerate = accelerate
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_init: int = 5
+    max_iter: int = 2000
+    tol: float = 1e-7
+    diagonal: bool = False
+    accelerate: bool = True
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         run = run_of(self)
         threads = run.threads
         self.n_clusters_max_ = bound_of(self, ensemble)
@@ -197,16 +180,7 @@ class BaumEagon(SoftConsensusClusterer):
             else:
                 runs = self._told(map(grow, generators), run)
         best = min(runs, key=lambda found: found.trace[-1])
-        self.objective_ = best.trace[-1]
-        self.n_iter_ = len(best.trace) - 1
-        self.converged_ = best.converged
-        self.trace_ = np.array(best.trace)
-        if not best.converged:
-            warn(
-                f"BaumEagon stopped after max_iter={self.max_iter} iterations. Raise max_iter, or tol "
-                "if this is close enough.",
-                ConvergenceWarning,
-            )
+        self._keep_course(best.trace, best.converged)
         return best.point
 
     def _told(self, paths: Iterable[Path], run: Run) -> list[Path]:
@@ -238,17 +212,17 @@ class _Pairs(ABC):
             self.ceiling += float(np.divide(c**2, N, where=N > 0, out=np.zeros_like(c)).sum())
         self.c, self.N = c, N  # pairs of each object with itself
 
-    def visit(self, Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def visit(self, Y: Floats) -> tuple[float, Floats]:
         """Return f(Y) and H, the sums h_ik."""
         observed_sums, fitted = self.sums(Y)
         total = self.ceiling - 2.0 * float(np.vdot(observed_sums, Y)) + float(np.vdot(fitted, Y))
         # Non-negative up to rounding.
         return max(0.5 * total, 0.0), np.maximum(self.degree[:, None] + observed_sums - fitted, 0.0)
 
-    degree: NDArray[np.float64]
+    degree: Floats
 
     @abstractmethod
-    def sums(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sums(self, Y: Floats) -> tuple[Floats, Floats]:
         """Return the sums over j of c_ij y_jk and of N_ij y_i'y_j y_jk."""
 
 
@@ -265,7 +239,7 @@ class _ByClusters(_Pairs):
         self.own_N = np.zeros((len(self.N), 1)) if diagonal else self.N[:, None]
         self.degree -= self.own_N[:, 0]
 
-    def sums(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sums(self, Y: Floats) -> tuple[Floats, Floats]:
         observed_sums = self.products.times(self.products.sums(Y)) - self.own_c * Y
         fitted = -self.own_N * (Y**2).sum(axis=1, keepdims=True) * Y
         step = max(1, _CELLS // Y.size)
@@ -290,7 +264,7 @@ class _ByMatrices(_Pairs):
         np.fill_diagonal(self.copresence, self.N if diagonal else 0.0)
         self.degree = self.copresence.sum(axis=1)
 
-    def sums(self, Y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sums(self, Y: Floats) -> tuple[Floats, Floats]:
         return self.counts @ Y, (self.copresence * (Y @ Y.T)) @ Y
 
 
@@ -301,12 +275,10 @@ def _pairs_of(ensemble: Ensemble, diagonal: bool, threads: int, n_clusters: int)
     return (_ByMatrices if few else _ByClusters)(ensemble, diagonal, threads)
 
 
-def _grow(
-    pairs: _Pairs, Y: NDArray[np.float64], max_iter: int, tol: float, *, accelerate: bool
-) -> Path:
+def _grow(pairs: _Pairs, Y: Floats, max_iter: int, tol: float, *, accelerate: bool) -> Path:
     """Multiply memberships until they no longer change."""
 
-    def step(Y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def step(Y: Floats) -> tuple[float, Floats]:
         f, H = pairs.visit(Y)
         return f, _grown(Y, H)
 
@@ -317,7 +289,7 @@ def _grow(
     return follow(step, Y, done, max_iter, accelerate=accelerate)
 
 
-def _grown(Y: NDArray[np.float64], H: NDArray[np.float64]) -> NDArray[np.float64]:
+def _grown(Y: Floats, H: Floats) -> Floats:
     """Return y_ik h_ik, in rows that sum to 1."""
     grown = Y * H
     total = grown.sum(axis=1, keepdims=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
@@ -32,8 +32,6 @@ from conclust.consensus.probabilistic.solvers.blocked import (
     sums_of_block,
 )
 
-__all__ = ["BlockPairs", "Reached"]
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -48,11 +46,11 @@ class Measured:
         ``|y_i|^2``.
     """
 
-    sums: NDArray[np.float64]
-    grams: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-    fourths: NDArray[np.float64]
-    own: NDArray[np.float64]
+    sums: Floats
+    grams: Floats
+    sizes: Floats
+    fourths: Floats
+    own: Floats
 
 
 @dataclass(frozen=True)
@@ -97,19 +95,17 @@ class BlockPairs:
         descent = Descent(labels, self.n_clusters, stopping, self.run)
         return self._measured(descent, descent.descend("sweeps_0", descent.begin))
 
-    def distances(self, Y: Reached) -> NDArray[np.float64]:
+    def distances(self, Y: Reached) -> Floats:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
         at = self.placing(Y)
         self_pairs = Y.measured.fourths, Y.measured.own
         return distances_of(self.labels, at, self_pairs, self._together) * self.scale
 
-    def expected(self, Y: Reached) -> NDArray[np.float64]:
+    def expected(self, Y: Reached) -> Floats:
         """Not available, because a previous membership may have to be restored."""
         raise ValueError("The corrected distance is not measured in blocks.")
 
-    def descend(
-        self, Y: Reached, weights: NDArray[np.float64], max_iter: int, tol: float
-    ) -> Reached:
+    def descend(self, Y: Reached, weights: Floats, max_iter: int, tol: float) -> Reached:
         """Sweep over the blocks, from where an earlier descent ended."""
         self._round += 1
         stopping = Stopping(max_iter, tol, 1e-9)
@@ -151,9 +147,7 @@ class BlockPairs:
 # -- tasks of blocks
 
 
-def _measure(
-    part: Part, stored: Any, model: FactoredModel, k: int
-) -> tuple[NDArray[np.float64], ...]:
+def _measure(part: Part, stored: Any, model: FactoredModel, k: int) -> tuple[Floats, ...]:
     """Return the contribution of a block to `Measured`."""
     Y = read_memberships(stored)
     sums, grams, sizes, _, _ = sums_of_block(part.ensemble, Y, model, k)

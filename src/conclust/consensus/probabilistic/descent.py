@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import PairCounts, PairwiseSolver
+from conclust._types import Floats, Ints
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
+    Problem,
     Report,
+    Run,
     Solution,
     Stopping,
     silent,
@@ -24,8 +27,6 @@ from conclust.consensus.probabilistic.problem import (
 from conclust.divergences import Divergence
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import unsigned
-
-__all__ = ["descend", "objective", "place_against"]
 
 # Number of entries of evidence visited between checks for Ctrl-C: some tenths of a second.
 _AT_ONCE = 1 << 25
@@ -53,7 +54,7 @@ _CALL = 150_000
 
 def descend(
     evidence: PairEvidence,
-    Y0: NDArray[np.float64],
+    Y0: Floats,
     divergence: Divergence,
     stopping: Stopping,
     *,
@@ -138,9 +139,13 @@ def _finish(work: _Work, f: float, tol_kkt: float, report: Report) -> tuple[floa
     return f, residual
 
 
-def objective(
-    evidence: PairEvidence, Y: NDArray[np.float64], divergence: Divergence, threads: int = 1
-) -> float:
+def solved_from(problem: Problem, Y0: Floats, stopping: Stopping, run: Run) -> Solution:
+    """Return the solution of a problem, whose evidence is formed, from Y0; see `descend`."""
+    d = problem.divergence
+    return descend(problem.pairs, Y0, d, stopping, threads=run.threads, report=run.report)
+
+
+def objective(evidence: PairEvidence, Y: Floats, divergence: Divergence, threads: int = 1) -> float:
     """Return f(Y)."""
     return _Work(evidence, Y, divergence, threads).objective()
 
@@ -149,17 +154,13 @@ class _Work:
     """The kernel with its membership, called in portions between which Ctrl-C takes effect."""
 
     def __init__(
-        self,
-        evidence: PairEvidence,
-        Y0: NDArray[np.float64],
-        divergence: Divergence,
-        threads: int = 1,
+        self, evidence: PairEvidence, Y0: Floats, divergence: Divergence, threads: int = 1
     ) -> None:
         self.n, self.k = Y0.shape
         kernel = divergence._kernel
         self.scale = 1.0 if kernel is None else kernel.scale
         self.lengths = evidence.lengths
-        self.starts: NDArray[np.int64] | None
+        self.starts: Ints | None
         self.partners: NDArray[np.int32] | None
         self.starts, self.partners = evidence.pattern
         c, N = _narrowest(evidence.counts, evidence.copresence)
@@ -206,7 +207,7 @@ class _Work:
             self.spent += spent + _CALL
         return largest_gap * self.scale, fell * self.scale
 
-    def leap(self, before: NDArray[np.float64], f: float, ratio: float) -> float:
+    def leap(self, before: Floats, f: float, ratio: float) -> float:
         """Extend the last sweep's step if that lowers f; return f.
 
         Sweeps converge linearly: if each step is r = sqrt(ratio) of the one before, r / (1 - r) times
@@ -225,7 +226,7 @@ class _Work:
         self.solver.take(self.Y)
         return f
 
-    def go_back(self, Y: NDArray[np.float64]) -> None:
+    def go_back(self, Y: Floats) -> None:
         """Return to an earlier Y; objects move one by one from here on."""
         self.Y[:] = Y
         self.solver.take(self.Y)
@@ -269,7 +270,7 @@ class _Work:
         return stuck[np.argsort(-self.gaps[stuck], kind="stable")]
 
     @staticmethod
-    def _parts(lengths: NDArray[np.int64]) -> Iterator[slice]:
+    def _parts(lengths: Ints) -> Iterator[slice]:
         total = np.cumsum(lengths)
         begin = 0
         while begin < len(lengths):
@@ -299,12 +300,8 @@ def _narrowest(c: NDArray[Any], N: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
 
 
 def place_against(
-    c: NDArray[np.float64],
-    N: NDArray[np.float64],
-    membership: NDArray[np.float64],
-    divergence: Divergence,
-    tol: float,
-) -> NDArray[np.float64]:
+    c: Floats, N: Floats, membership: Floats, divergence: Divergence, tol: float
+) -> Floats:
     """Return the memberships of new objects against fixed ones, each on its own.
 
     c and N are (new, fixed). An object without evidence gets a uniform row.

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from conclust import divergences
 from conclust._kernels import FactoredSolver
+from conclust._types import Bools, Floats
 from conclust.consensus.probabilistic.descent import descend
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.consensus.probabilistic.problem import Stopping
@@ -28,17 +28,6 @@ from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import missing_code, noise_code
 from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence, pair_counts
-
-__all__ = [
-    "AllPairs",
-    "Held",
-    "PairPattern",
-    "PairSet",
-    "distances_of",
-    "of_self_pairs",
-    "scale_of",
-    "together",
-]
 
 # Number of cells (objects or pairs times partitions) formed at once.
 _CELLS = 1 << 21
@@ -53,18 +42,18 @@ class PairSet(Protocol[Held]):
     A membership is an array or, for labels in blocks, an object with its sums (its length is n).
     """
 
-    scale: NDArray[np.float64]  # s_u; 0 for a partition that observed no pair
+    scale: Floats  # s_u; 0 for a partition that observed no pair
 
-    def distances(self, Y: Held) -> NDArray[np.float64]:
+    def distances(self, Y: Held) -> Floats:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
 
-    def expected(self, Y: Held) -> NDArray[np.float64]:
+    def expected(self, Y: Held) -> Floats:
         """Return the mean of d_u(Y) over all orders of the objects that u observed.
 
         That is d_u of a random partition with clusters of the same sizes.
         """
 
-    def descend(self, Y: Held, weights: NDArray[np.float64], max_iter: int, tol: float) -> Held:
+    def descend(self, Y: Held, weights: Floats, max_iter: int, tol: float) -> Held:
         """Descend from Y; return a membership with no higher sum of weights_u d_u / s_u.
 
         At most `max_iter` sweeps, until one lowers this sum by less than the share `tol`.
@@ -97,7 +86,7 @@ class AllPairs:
     def _solver(self, model: FactoredModel) -> FactoredSolver:
         return model.solver(self.ensemble.label_view, self.n_clusters)
 
-    def _constants(self) -> NDArray[np.float64]:
+    def _constants(self) -> Floats:
         """Return ``|X_u X_u'|^2 - sum_i |x_ui|^4``: for labels, the ordered pairs put together."""
         ensemble = self.ensemble
         if self._soft is None:
@@ -109,14 +98,14 @@ class AllPairs:
             total[u] = np.sum((P.T @ P).toarray() ** 2) - np.sum(self_pairs**2)
         return total
 
-    def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def distances(self, Y: Floats) -> Floats:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
         self._measure.rebuild(padded(Y), self.threads)
         self.model = self.model.kept(self._measure, self.n_clusters)
         self_pairs = of_self_pairs(self.ensemble, (Y**2).sum(axis=1))
         return distances_of(self.ensemble, self.model, self_pairs, self._together) * self.scale
 
-    def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected(self, Y: Floats) -> Floats:
         """Return the mean of d_u(Y) over all orders of the objects that u observed.
 
         The order enters only through sum x_uij a_ij, with a_ij = y_i'y_j: its mean is the sum of the one
@@ -137,7 +126,7 @@ class AllPairs:
         np.divide(self._overlaps(), self._pairs, out=share, where=self._pairs > 0)
         return np.asarray((squares - 2.0 * share * explained + self._together) * self.scale)
 
-    def _overlaps(self) -> NDArray[np.float64]:
+    def _overlaps(self) -> Floats:
         """Return the sum of x_ui'x_uj over ordered pairs: for labels, the pairs put together."""
         if self._soft is None:
             return self._together
@@ -145,9 +134,7 @@ class AllPairs:
         self_pairs = np.asarray(self._soft.multiply(self._soft).sum(axis=0), dtype=np.float64)
         return _per_partition(self.ensemble, mass**2 - self_pairs)
 
-    def descend(
-        self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
-    ) -> NDArray[np.float64]:
+    def descend(self, Y: Floats, weights: Floats, max_iter: int, tol: float) -> Floats:
         """Sweep over all objects with the factored solver."""
         solver = self._solver(replace(self.model, weights=weights))
         wide = padded(Y)
@@ -178,14 +165,14 @@ class PairPattern:
             counted += self._both(rows).sum(axis=0)
         self.scale = scale_of(n, 2.0 * counted)
 
-    def _both(self, rows: slice) -> NDArray[np.bool_]:
+    def _both(self, rows: slice) -> Bools:
         """Return which partitions observed both objects of some pairs."""
         codes, missing = self.ensemble.codes, missing_code(self.ensemble.codes.dtype)
         return np.asarray(
             (codes[self._i[rows]] != missing) & (codes[self._j[rows]] != missing), dtype=np.bool_
         )
 
-    def _together(self, rows: slice) -> NDArray[np.float64]:
+    def _together(self, rows: slice) -> Floats:
         """Return x_ui'x_uj for some pairs: 1 where u puts them together."""
         ensemble = self.ensemble
         i, j = self._i[rows], self._j[rows]
@@ -199,7 +186,7 @@ class PairPattern:
         a, b = codes[i], codes[j]
         return np.asarray((a == b) & (a < noise_code(codes.dtype)), dtype=np.float64)
 
-    def distances(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def distances(self, Y: Floats) -> Floats:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
         d = np.zeros(self.ensemble.n_partitions)
         for rows in _blocks(len(self._i), max(self.ensemble.n_partitions, Y.shape[1])):
@@ -208,7 +195,7 @@ class PairPattern:
             d += (apart**2 * self._both(rows)).sum(axis=0)
         return 2.0 * d * self.scale
 
-    def expected(self, Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expected(self, Y: Floats) -> Floats:
         """Return the mean of d_u(Y) over all orders of the pairs that u observed."""
         m = self.ensemble.n_partitions
         n_pairs, overlaps, agreed, explained, squares = np.zeros((5, m))
@@ -224,15 +211,13 @@ class PairPattern:
         np.divide(overlaps, n_pairs, out=share, where=n_pairs > 0)
         return 2.0 * (squares - 2.0 * share * explained + agreed) * self.scale
 
-    def descend(
-        self, Y: NDArray[np.float64], weights: NDArray[np.float64], max_iter: int, tol: float
-    ) -> NDArray[np.float64]:
+    def descend(self, Y: Floats, weights: Floats, max_iter: int, tol: float) -> Floats:
         """Visit the objects with the pairwise solver."""
         stopping = Stopping(max_iter, tol, 1e-9)
         evidence = self._evidence(weights)
         return descend(evidence, Y, divergences.l2, stopping, threads=self.threads).membership
 
-    def _evidence(self, weights: NDArray[np.float64]) -> SparseEvidence:
+    def _evidence(self, weights: Floats) -> SparseEvidence:
         """Return the weighted counts of the pattern, without pairs of zero weight."""
         weighted = self.ensemble.reweighted(within_range(weights))
         indptr, indices = self.pattern.indptr, self.pattern.indices
@@ -248,9 +233,9 @@ class PairPattern:
 def distances_of(
     ensemble: Derived,
     model: FactoredModel,
-    self_pairs: tuple[NDArray[np.float64], NDArray[np.float64]],
-    pairs_together: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    self_pairs: tuple[Floats, Floats],
+    pairs_together: Floats,
+) -> Floats:
     """Return d_u / s_u of all pairs from S and G in a model, and the contribution of the pairs i = j to them."""
     fourths, products = self_pairs
     grams = (model.grams**2).sum(axis=(1, 2))[model.group_of]
@@ -258,9 +243,7 @@ def distances_of(
     return np.asarray(np.maximum(grams - fourths - 2.0 * (sums - products) + pairs_together, 0.0))
 
 
-def of_self_pairs(
-    ensemble: Ensemble, norms: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def of_self_pairs(ensemble: Ensemble, norms: Floats) -> tuple[Floats, Floats]:
     """Return for each partition the sums over the objects it observed of ``|y_i|^4``, ``|x_ui|^2 |y_i|^2``."""
     n, m = ensemble.shape
     if ensemble.label_view.complete and not ensemble.is_soft:
@@ -279,19 +262,19 @@ def of_self_pairs(
     return fourths, products
 
 
-def together(ensemble: Derived) -> NDArray[np.float64]:
+def together(ensemble: Derived) -> Floats:
     """Return the ordered pairs that each partition puts together."""
     return _per_partition(ensemble, ensemble.cluster_sizes * (ensemble.cluster_sizes - 1))
 
 
-def _per_partition(ensemble: Derived, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _per_partition(ensemble: Derived, values: Floats) -> Floats:
     """Add up one value per cluster to one per partition."""
     sums = np.zeros(ensemble.n_partitions)
     np.add.at(sums, ensemble.column_partitions, values)
     return sums
 
 
-def scale_of(n: int, pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+def scale_of(n: int, pairs: Floats) -> Floats:
     """Return s_u, of the ordered pairs that each partition observed."""
     return np.divide(n * (n - 1.0), pairs, out=np.zeros_like(pairs), where=pairs > 0)
 

@@ -13,8 +13,8 @@ from conclust._progress import say
 from conclust._random import seed_sequence
 from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.base import PlacingClusterer
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.consensus.probabilistic.problem import PairEvidence, Placement, Run, Solution
@@ -22,10 +22,8 @@ from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import narrow_evidence
-from conclust.exceptions import DenseLimitError
+from conclust.exceptions import DenseLimitError, warn
 from conclust.weighting.granularity import Recoding, matched
-
-__all__ = ["MAX_DENSE", "Granularity", "PairObjectiveClusterer", "bound_of", "run_of"]
 
 # Options for the granularity of the partitions in the objective.
 Granularity: TypeAlias = Literal["given", "matched"]
@@ -74,8 +72,8 @@ class PairObjectiveClusterer(PlacingClusterer):
     kkt_residual_: float
     n_iter_: int
     converged_: bool
-    trace_: NDArray[np.float64]
-    residuals_: NDArray[np.float64]
+    trace_: Floats
+    residuals_: Floats
     n_clusters_max_: int
     _placement: Placement
     _recoded: Recoding | None
@@ -97,15 +95,13 @@ class PairObjectiveClusterer(PlacingClusterer):
             ensemble, self._recoded = matched(ensemble, k)
         return ensemble
 
-    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+    def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         if self.granularity == "matched":
             ensemble, _ = matched(ensemble, self.n_clusters_max_)
         warn_of_misfit(ensemble, self.n_clusters, type(self).__name__)
         warn_of_merged(ensemble, labels, self.n_clusters_max_, type(self).__name__)
 
-    def _some_pairs(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
-    ) -> SparseEvidence | None:
+    def _some_pairs(self, ensemble: Ensemble, observed: Bools, run: Run) -> SparseEvidence | None:
         """Return the evidence of the given pairs; None for all pairs."""
         owner = type(self).__name__
         return read_pairs(
@@ -141,10 +137,10 @@ class PairObjectiveClusterer(PlacingClusterer):
         """Maximum gap with which new objects are placed."""
         return 1e-9
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         self._placement = self._placement.reordered(clusters)
 
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         threads = thread_count(self.n_jobs, type(self).__name__)
         if self._recoded is not None:
             codes = self._recoded(codes)

@@ -8,21 +8,19 @@ exceeds f(Y) = sum N_ij (c_ij / N_ij - y_i'y_j)^2 by `together` - `squared`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import squared_evidence
+from conclust._types import Floats
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation_blocks
 from conclust.evidence.dense import unsigned
 from conclust.spectra.gram import scaled_gram_norm
 
-__all__ = ["squared", "squared_of_clusters", "together"]
-
 # Small blocks stay in the cache between counting and squaring.
 _BLOCK_CELLS = 1 << 22
 
 
-def together(ensemble: Ensemble, sizes: NDArray[np.float64] | None = None) -> float:
+def together(ensemble: Ensemble, sizes: Floats | None = None) -> float:
     """Return the sum over pairs and partitions of w_u s_uij^2: no pair is formed.
 
     `sizes` (T,): the sizes of all clusters; None: they are counted.

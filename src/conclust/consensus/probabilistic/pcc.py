@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
+from conclust._types import Bools, Floats
 from conclust._validation import check_option, refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
     PairObjectiveClusterer,
@@ -21,13 +23,7 @@ from conclust.consensus.probabilistic.estimator import (
     run_of,
 )
 from conclust.consensus.probabilistic.placements import placement_of
-from conclust.consensus.probabilistic.problem import (
-    PairEvidence,
-    Problem,
-    Run,
-    Solution,
-    Stopping,
-)
+from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
@@ -38,9 +34,6 @@ from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import InputError
 
-__all__ = ["PCC"]
-
-
 # Values of parameters allowed with labels in blocks.
 _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
     "pairs": (None,),
@@ -49,6 +42,7 @@ _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class PCC(PairObjectiveClusterer):
     r"""Probabilistic consensus clustering by evidence accumulation.
 
@@ -190,8 +184,6 @@ class PCC(PairObjectiveClusterer):
         title="Probabilistic consensus clustering",
         n_clusters="upper bound",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) a sweep for l2; n^2 K up to 125 million, then n K^2 for others",
         citation="Lourenço et al. 2015, Machine Learning 98",
@@ -203,38 +195,21 @@ class PCC(PairObjectiveClusterer):
         "solver": lambda value, owner: check_option(value, "solver", owner, ("auto", *SOLVERS)),
     }
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        divergence: DivergenceName | Divergence = "kl",
-        solver: SolverName = "auto",
-        pairs: int | float | SparseEvidence | None = None,
-        granularity: Granularity = "given",
-        init: StartName | ArrayLike = "auto",
-        n_init: int = 5,
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        tol_kkt: float = 1e-8,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.divergence = divergence
-        self.solver = solver
-        self.pairs = pairs
-        self.granularity = granularity
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.tol_kkt = tol_kkt
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    divergence: DivergenceName | Divergence = "kl"
+    solver: SolverName = "auto"
+    pairs: int | float | SparseEvidence | None = None
+    granularity: Granularity = "given"
+    init: StartName | ArrayLike = "auto"
+    n_init: int = 5
+    max_iter: int = 200
+    tol: float = 1e-5
+    tol_kkt: float = 1e-8
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         divergence = read_divergence(self.divergence, "PCC")
@@ -242,9 +217,7 @@ class PCC(PairObjectiveClusterer):
         k = bound_of(self, ensemble)
         choose(self.solver, divergence, self.pairs, ensemble.n_samples, k, "PCC")
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k = self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, k)
         run = run_of(self)

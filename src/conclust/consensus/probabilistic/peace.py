@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._random import RandomStateLike, spawn_seeds
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.descent import objective
 from conclust.consensus.probabilistic.estimator import (
     MAX_DENSE,
@@ -22,19 +24,8 @@ from conclust.consensus.probabilistic.estimator import (
     run_of,
 )
 from conclust.consensus.probabilistic.placements import placement_of
-from conclust.consensus.probabilistic.problem import (
-    PairEvidence,
-    Problem,
-    Run,
-    Solution,
-    Stopping,
-)
-from conclust.consensus.probabilistic.search.starts import (
-    StartName,
-    given_start,
-    inside,
-    starts_of,
-)
+from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.starts import StartName, given_start, inside, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS
 from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS, Landmark
@@ -44,8 +35,6 @@ from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import narrow_evidence
 
-__all__ = ["PEACE"]
-
 PeaceSolver: TypeAlias = Literal["auto", "pairwise", "landmark", "greedy"]
 
 # Runs on some of the objects end when a sweep lowers the divergence by less than this share of it.
@@ -54,6 +43,7 @@ _ROUGH = 1e-4
 _AT_ONCE = 1 << 20
 
 
+@dataclass(eq=False, repr=False)
 class PEACE(PairObjectiveClusterer):
     """Probabilistic evidence accumulation for clustering ensembles.
 
@@ -183,44 +173,26 @@ class PEACE(PairObjectiveClusterer):
         title="Probabilistic evidence accumulation by maximum likelihood (PEACE)",
         n_clusters="upper bound",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 K a sweep up to 20,000 objects, then n K^2; p K for p pairs given or sampled",
         citation="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        solver: PeaceSolver = "auto",
-        pairs: int | float | SparseEvidence | None = None,
-        granularity: Granularity = "given",
-        init: StartName | ArrayLike = "auto",
-        n_init: int = 5,
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        tol_kkt: float = 1e-8,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.solver = solver
-        self.pairs = pairs
-        self.granularity = granularity
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.tol_kkt = tol_kkt
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    solver: PeaceSolver = "auto"
+    pairs: int | float | SparseEvidence | None = None
+    granularity: Granularity = "given"
+    init: StartName | ArrayLike = "auto"
+    n_init: int = 5
+    max_iter: int = 200
+    tol: float = 1e-5
+    tol_kkt: float = 1e-8
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         super()._check_parameters(ensemble)
@@ -233,9 +205,7 @@ class PEACE(PairObjectiveClusterer):
                 "Use solver='pairwise' for given pairs.",
             )
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         run = run_of(self)
         self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, self.n_clusters_max_)
@@ -255,7 +225,7 @@ class PEACE(PairObjectiveClusterer):
         self._tell(solution)
         return solution.membership
 
-    def _by_landmarks(self, problem: Problem, run: Run) -> NDArray[np.float64]:
+    def _by_landmarks(self, problem: Problem, run: Run) -> Floats:
         """Select among runs on the pairs of the landmarks, and place the other objects."""
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
         solver = Landmark()
@@ -272,7 +242,7 @@ class PEACE(PairObjectiveClusterer):
         self._tell(solution)
         return solution.membership
 
-    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+    def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         """Give no warning: the failures of squared distances have not been observed with the likelihood."""
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
@@ -311,7 +281,7 @@ class PEACE(PairObjectiveClusterer):
 
 def _among(
     part: Problem, stopping: Stopping, run: Run, init: Any = "auto"
-) -> tuple[Solution, NDArray[np.float64]]:
+) -> tuple[Solution, Floats]:
     """Return the best solution of the landmarks, on all their pairs, and the log-likelihood of each run."""
     pair_evidence = narrow_evidence(part.ensemble, run.threads)
     best, losses = _selected(replace(part, evidence=pair_evidence), stopping, run, init=init)
@@ -319,12 +289,8 @@ def _among(
 
 
 def _selected(
-    problem: Problem,
-    stopping: Stopping,
-    run: Run,
-    solver: PeaceSolver = "auto",
-    init: Any = "auto",
-) -> tuple[Solution, NDArray[np.float64]]:
+    problem: Problem, stopping: Stopping, run: Run, solver: PeaceSolver = "auto", init: Any = "auto"
+) -> tuple[Solution, Floats]:
     """Return the best solution, and the objective of each run."""
     pair_evidence = problem.pairs
     several = isinstance(init, str) and init != "spectral"
@@ -345,11 +311,8 @@ def _selected(
 
 
 def _selected_early(
-    problem: Problem,
-    stopping: Stopping,
-    runs: list[Run],
-    starts: list[NDArray[np.float64] | None],
-) -> tuple[Solution, NDArray[np.float64]]:
+    problem: Problem, stopping: Stopping, runs: list[Run], starts: list[Floats | None]
+) -> tuple[Solution, Floats]:
     """Select among runs that each solve some objects and place the others; finish the selected one."""
     placed = []
     for start, one in zip(starts, runs, strict=True):

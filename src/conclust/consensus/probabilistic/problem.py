@@ -22,21 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import spawn_sequences
+from conclust._types import Floats, Ints
 from conclust.divergences import Divergence, is_squared
 from conclust.ensemble import Ensemble
 from conclust.evidence import DenseEvidence, SparseEvidence
-
-__all__ = [
-    "PairEvidence",
-    "Placement",
-    "Problem",
-    "Report",
-    "Run",
-    "Solution",
-    "Solver",
-    "Stopping",
-    "silent",
-]
 
 PairEvidence: TypeAlias = SparseEvidence | DenseEvidence
 """Evidence of some pairs, or of all."""
@@ -83,7 +72,7 @@ class Problem:
         """Whether the divergence is a multiple of squared l2."""
         return is_squared(self.divergence)
 
-    def part(self, objects: NDArray[np.int64]) -> Problem:
+    def part(self, objects: Ints) -> Problem:
         """Return the same problem for some of the objects, on all their pairs."""
         return replace(self, ensemble=self.ensemble.part(objects), evidence=None)
 
@@ -144,10 +133,10 @@ class Run:
 class Placement(Protocol):
     """Places objects that were not fitted: each is a separate convex problem."""
 
-    def reordered(self, clusters: NDArray[np.int64]) -> Placement:
+    def reordered(self, clusters: Ints) -> Placement:
         """Return the same with these clusters only, in this order."""
 
-    def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> Floats:
         """Return the memberships of objects from their codes (n, m), each to a gap of `tol`."""
 
 
@@ -180,12 +169,12 @@ class Solution:
         any number of threads; 0 if the solver does not count.
     """
 
-    membership: NDArray[np.float64]
+    membership: Floats
     objective: float
     residual: float
     n_iter: int
     converged: bool
-    trace: NDArray[np.float64]
+    trace: Floats
     constant: float | None = None
     placement: Placement | None = None
     spent: int = 0
@@ -201,6 +190,6 @@ class Solver(Protocol):
     """Whether the solver compares `n_init` random starts of its own if it is given none."""
 
     def solve(
-        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+        self, problem: Problem, start: Floats | None, stopping: Stopping, run: Run
     ) -> Solution:
         """Return the solution from a start; None: the solver's best start."""

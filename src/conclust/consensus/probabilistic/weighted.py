@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -13,11 +13,12 @@ from conclust._arrays.simplex import project_simplex
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._sklearn import ConvergenceWarning
+from conclust._types import Bools, Floats
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.block_distances import BlockPairs
 from conclust.consensus.probabilistic.distances import AllPairs, Held, PairPattern, PairSet
 from conclust.consensus.probabilistic.estimator import (
@@ -33,10 +34,8 @@ from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.weighting import certainty_weights
-
-__all__ = ["WeightedPCC", "capped_weights", "ridge_weights"]
 
 Regularization: TypeAlias = Literal["simplex", "l2"]
 Distance: TypeAlias = Literal["paper", "corrected"]
@@ -60,9 +59,7 @@ _READ_ALL = 20_000
 _IN_BLOCKS = {"pairs": None, "granularity": "given", "distance": "paper"}
 
 
-def capped_weights(
-    d: NDArray[np.float64], caps: NDArray[np.float64], tie: float = 0.0
-) -> NDArray[np.float64]:
+def capped_weights(d: Floats, caps: Floats, tie: float = 0.0) -> Floats:
     """Minimise alpha'd over the simplex with alpha <= caps (sum of caps at least 1).
 
     The nearest partitions are filled up to their caps; the remainder goes to the next one. (The
@@ -84,9 +81,7 @@ def capped_weights(
     return np.asarray(alpha / alpha.sum())
 
 
-def ridge_weights(
-    d: NDArray[np.float64], strength: float, shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def ridge_weights(d: Floats, strength: float, shares: Floats) -> Floats:
     """Minimise alpha'd + strength/2 sum alpha_u^2 / (m shares_u) over the simplex.
 
     Proposition 2 of the paper where all m shares are 1/m.
@@ -96,6 +91,7 @@ def ridge_weights(
     return project_simplex(near, scale=len(d) * shares)
 
 
+@dataclass(eq=False, repr=False)
 class WeightedPCC(PairObjectiveClusterer):
     r"""Probabilistic consensus that learns a weight for every partition.
 
@@ -273,14 +269,12 @@ class WeightedPCC(PairObjectiveClusterer):
     True
     """
 
-    _placement: FactoredModel
+    _placement: FactoredModel = field(init=False)
 
     method = Method(
         title="Robust evidence accumulation (weighted partitions)",
         n_clusters="upper bound",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n (N K + K^2) a sweep",
         citation="Lourenço et al. 2013, EMMCVPR",
@@ -288,38 +282,21 @@ class WeightedPCC(PairObjectiveClusterer):
     )
     parameters: ClassVar[Parameters] = {"rho": None, "lam": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        regularization: Regularization = "simplex",
-        rho: float | None = None,
-        lam: float = 0.5,
-        distance: Distance = "paper",
-        pairs: int | float | SparseEvidence | None = None,
-        granularity: Granularity = "given",
-        n_init: int = 5,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.regularization = regularization
-        self.rho = rho
-        self.lam = lam
-        self.distance = distance
-        self.pairs = pairs
-        self.granularity = granularity
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    regularization: Regularization = "simplex"
+    rho: float | None = None
+    lam: float = 0.5
+    distance: Distance = "paper"
+    pairs: int | float | SparseEvidence | None = None
+    granularity: Granularity = "given"
+    n_init: int = 5
+    max_iter: int = 200
+    tol: float = 1e-6
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         super()._check_parameters(ensemble)
@@ -338,7 +315,7 @@ class WeightedPCC(PairObjectiveClusterer):
                 self.rho,
             )
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[Any]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         try:
             labels = super()._fit(ensemble, observed)
             if self._without_weight(ensemble):
@@ -357,9 +334,7 @@ class WeightedPCC(PairObjectiveClusterer):
             return False
         return bool((~ensemble.present[:, self._counted].any(axis=1)).any())
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k = self.n_clusters_max_ = bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, k)
         run = run_of(self)
@@ -379,7 +354,7 @@ class WeightedPCC(PairObjectiveClusterer):
         if pairs is not everyone and weights.any():
             Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
         Y, weights = self._learn(pairs, Y, shares, run)
-        self._measured_pairs: PairSet[NDArray[np.float64]] = pairs
+        self._measured_pairs: PairSet[Floats] = pairs
         if pairs is not everyone:
             everyone.distances(Y)  # leaves the sums of Y in the model
         self._placement = replace(everyone.model, weights=weights)
@@ -408,8 +383,8 @@ class WeightedPCC(PairObjectiveClusterer):
         return pairs.answer(Y)
 
     def _learn(
-        self, pairs: PairSet[Held], Y: Held, shares: NDArray[np.float64], run: Run
-    ) -> tuple[Held, NDArray[np.float64]]:
+        self, pairs: PairSet[Held], Y: Held, shares: Floats, run: Run
+    ) -> tuple[Held, Floats]:
         """Alternate from a membership; return the last one, and the weights used for new objects."""
         Y, alpha, d, expected = self._alternate(pairs, Y, shares, run.report)
         self.weights_ = alpha
@@ -424,16 +399,14 @@ class WeightedPCC(PairObjectiveClusterer):
             )
         return Y, alpha * pairs.scale / expected
 
-    def _pattern(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_], run: Run
-    ) -> PairPattern | None:
+    def _pattern(self, ensemble: Ensemble, observed: Bools, run: Run) -> PairPattern | None:
         """Return the pattern of `pairs`, if there is one."""
         if ensemble.n_samples == 1:
             return None
         pairs = self._some_pairs(ensemble, observed, run)
         return None if pairs is None else PairPattern(ensemble, pairs, run.threads)
 
-    def _shares(self, ensemble: Derived, pairs: PairSet[Any]) -> NDArray[np.float64]:
+    def _shares(self, ensemble: Derived, pairs: PairSet[Any]) -> Floats:
         """Return the initial weights, 0 for a partition that observed no pair."""
         mute = pairs.scale == 0
         w = ensemble.partition_weights
@@ -450,8 +423,8 @@ class WeightedPCC(PairObjectiveClusterer):
         return np.asarray(shares / shares.sum())
 
     def _alternate(
-        self, pairs: PairSet[Held], Y: Held, shares: NDArray[np.float64], report: Any
-    ) -> tuple[Held, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        self, pairs: PairSet[Held], Y: Held, shares: Floats, report: Any
+    ) -> tuple[Held, Floats, Floats, Floats]:
         """Return the membership, the weights, the distances, and their divisors."""
         n = len(Y) if self.distance == "paper" else 1
         counted = np.flatnonzero(shares)
@@ -492,9 +465,7 @@ class WeightedPCC(PairObjectiveClusterer):
         self.objective_ = trace[-1][1]
         return Y, alpha, d, expected
 
-    def _distances(
-        self, pairs: PairSet[Held], Y: Held
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _distances(self, pairs: PairSet[Held], Y: Held) -> tuple[Floats, Floats]:
         """Return the distances, and their divisors: 1 in the mean over partitions."""
         d = pairs.distances(Y)
         if self.distance == "paper":
@@ -506,22 +477,14 @@ class WeightedPCC(PairObjectiveClusterer):
         ratio = np.where(none, 1.0, d / expected)
         return ratio, np.where(none, 1.0, expected / expected.mean())
 
-    def _weights(
-        self, d: NDArray[np.float64], shares: NDArray[np.float64], n: int
-    ) -> NDArray[np.float64]:
+    def _weights(self, d: Floats, shares: Floats, n: int) -> Floats:
         m = len(d)
         if self.regularization == "l2":
             return ridge_weights(d, self.lam * float(n) ** 2, shares)
         rho = 1.0 / (_KEPT * m) if self.rho is None else max(self.rho, 1.0 / m)
         return capped_weights(d, m * min(rho, 1.0) * shares, _TIE * float(n) ** 2)
 
-    def _objective(
-        self,
-        alpha: NDArray[np.float64],
-        d: NDArray[np.float64],
-        shares: NDArray[np.float64],
-        n: int,
-    ) -> float:
+    def _objective(self, alpha: Floats, d: Floats, shares: Floats, n: int) -> float:
         value = float(alpha @ d)
         if self.regularization == "l2":
             value += (
@@ -529,7 +492,7 @@ class WeightedPCC(PairObjectiveClusterer):
             )
         return value
 
-    def _counting(self, ensemble: Ensemble) -> NDArray[np.bool_] | None:
+    def _counting(self, ensemble: Ensemble) -> Bools | None:
         counted = self._placement.weights
         return None if counted is None else counted > 0
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from conclust._types import Floats, Ints
 from conclust.ensemble import DistinctRows
 from conclust.evidence import coassociation_blocks, frequencies
-
-__all__ = ["ConfidentGraph", "confident_graph"]
 
 # Tolerance for shares that are equal on paper but differ in their last bits, such as 8 of 10 and 0.8.
 _ROUNDING = 1e-12
@@ -37,8 +35,8 @@ class ConfidentGraph:
     """
 
     edges: sp.csr_array
-    masses: NDArray[np.float64]
-    components: NDArray[np.int64]
+    masses: Floats
+    components: Ints
     unobserved: sp.csr_array
 
     def laplacian(self) -> sp.csr_array:
@@ -50,7 +48,7 @@ class ConfidentGraph:
         root = sp.diags_array(np.sqrt(self.masses))
         return sp.csr_array(sp.diags_array(self.edges @ self.masses) - root @ self.edges @ root)
 
-    def groups(self) -> list[NDArray[np.int64]]:
+    def groups(self) -> list[Ints]:
         """Return the rows of each component that has more than one."""
         order = np.argsort(self.components, kind="stable")
         parts = np.split(order, np.flatnonzero(np.diff(self.components[order])) + 1)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._arrays.symmetric import symmetrise
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import DenseLimitError
 from conclust.spectra.transfer_cut import graph_embedding, unit_rows
-
-__all__ = ["DREC", "representation_affinity"]
 
 _STEPS = 5
 # Directions of the labels with a smaller share of the largest eigenvalue are rounding errors.
@@ -32,6 +32,7 @@ _KEPT = 1e-4
 _RESIDUAL = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class DREC(ConsensusClusterer):
     r"""Dense representation ensemble clustering.
 
@@ -113,36 +114,23 @@ class DREC(ConsensusClusterer):
         title="Dense representation ensemble clustering",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n T^2 + n^2 T",
         citation="Zhou, Zheng and Pan 2019, Neurocomputing 357",
     )
     parameters: ClassVar[Parameters] = {"penalty": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        penalty: float = 100.0,
-        weighted: bool = False,
-        n_init: int = 10,
-        max_dense: int = 10000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.penalty = penalty
-        self.weighted = weighted
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    penalty: float = 100.0
+    weighted: bool = False
+    n_init: int = 10
+    max_dense: int = 10000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "DREC"), 2)
         if ensemble.weights is not None and not ensemble.weights.all():
             # Partitions without weight do not distinguish rows.
@@ -186,9 +174,7 @@ def _features(rows: Ensemble) -> sp.csr_array:
     return sp.csr_array(sp.hstack([X, noise_columns]))
 
 
-def representation_affinity(
-    X: sp.csr_array, penalty: float, masses: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def representation_affinity(X: sp.csr_array, penalty: float, masses: Floats) -> Floats:
     """Return the similarity of rows by their representations: cosines to the fourth power.
 
     Parameters
@@ -226,7 +212,7 @@ def representation_affinity(
     return np.minimum(affinity, 1.0, out=affinity)
 
 
-def _directions(X: sp.csr_array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _directions(X: sp.csr_array) -> tuple[Floats, Floats]:
     """Return the positive eigenvalues of X X' and its eigenvectors, by the smaller of X'X and X X'."""
     n, T = X.shape
     if n >= T:

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._threads import one_library_thread
-from conclust._warnings import warn
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.refinement.confident import confident_graph
 from conclust.consensus.refinement.smoothing import smoothed
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, linkage_of
 from conclust.trees.clusterwise import ClusterTree, RowLinkage, pairs_of
-
-__all__ = ["ECCMS"]
 
 # C is exact to 1e-8: similarities that are equal on paper are ties after rounding to this grid.
 _GRID = 2.0**20
 
 
+@dataclass(eq=False, repr=False)
 class ECCMS(ConsensusClusterer):
     r"""Ensemble clustering by self-enhancement of the co-association matrix (EC-CMS).
 
@@ -129,17 +129,15 @@ class ECCMS(ConsensusClusterer):
     array([0.    , 0.7103, 0.9639])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
-    certainty_: NDArray[np.float64]
-    components_: NDArray[np.int64]
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
+    certainty_: Floats = field(init=False)
+    components_: Ints = field(init=False)
 
     method = Method(
         title="Ensemble clustering via co-association matrix self-enhancement",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect: n^3 where labels are noisy",
         citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",
@@ -150,28 +148,17 @@ class ECCMS(ConsensusClusterer):
         "theta": Range(above=0),
     }
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        alpha: float = 0.8,
-        penalty: float = 0.4,
-        theta: float = 0.4,
-        linkage: RowLinkage = "average",
-        max_dense: int = 10000,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.penalty = penalty
-        self.theta = theta
-        self.linkage = linkage
-        self.max_dense = max_dense
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    alpha: float = 0.8
+    penalty: float = 0.4
+    theta: float = 0.4
+    linkage: RowLinkage = "average"
+    max_dense: int = 10000
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta)
         pairs = pairs_of(ensemble, sp.csr_array(sp.diags_array(self.certainty_)))
         start = pairs.start
@@ -209,5 +196,5 @@ class ECCMS(ConsensusClusterer):
         self.components_ = graph.components[start.inverse]
         return tree.cut(self.n_clusters, ensemble, "ECCMS")
 
-    def _finish(self, observed: NDArray[np.bool_]) -> None:
+    def _finish(self, observed: Bools) -> None:
         self.components_ = spread(self.components_, observed, -1)

@@ -30,17 +30,15 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from conclust._arrays.symmetric import symmetrise, transpose
 from conclust._kernels import MaskedSylvester, SparseLines
 from conclust._progress import rounds, tracked
 from conclust._sklearn import ConvergenceWarning
-from conclust._warnings import warn
+from conclust._types import Floats, Ints
 from conclust.consensus.refinement.confident import ConfidentGraph
-
-__all__ = ["smoothed"]
+from conclust.exceptions import warn
 
 # A residual of this share of the penalty is an error of at most the same size in C; residuals below
 # the rounding error of the largest diagonal entry cannot be reached.
@@ -56,7 +54,7 @@ _NEAR = 0.2
 _MOST_CORRECTIONS = 30
 
 
-def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> NDArray[np.float64]:
+def smoothed(A: Floats, graph: ConfidentGraph, penalty: float) -> Floats:
     """Return C of the distinct rows; A, symmetric, is overwritten.
 
     Parameters
@@ -97,9 +95,7 @@ def smoothed(A: NDArray[np.float64], graph: ConfidentGraph, penalty: float) -> N
     return X
 
 
-def _between(
-    X: NDArray[np.float64], L: sp.csr_array, groups: list[NDArray[np.int64]], penalty: float
-) -> NDArray[np.float64]:
+def _between(X: Floats, L: sp.csr_array, groups: list[Ints], penalty: float) -> Floats:
     """Return the solution with all entries free, by the eigenvectors of each component.
 
     Within the largest component, if its Laplacian has sparse factors, X stays as it is.
@@ -126,7 +122,7 @@ def _between(
     return _rotated(X, whole, vectors)
 
 
-def _is_sparse(L: sp.csr_array, group: NDArray[np.int64]) -> bool:
+def _is_sparse(L: sp.csr_array, group: Ints) -> bool:
     """Whether a component is large, and its Laplacian has factors with few entries."""
     return len(group) >= _LARGE and _factors(L[group][:, group], 1.0) is not None
 
@@ -145,9 +141,7 @@ def _factors(H: sp.csr_array, shift: float) -> Any:
     return factors if few and (factors.perm_r == factors.perm_c).all() else None
 
 
-def _shifted_solutions(
-    L: sp.csr_array, shifts: NDArray[np.float64], B: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _shifted_solutions(L: sp.csr_array, shifts: Floats, B: Floats) -> Floats:
     """Solve (L + shift) x = b for each column of B, with its own shift above 0.
 
     Shifts that are near each other share factors, from which a few corrections lead to the solution.
@@ -176,9 +170,7 @@ def _shifted_solutions(
     return X
 
 
-def _rotated(
-    X: NDArray[np.float64], groups: list[NDArray[np.int64]], U: list[NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _rotated(X: Floats, groups: list[Ints], U: list[Floats]) -> Floats:
     """Return R X R' of a symmetric X, R having the blocks U on its diagonal."""
     for _ in range(2):
         for group, block in zip(groups, U, strict=True):
@@ -205,21 +197,16 @@ class _Equations:
 
     L: sp.csr_array
     edges: sp.csr_array
-    root: NDArray[np.float64]
+    root: Floats
     penalty: float
 
-    def part(self, rows: NDArray[np.int64]) -> _Equations:
+    def part(self, rows: Ints) -> _Equations:
         """Return the equations of a component."""
         return _Equations(
             self.L[rows][:, rows], self.edges[rows][:, rows], self.root[rows], self.penalty
         )
 
-    def solve(
-        self,
-        A: NDArray[np.float64],
-        X: NDArray[np.float64],
-        unobserved: sp.csr_array | None = None,
-    ) -> NDArray[np.float64]:
+    def solve(self, A: Floats, X: Floats, unobserved: sp.csr_array | None = None) -> Floats:
         """Solve by conjugate gradients from X, which is overwritten.
 
         Entries that are joined, and the diagonal, are those of A. `unobserved`: pairs that are not drawn
@@ -236,7 +223,7 @@ class _Equations:
         half_drawn = self.L + sp.diags_array(np.full(n, 0.5 * self.penalty))
         free_of_A = None if unobserved is None else unobserved.nonzero()
 
-        def product(Y: NDArray[np.float64], out: NDArray[np.float64]) -> NDArray[np.float64]:
+        def product(Y: Floats, out: Floats) -> Floats:
             half = half_drawn @ Y
             np.add(half, half.T, out=out)
             if free_of_A is not None:
@@ -288,9 +275,7 @@ class _Equations:
         # The largest eigenvalue is at most twice the largest degree, and about the degree.
         return half + float(np.sqrt(half * (float(self.L.diagonal().max()) + half)))
 
-    def _solve_by_factors(
-        self, A: NDArray[np.float64], X: NDArray[np.float64], factors: Any
-    ) -> NDArray[np.float64]:
+    def _solve_by_factors(self, A: Floats, X: Floats, factors: Any) -> Floats:
         """Solve by conjugate gradients, preconditioned by sparse factors of L + s from both sides."""
         n = len(A)
         order = np.argsort(factors.perm_r)
@@ -330,7 +315,7 @@ class _Equations:
         solution[inside] = X
         return solution
 
-    def _largest(self, residual: NDArray[np.float64], work: NDArray[np.float64]) -> float:
+    def _largest(self, residual: Floats, work: Floats) -> float:
         """Return the largest residual of an entry of C."""
         np.abs(residual, out=work)
         work /= self.root[:, None]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
@@ -21,8 +24,6 @@ from conclust.exceptions import DenseLimitError
 from conclust.spectra.transfer_cut import graph_embedding
 from conclust.trees.agglomeration import linkage_of
 from conclust.trees.dendrogram import cut
-
-__all__ = ["SPCE", "learned_graph"]
 
 # Pairs count in full from a co-association at least as far from 1/2 as this, stage by stage.
 _STAGES = (0.9, 0.8, 0.7, 0.6, 0.5)
@@ -33,6 +34,7 @@ _LEAST_SHARE = 1e-3
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class SPCE(ConsensusClusterer):
     """Self-paced clustering ensemble.
 
@@ -107,39 +109,27 @@ class SPCE(ConsensusClusterer):
     (array([0, 0, 1, 1]), 2)
     """
 
-    n_components_: int
+    n_components_: int = field(init=False)
 
     method = Method(
         title="Self-paced clustering ensemble",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n^3",
         citation="Zhou, Du, Liu, Shen, Fan and Li 2021, IEEE TNNLS 32",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        gamma: float = 0.5,
-        n_init: int = 10,
-        max_dense: int = 3000,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    gamma: float = 0.5
+    n_init: int = 10
+    max_dense: int = 3000
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "SPCE"), 2)
         if ensemble.weights is not None and not ensemble.weights.all():
             # Partitions without weight do not distinguish rows.
@@ -182,25 +172,22 @@ class _Pairs:
         np.fill_diagonal(self.both, 0.0)  # a row and itself always agree
         self.present = self.rows.present.astype(np.float64) if self.rows.has_missing else None
         observed = self._observed(self.both) / (self.both.sum() or 1.0)
-        self.shares = np.zeros(
-            len(observed)
-        )  # a partition that observed no pair disagrees with none
+        # A partition that observed no pair disagrees with none.
+        self.shares = np.zeros(len(observed))
         np.divide(1.0, np.sqrt(observed), out=self.shares, where=observed > 0)
         counts, copresence = self.evidence(self.weights)
         self.apart = counts == 0.0
         self.together = (counts >= copresence * (1.0 - _ROUNDING)) & ~self.apart
         self.coassociation = np.divide(counts, copresence, out=counts, where=~self.apart)
 
-    def evidence(
-        self, weights: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def evidence(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return the sums over the partitions that put a pair together, and that observed it."""
         counts, copresence = evidence(self.rows.reweighted(weights), max_dense=None)
         diagonal = np.arange(len(counts))
         copresence[diagonal, diagonal] = counts[diagonal, diagonal] = float(weights.sum())
         return counts, copresence
 
-    def disagreements(self, S: NDArray[np.float64], W: NDArray[np.float64]) -> NDArray[np.float64]:
+    def disagreements(self, S: Floats, W: Floats) -> Floats:
         """Return the norms of (S - A_u) o W over the objects, as if all partitions observed all."""
         weighed = W * W * self.both
         total = self._observed(weighed * S * S)
@@ -209,14 +196,14 @@ class _Pairs:
         total += over_partitions(np.asarray(inside).ravel(), self.rows.offsets)
         return np.sqrt(np.maximum(total, 0.0)) * self.shares
 
-    def _observed(self, M: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _observed(self, M: Floats) -> Floats:
         """Return the sum of M over the pairs that each partition observed."""
         if self.present is None:
             return np.full(len(self.weights), M.sum())
         return np.asarray((self.present * (M @ self.present)).sum(axis=0))
 
 
-def learned_graph(pairs: _Pairs, k: int, gamma: float) -> NDArray[np.float64]:
+def learned_graph(pairs: _Pairs, k: int, gamma: float) -> Floats:
     """Return S of the distinct rows, with k components if the search ends there.
 
     Parameters
@@ -267,12 +254,12 @@ def learned_graph(pairs: _Pairs, k: int, gamma: float) -> NDArray[np.float64]:
     return S
 
 
-def _components(S: NDArray[np.float64]) -> tuple[int, NDArray[np.int64]]:
+def _components(S: Floats) -> tuple[int, Ints]:
     count, parts = connected_components(sp.csr_array(S), directed=False)
     return int(count), parts.astype(np.int64)
 
 
-def _smoothest(S: NDArray[np.float64], masses: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def _smoothest(S: Floats, masses: Floats, k: int) -> Floats:
     """Return the k eigenvectors of the Laplacian of all objects that change least along S, on the rows."""
     root = np.sqrt(masses)
     L = np.diag(S @ masses) - S * root[:, None] * root
@@ -282,7 +269,7 @@ def _smoothest(S: NDArray[np.float64], masses: NDArray[np.float64], k: int) -> N
     return np.asarray(vectors / root[:, None])
 
 
-def _joined(pairs: _Pairs, parts: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def _joined(pairs: _Pairs, parts: Ints, k: int) -> Ints:
     """Join components into k clusters of objects by average linkage on the co-association."""
     groups = EqualRows.of(parts[pairs.start.inverse][:, None])
     member = np.eye(len(groups))[groups.inverse[pairs.start.first]] * pairs.masses[:, None]

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.trajectories.walks import (
-    saying_something,
-    too_few,
-    walks_of,
-)
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.trajectories.walks import saying_something, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import DenseLimitError
-from conclust.trees.agglomeration import (
-    dense_tree,
-    expand,
-    merges_of,
-    starting_clusters,
-)
+from conclust.trees.agglomeration import dense_tree, expand, merges_of, starting_clusters
 from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
-
-__all__ = ["PTA"]
 
 TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
 
 
+@dataclass(eq=False, repr=False)
 class PTA(ConsensusClusterer):
     """Probability trajectory accumulation: linkage of objects by the trajectories of random walks from them.
 
@@ -123,52 +115,37 @@ class PTA(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: NDArray[np.float64]
+    linkage_matrix_: Floats = field(init=False)
+    lifetimes_: Floats = field(init=False)
 
     method = Method(
         title="Probability trajectory accumulation",
         n_clusters="optional",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n^2 q a step of q elite neighbours",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        linkage: TrajectoryLinkage = "average",
-        n_neighbors: int | None = None,
-        n_steps: int | None = None,
-        lazy: bool | None = None,
-        weighted: bool = False,
-        max_dense: int = 10000,
-        missing: Missing = "unobserved",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.lazy = lazy
-        self.weighted = weighted
-        self.max_dense = max_dense
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    linkage: TrajectoryLinkage = "average"
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    lazy: bool | None = None
+    weighted: bool = False
+    max_dense: int = 10000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = saying_something(ensemble)
         self.linkage_matrix_ = self._tree(ensemble)
         self.lifetimes_ = lifetimes(self.linkage_matrix_)
         return cut_by_lifetime(self.linkage_matrix_, self.n_clusters, ensemble, "PTA")
 
-    def _tree(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _tree(self, ensemble: Ensemble) -> Floats:
         parameters_given = self.n_neighbors is not None or self.n_steps is not None
         if too_few(ensemble, parameters_given, "PTA", f"EAC(linkage={self.linkage!r})"):
             few = ensemble.n_samples

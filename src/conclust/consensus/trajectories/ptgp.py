@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
-from conclust.consensus.trajectories.walks import (
-    Walks,
-    saying_something,
-    too_few,
-    walks_of,
-)
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.trajectories.walks import Walks, saying_something, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import (
@@ -27,12 +25,11 @@ from conclust.spectra.transfer_cut import (
     unit_rows,
 )
 
-__all__ = ["PTGP"]
-
 # Number of extra vectors in the walks.
 _MORE = 4
 
 
+@dataclass(eq=False, repr=False)
 class PTGP(ConsensusClusterer):
     """Probability trajectory graph partitioning: a graph of objects and clusters, joined by random walks.
 
@@ -124,45 +121,30 @@ class PTGP(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    singular_values_: NDArray[np.float64]
+    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Probability trajectory graph partitioning",
         n_clusters="exact",
         membership=False,
-        missing=True,
-        weights=True,
         soft_members=False,
         cost="n q K a step of q elite neighbours, T^3 once; up to max_dense rows n^2 q a step",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_neighbors: int | None = None,
-        n_steps: int | None = None,
-        lazy: bool | None = None,
-        n_init: int = 10,
-        max_dense: int = 2000,
-        missing: Missing = "unobserved",
-        n_jobs: int | None = None,
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.n_steps = n_steps
-        self.lazy = lazy
-        self.n_init = n_init
-        self.max_dense = max_dense
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    lazy: bool | None = None
+    n_init: int = 10
+    max_dense: int = 2000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit(self, ensemble: Ensemble, observed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)
         ensemble = saying_something(ensemble)
         nobody = np.zeros(ensemble.n_samples, dtype=np.int64)
@@ -197,7 +179,7 @@ class PTGP(ConsensusClusterer):
                 labels = kmeans_labels(points, self.n_clusters, starts, n_init=self.n_init)
         return np.asarray(labels[walks.start.inverse])
 
-    def _cut(self, graph: sp.csr_array | Edges, seed: np.random.SeedSequence) -> NDArray[np.int64]:
+    def _cut(self, graph: sp.csr_array | Edges, seed: np.random.SeedSequence) -> Ints:
         labels, self.singular_values_ = cut_objects(
             graph, self.n_clusters, seed, n_init=self.n_init, owner="PTGP"
         )
@@ -230,10 +212,10 @@ def _spectrum_by_walking(
     across = sp.csr_array(means.T)
     width = -(-(k + _MORE) // 8) * 8 - 1  # with the trivial vector a multiple of 8
 
-    def forth(V: NDArray[np.float64]) -> NDArray[np.float64]:
+    def forth(V: Floats) -> Floats:
         return scale * walks.gram_times(scale * (means @ V))
 
-    def back(U: NDArray[np.float64]) -> NDArray[np.float64]:
+    def back(U: Floats) -> Floats:
         return np.asarray(across @ (scale * walks.gram_times(scale * U)))
 
     start = transfer_cut(means, min(width, means.shape[1])).clusters

@@ -24,13 +24,11 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from conclust._kernels import walk_gram, walk_step
 from conclust._progress import stage
 from conclust._threads import thread_count
-from conclust._warnings import warn
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import nearest_pairs
-from conclust.exceptions import EvidenceWarning
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import starting_clusters
-
-__all__ = ["Walks", "saying_something", "too_few", "walks_of"]
 
 # Maximum number of neighbours including ties, as a multiple of the requested number, if there are many rows.
 _TIES = 2
@@ -48,7 +46,7 @@ _SIGNS = 64
 # Components with fewer rows than this are walked together.
 _FEW_ROWS = 256
 
-_Transitions: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
+_Transitions: TypeAlias = tuple[Ints, NDArray[np.int32], Floats]
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class Walks:
 
     start: DistinctRows
     steps: sp.csr_array
-    degrees: NDArray[np.float64]
+    degrees: Floats
     n_steps: int
     n_jobs: int | None
 
@@ -79,11 +77,11 @@ class Walks:
         return len(self.degrees)
 
     @cached_property
-    def isolated(self) -> NDArray[np.bool_]:
+    def isolated(self) -> Bools:
         """Mask of the rows that share no cluster with another."""
         return np.asarray(self.degrees == 0)
 
-    def gram(self) -> NDArray[np.float64]:
+    def gram(self) -> Floats:
         """Return M of all pairs of rows."""
         stage("walks from all rows")
         M = np.zeros((len(self), len(self)))
@@ -93,14 +91,14 @@ class Walks:
             M[np.ix_(rows, rows)] = self._gram_of(self.steps[rows][:, rows])
         return M
 
-    def _gram_of(self, P: sp.csr_array) -> NDArray[np.float64]:
+    def _gram_of(self, P: sp.csr_array) -> Floats:
         first = P @ P.T
         M = np.ascontiguousarray((0.5 * (first + first.T)).toarray(), dtype=np.float64)
         if self.n_steps > 1:
             walk_gram(*_arrays(P), self.n_steps - 1, M, np.empty_like(M), self._threads)
         return M
 
-    def similarity(self) -> NDArray[np.float64]:
+    def similarity(self) -> Floats:
         """Return R of all pairs of rows: in [0, 1], 1 on the diagonal; isolated rows are like none."""
         R = self.gram()
         scale = _inverse_roots(np.diag(R))
@@ -111,7 +109,7 @@ class Walks:
         np.fill_diagonal(R, 1.0)
         return R
 
-    def gram_times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gram_times(self, X: Floats) -> Floats:
         """Return M X without M: there are few columns."""
         n, width = X.shape
         at_once = max(8, _STEPS_HELD // max(1, n * self.n_steps))
@@ -121,7 +119,7 @@ class Walks:
             products[:, some] = self._there_and_back(X[:, some])
         return products
 
-    def norms(self, rng: np.random.Generator) -> NDArray[np.float64]:
+    def norms(self, rng: np.random.Generator) -> Floats:
         """Estimate the diagonal of M: its first step is counted, the others are from random signs.
 
         The squares of P^s x, with a vector x of signs, have the sums of the squares of the rows of P^s as
@@ -138,7 +136,7 @@ class Walks:
                 estimates += np.einsum("ij,ij->i", reached, reached) / _SIGNS
         return estimates
 
-    def _there_and_back(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _there_and_back(self, X: Floats) -> Floats:
         # P'^s = D P^s D^-1.
         inverse = np.divide(1.0, self.degrees, out=np.zeros(len(self)), where=self.degrees > 0)
         forward = []
@@ -151,7 +149,7 @@ class Walks:
             back = self._step(forward.pop() * self.degrees[:, None] + back)
         return back
 
-    def _step(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _step(self, X: Floats) -> Floats:
         products = np.empty(X.shape)
         walk_step(*self._transitions, np.ascontiguousarray(X), products, self._threads)
         return products
@@ -275,7 +273,7 @@ def _parts(P: sp.csr_array) -> list[NDArray[np.intp]]:
     return parts
 
 
-def _bipartite(P: sp.csr_array) -> NDArray[np.bool_]:
+def _bipartite(P: sp.csr_array) -> Bools:
     """Return which vertices are in a component without a cycle of odd length; the pattern of P is symmetric.
 
     Such a cycle has an edge whose ends are equally far, or both evenly or both oddly far, from a vertex.
@@ -298,6 +296,6 @@ def _bipartite(P: sp.csr_array) -> NDArray[np.bool_]:
     return odd_cycle_free[number]
 
 
-def _inverse_roots(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inverse_roots(values: Floats) -> Floats:
     roots = np.sqrt(np.maximum(values, 0.0))
     return np.divide(1.0, roots, out=np.zeros(len(roots)), where=roots > 0)

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._progress import tracked
+from conclust._types import Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.voting.ballots import tally
@@ -28,8 +28,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
 from conclust.measures.matching import assign
 from conclust.spectra.gram import is_held
-
-__all__ = ["Alignment", "align", "harden", "match_to", "one_pass", "squared_distance"]
 
 # Maximum total number of clusters for which G is a dense matrix (134 MB).
 _DENSE = 4096
@@ -55,11 +53,11 @@ class Alignment:
         Initial votes of the descent.
     """
 
-    votes: NDArray[np.float64]
+    votes: Floats
     objective: float
     converged: bool
     trace: list[float]
-    start: NDArray[np.float64]
+    start: Floats
 
 
 class _Table:
@@ -98,14 +96,14 @@ class _Table:
     def block(self, u: int) -> slice:
         return slice(int(self.offsets[u]), int(self.offsets[u + 1]))
 
-    def shared(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shared(self, votes: Floats) -> Floats:
         """Return the overlap of each cluster with each cluster of the consensus (T, K)."""
         cast = self.per_cluster[:, None] * votes
         if self.held:
             return np.asarray(self.gram @ cast)
         return np.asarray(self.clusters @ (self.inverse[:, None] * (self.B @ cast)))
 
-    def overlap(self, u: int, chosen: NDArray[np.float64]) -> NDArray[np.float64]:
+    def overlap(self, u: int, chosen: Floats) -> Floats:
         """Return the number of objects that each cluster shares with combinations of the clusters of u (T, .)."""
         if self.held:
             return np.asarray(self.overlaps[:, self.block(u)] @ chosen)
@@ -120,12 +118,11 @@ class _Table:
         if self.soft:
             members = [self._members(u) for u in range(len(self.weights))]
             return [(B.T @ B.multiply(self.inverse[:, None])).toarray() for B in members]
-        diagonal = np.asarray(
-            self.clusters @ self.inverse
-        )  # clusters of one partition are disjoint
+        # Clusters of one partition are disjoint.
+        diagonal = np.asarray(self.clusters @ self.inverse)
         return [np.diag(diagonal[block]) for block in blocks]
 
-    def effect(self, u: int, change: NDArray[np.float64]) -> NDArray[np.float64]:
+    def effect(self, u: int, change: Floats) -> Floats:
         """Return the change of `shared` for a change of the weighted votes of u."""
         if self.held:
             return np.asarray(self.gram[:, self.block(u)] @ change)
@@ -135,7 +132,7 @@ class _Table:
     def _members(self, u: int) -> Any:
         return self.clusters[self.block(u)].T
 
-    def objective(self, votes: NDArray[np.float64], shared: NDArray[np.float64]) -> float:
+    def objective(self, votes: Floats, shared: Floats) -> float:
         """Return f at the best M for these votes."""
         cast = self.per_cluster[:, None] * votes
         self_votes = float(self.per_cluster @ (self.squares * votes.sum(axis=1)))
@@ -147,7 +144,7 @@ class _Table:
         return max(self_votes - explained + lost / self.k, 0.0)
 
 
-def inverse_weights(ensemble: Derived) -> NDArray[np.float64]:
+def inverse_weights(ensemble: Derived) -> Floats:
     """Return one over the weight that observed each object; 0 where there is none."""
     weight = ensemble.observed_weights
     return np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
@@ -212,12 +209,12 @@ def align(
     return [alignments[s] for s in best]
 
 
-def match_to(ensemble: Ensemble, n_clusters: int, u: int) -> NDArray[np.float64]:
+def match_to(ensemble: Ensemble, n_clusters: int, u: int) -> Floats:
     """Match every partition to the largest clusters of partition u; return the votes (T, K)."""
     return _start_from(_Table(ensemble, n_clusters), u, ensemble.n_partitions)
 
 
-def _start_from(table: _Table, u: int, m: int) -> NDArray[np.float64]:
+def _start_from(table: _Table, u: int, m: int) -> Floats:
     """Match every partition to the largest clusters of partition u."""
     self_block = table.block(u)
     largest = np.argsort(-table.sizes[self_block], kind="stable")[: table.k]
@@ -233,7 +230,7 @@ def _start_from(table: _Table, u: int, m: int) -> NDArray[np.float64]:
     return votes
 
 
-def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> Floats:
     votes = np.zeros((len(table.sizes), table.k))
     for v in range(m):
         block = table.block(v)
@@ -241,7 +238,7 @@ def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> NDArray[np
     return votes
 
 
-def _matched(columns: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def _matched(columns: Ints, k: int) -> Floats:
     """Return a matrix with a 1 for each cluster in the column of its match; -1: unmatched."""
     chosen = np.zeros((len(columns), k))
     rows = np.flatnonzero(columns >= 0)
@@ -249,9 +246,7 @@ def _matched(columns: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     return chosen
 
 
-def _descend(
-    table: _Table, votes: NDArray[np.float64], m: int, max_iter: int, tol: float
-) -> Alignment:
+def _descend(table: _Table, votes: Floats, m: int, max_iter: int, tol: float) -> Alignment:
     start = votes.copy()
     scale = table.observed_weight
     shared = table.shared(votes)
@@ -278,9 +273,7 @@ def _descend(
     return Alignment(votes, value, converged, trace, start)
 
 
-def _benefit(
-    table: _Table, own: Any, votes: NDArray[np.float64], shared: NDArray[np.float64], u: int
-) -> NDArray[np.float64]:
+def _benefit(table: _Table, own: Any, votes: Floats, shared: Floats, u: int) -> Floats:
     """Return the benefit of matching each cluster of u to each cluster of the consensus.
 
     If u has no more clusters than the consensus, all are matched. Their own contribution to M is
@@ -295,9 +288,7 @@ def _benefit(
     return np.asarray(2.0 * (shared + lost[:, None] / table.k) - table.squares[block, None])
 
 
-def harden(
-    ensemble: Ensemble, starts: list[NDArray[np.float64]], *, max_iter: int
-) -> tuple[Alignment, NDArray[np.float64]]:
+def harden(ensemble: Ensemble, starts: list[Floats], *, max_iter: int) -> tuple[Alignment, Floats]:
     """Descend from votes with M restricted to partitions; return the best alignment and its M."""
     table = _Objects(ensemble)
     alignments = [_descend_hard(table, votes, max_iter) for votes in starts]
@@ -317,9 +308,7 @@ class _Objects:
         self.blocks = [slice(*block) for block in pairwise(ends)]
 
 
-def _descend_hard(
-    table: _Objects, votes: NDArray[np.float64], max_iter: int
-) -> tuple[Alignment, NDArray[np.float64]]:
+def _descend_hard(table: _Objects, votes: Floats, max_iter: int) -> tuple[Alignment, Floats]:
     start, k = votes, votes.shape[1]
     rows = np.arange(table.B.shape[0])
     trace: list[float] = []
@@ -341,9 +330,7 @@ def _descend_hard(
         votes = np.concatenate([_matched(assign(benefit[u]), k) for u in table.blocks])
 
 
-def squared_distance(
-    ensemble: Ensemble, votes: NDArray[np.float64], membership: NDArray[np.float64]
-) -> float:
+def squared_distance(ensemble: Ensemble, votes: Floats, membership: Floats) -> float:
     """Return f of a consensus for given votes (0 or 1, at most one 1 in a row)."""
     observed_weight = ensemble.observed_weights
     B = ensemble.indicator
@@ -355,7 +342,7 @@ def squared_distance(
     return max(length - 2.0 * cross + self_votes, 0.0)
 
 
-def one_pass(ensemble: Ensemble, n_clusters: int, order: NDArray[np.int64]) -> NDArray[np.float64]:
+def one_pass(ensemble: Ensemble, n_clusters: int, order: Ints) -> Floats:
     """Match one partition after the other to the mean of the earlier ones; return the votes (T, K).
 
     The pass has the number of clusters of the largest partition, and at least `n_clusters`; the

@@ -13,20 +13,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import indicator_of, missing_code, noise_code
 
-__all__ = ["VotingClusterer", "spread", "tally"]
 
-
-def tally(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+def tally(ensemble: Ensemble, votes: Floats) -> Floats:
     """Return the weighted sum of the votes on each object (n, K)."""
     return np.asarray(ensemble.indicator @ (ensemble.column_weights[:, None] * votes))
 
 
-def spread(sums: NDArray[np.float64], observed_weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def spread(sums: Floats, observed_weight: Floats) -> Floats:
     """Divide sums of votes by the weight of the partitions that observed the object; lost votes are spread evenly.
 
     This is the point of the simplex nearest to the mean vote: the sums are at least 0, and a row
@@ -46,40 +45,36 @@ class VotingClusterer(PlacingClusterer):
     memberships have no column for them.
     """
 
-    votes_: NDArray[np.float64]
+    votes_: Floats
     _n_held: int
-    _partition_weights: NDArray[np.float64]
-    _column_weights: NDArray[np.float64]
-    _offsets: NDArray[np.int64]
+    _partition_weights: Floats
+    _column_weights: Floats
+    _offsets: Ints
 
     @abstractmethod
-    def _read_votes(
-        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
         """Return the memberships of new objects from the indicator of their labels."""
 
-    def _keep(self, ensemble: Derived, votes: NDArray[np.float64]) -> None:
+    def _keep(self, ensemble: Derived, votes: Floats) -> None:
         self.votes_ = votes
         self._partition_weights = ensemble.partition_weights
         self._column_weights = ensemble.column_weights
         self._offsets = ensemble.offsets
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         self._n_held = len(clusters)
         self.votes_ = np.ascontiguousarray(self.votes_[:, self._all_clusters(clusters)])
 
-    def _all_clusters(self, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _all_clusters(self, clusters: Ints) -> Ints:
         """Return the clusters kept, then the others."""
         return np.concatenate([clusters, np.setdiff1d(np.arange(self.votes_.shape[1]), clusters)])
 
-    def _place(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+    def _place(self, codes: NDArray[Any]) -> Floats:
         observed = np.asarray(codes != missing_code(codes.dtype))
         noise = np.asarray(codes == noise_code(codes.dtype))
         return self._read_votes(indicator_of(codes, self._offsets), observed, noise)
 
-    def _mean_votes(
-        self, indicator: sp.csr_array, observed_weight: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _mean_votes(self, indicator: sp.csr_array, observed_weight: Floats) -> Floats:
         votes = self.votes_[:, : self._n_held]
         return spread(
             np.asarray(indicator @ (self._column_weights[:, None] * votes)), observed_weight

@@ -6,23 +6,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import indicator_of, noise_code
 from conclust.measures.matching import assign
-
-__all__ = [
-    "FIXED",
-    "Count",
-    "Scheme",
-    "cluster_range",
-    "merge_columns",
-    "reference_clusters",
-    "votes_for",
-    "votes_of_reference",
-]
 
 Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote", "lwcv"]
 
@@ -34,23 +23,18 @@ def cluster_range(ensemble: Derived, u: int) -> slice:
     return slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
 
 
-def reference_clusters(ensemble: Derived, order: NDArray[np.int64], scheme: Scheme) -> int:
+def reference_clusters(ensemble: Derived, order: Ints, scheme: Scheme) -> int:
     """Return the number of clusters that receive votes."""
     counts = ensemble.cluster_counts
     return max(1, int(counts.max() if scheme == "bvote" else counts[order[0]]))
 
 
-def votes_of_reference(columns: slice, k: int) -> NDArray[np.float64]:
+def votes_of_reference(columns: slice, k: int) -> Floats:
     """Return the votes of the reference's clusters, each for itself."""
     return np.eye(columns.stop - columns.start, k)
 
 
-def votes_for(
-    shared: NDArray[np.float64],
-    observed: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    scheme: Scheme,
-) -> NDArray[np.float64]:
+def votes_for(shared: Floats, observed: Floats, sizes: Floats, scheme: Scheme) -> Floats:
     """Return the votes of some clusters; rows of zeros have no shared objects.
 
     Parameters
@@ -76,9 +60,7 @@ def votes_for(
     return shared
 
 
-def merge_columns(
-    values: NDArray[np.float64], numbers: NDArray[np.int64], k: int
-) -> NDArray[np.float64]:
+def merge_columns(values: Floats, numbers: Ints, k: int) -> Floats:
     """Add up the columns that have one number, of k."""
     merged = np.zeros((len(values), k))
     for source, target in enumerate(numbers):
@@ -110,25 +92,20 @@ class Count:
     """
 
     def __init__(
-        self,
-        ensemble: Ensemble,
-        k: int,
-        *,
-        fixed: bool = False,
-        certainty: NDArray[np.float64] | None = None,
+        self, ensemble: Ensemble, k: int, *, fixed: bool = False, certainty: Floats | None = None
     ) -> None:
         self.ensemble, self.k, self.fixed, self.certainty = ensemble, k, fixed, certainty
         n = ensemble.n_samples
         self.means, self.weight = np.zeros((n, k)), np.zeros(n)
-        self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._first: tuple[Floats, Floats] | None = None
         self._columns = ensemble.indicator.tocsc() if ensemble.is_soft else None
 
-    def carry_on(self, means: NDArray[np.float64], weight: NDArray[np.float64]) -> None:
+    def carry_on(self, means: Floats, weight: Floats) -> None:
         """Continue a count that is not fixed from its previous state."""
         self.means, self.weight, self._first = means, weight, (means, weight)
 
     @property
-    def reference(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def reference(self) -> tuple[Floats, Floats]:
         """Reference of the votes, (n, k), and a positive number for objects that have a cluster in it, (n,)."""
         if self.fixed and self._first is not None:
             return self._first
@@ -142,9 +119,7 @@ class Count:
         offsets = np.array([0, columns.stop - columns.start])
         return indicator_of(np.ascontiguousarray(self.ensemble.codes[:, u : u + 1]), offsets)
 
-    def shared(
-        self, u: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def shared(self, u: int) -> tuple[Floats, Floats, Floats]:
         """Return the arguments of `votes_for` for a partition: shared objects, known objects, all sizes."""
         target, weight = self.reference
         part, observed = self.members(u), weight > 0
@@ -153,7 +128,7 @@ class Count:
         sizes = (target if everybody else target[observed]).sum(axis=0)
         return shared, np.asarray(part.T @ observed.astype(np.float64)), sizes
 
-    def add(self, u: int, votes: NDArray[np.float64]) -> None:
+    def add(self, u: int, votes: Floats) -> None:
         """Count the votes of the clusters of a partition; the first one is the reference."""
         weight = float(self.ensemble.partition_weights[u])
         part = self.members(u)
@@ -187,7 +162,7 @@ class Count:
         )
         self.means, self.weight = partition_votes, weight * counted
 
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Floats:
         """Return the mean votes, in rows that sum to 1; the memory is reused."""
         U, nowhere = self.means, self.weight == 0
         if nowhere.any():
@@ -197,11 +172,7 @@ class Count:
 
 
 def _blend(
-    U: NDArray[np.float64],
-    observed_weight: NDArray[np.float64],
-    changes: NDArray[np.float64],
-    counted: NDArray[np.float64],
-    weight: float,
+    U: Floats, observed_weight: Floats, changes: Floats, counted: Floats, weight: float
 ) -> None:
     """Move the running means U, of weight `observed_weight`, by the votes of one more partition."""
     observed_weight += weight * counted

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.blocks.finishing import Answer, rows_of
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.consensus.voting.count import (
     FIXED,
@@ -30,9 +32,8 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.derived import Derived
 from conclust.similarity import cluster_certainty, information_bottleneck
 
-__all__ = ["CumulativeVoting"]
 
-
+@dataclass(eq=False, repr=False)
 class CumulativeVoting(VotingClusterer):
     """Cumulative voting: clusters vote for all clusters of a reference, in proportion to shared objects.
 
@@ -134,16 +135,14 @@ class CumulativeVoting(VotingClusterer):
     array([0.5, 0.5])
     """
 
-    reference_: int
-    reference_membership_: Any  # an array, or in blocks
-    merged_: NDArray[np.int64]
+    reference_: int = field(init=False)
+    reference_membership_: Any = field(init=False)  # an array, or in blocks
+    merged_: Ints = field(init=False)
 
     method = Method(
         title="Cumulative voting",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
@@ -151,24 +150,14 @@ class CumulativeVoting(VotingClusterer):
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        scheme: Scheme = "acv",
-        theta: float = 0.4,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.scheme = scheme
-        self.theta = theta
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    scheme: Scheme = "acv"
+    theta: float = 0.4
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         order = self._order(ensemble)
         with one_library_thread():
             certainty = self._certainty(ensemble)
@@ -190,40 +179,33 @@ class CumulativeVoting(VotingClusterer):
         self._keep(labels, merge_columns(votes, self.merged_, self.n_clusters), certainty)
         return answer
 
-    def _order(self, ensemble: Derived) -> NDArray[np.int64]:
+    def _order(self, ensemble: Derived) -> Ints:
         """Return the order in which the partitions vote, the reference first."""
         most = 4 * self.n_clusters + 20 if self.scheme == "lwcv" else None
         order = _by_entropy(ensemble, self.n_clusters, most)
         self.reference_ = int(order[0])
         return order
 
-    def _certainty(self, ensemble: Derived) -> NDArray[np.float64] | None:
+    def _certainty(self, ensemble: Derived) -> Floats | None:
         """Return the weights of the clusters' votes; None: all equal."""
         return cluster_certainty(ensemble, self.theta) if self.scheme == "lwcv" else None
 
-    def _keep(
-        self,
-        ensemble: Derived,
-        votes: NDArray[np.float64],
-        certainty: NDArray[np.float64] | None = None,
-    ) -> None:
+    def _keep(self, ensemble: Derived, votes: Floats, certainty: Floats | None = None) -> None:
         super()._keep(ensemble, votes)
         if certainty is not None:
             self._column_weights = self._column_weights * certainty
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         super()._keep_clusters(clusters)
         self.merged_ = np.argsort(self._all_clusters(clusters))[self.merged_]
 
-    def _read_votes(
-        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
         # The reference has no vote on a new object that noise could repeat: noise abstains.
         observed_weight = indicator @ (self._column_weights * (self.votes_.sum(axis=1) > 0))
         return self._mean_votes(indicator, np.asarray(observed_weight))
 
 
-def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> NDArray[np.int64]:
+def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> Ints:
     """Order the partitions by decreasing entropy, those without weight last.
 
     The first one has from `n_clusters` to `most` clusters, where a partition has.
@@ -250,11 +232,8 @@ def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> NDArray
 
 
 def _vote(
-    ensemble: Ensemble,
-    order: NDArray[np.int64],
-    scheme: Scheme,
-    certainty: NDArray[np.float64] | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ensemble: Ensemble, order: Ints, scheme: Scheme, certainty: Floats | None
+) -> tuple[Floats, Floats]:
     """Return the votes of each cluster of each partition, and the mean vote of each object."""
     k = reference_clusters(ensemble, order, scheme)
     votes = np.zeros((int(ensemble.offsets[-1]), k))
@@ -272,9 +251,7 @@ def _vote(
     return votes, count.mean()
 
 
-def _vote_again(
-    count: Count, order: NDArray[np.int64], scheme: Scheme
-) -> tuple[NDArray[np.float64], Count]:
+def _vote_again(count: Count, order: Ints, scheme: Scheme) -> tuple[Floats, Count]:
     """Let all partitions vote for the mean vote of all."""
     ensemble = count.ensemble
     votes = np.zeros((int(ensemble.offsets[-1]), count.k))
@@ -287,9 +264,7 @@ def _vote_again(
     return votes, again
 
 
-def _pooled(
-    ensemble: Ensemble, U: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _pooled(ensemble: Ensemble, U: Floats) -> tuple[Floats, Floats]:
     """Return the distinct rows of U, and the number of objects with each."""
     if ensemble.is_soft or ensemble.has_noise:
         return U, np.ones(len(U))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
@@ -27,8 +27,6 @@ from conclust.consensus.voting.count import (
     votes_of_reference,
 )
 from conclust.similarity.bottleneck import Merging, common_of_one, common_of_pairs
-
-__all__ = ["How", "vote_in_blocks"]
 
 _DOUBLE = 8  # bytes
 
@@ -47,7 +45,7 @@ class _Poll:
         Visits made of the blocks, which keep the mean votes of their objects.
     """
 
-    votes: NDArray[np.float64]
+    votes: Floats
     voted: int
     step: int
 
@@ -68,10 +66,10 @@ class How:
         Weights of the votes of the clusters; None: equal.
     """
 
-    order: NDArray[np.int64]
+    order: Ints
     k: int
     scheme: Scheme
-    certainty: NDArray[np.float64] | None
+    certainty: Floats | None
 
     @property
     def twice(self) -> bool:
@@ -81,7 +79,7 @@ class How:
 
 def vote_in_blocks(
     labels: LabelBlocks, how: How, n_clusters: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64], Answer, Answer]:
+) -> tuple[Floats, Ints, Answer, Answer]:
     """Count the votes of the clusters, and merge the clusters of the reference.
 
     Parameters
@@ -136,7 +134,7 @@ def vote_in_blocks(
     return poll.votes, numbers, after, Answer(_own, (), poll_files, last)
 
 
-def _complete(labels: LabelBlocks, votes: NDArray[np.float64], how: How) -> NDArray[np.float64]:
+def _complete(labels: LabelBlocks, votes: Floats, how: How) -> Floats:
     """Let all vote where every partition has every object in a cluster: from B'B."""
     votes, order = votes.copy(), how.order
     weights, gram = labels.partition_weights, labels.gram
@@ -154,9 +152,7 @@ def _complete(labels: LabelBlocks, votes: NDArray[np.float64], how: How) -> NDAr
     return votes
 
 
-def _for_reference(
-    labels: LabelBlocks, votes: NDArray[np.float64], how: How
-) -> NDArray[np.float64]:
+def _for_reference(labels: LabelBlocks, votes: Floats, how: How) -> Floats:
     """Let all vote for a reference that is fixed: one pass."""
     votes = votes.copy()
     shared, observed, sizes = labels.total("votes", _shared_with_reference, votes, how)
@@ -198,13 +194,13 @@ def _merged(labels: LabelBlocks, store: Kept, step: int, n_clusters: int, how: H
     def masses() -> Merging:
         (cluster_masses,) = added(labels.look("masses", _masses, store, (step,)))
 
-        def pairs() -> NDArray[np.float64]:
+        def pairs() -> Floats:
             (common,) = added(labels.look("losses of pairs", _pairs, store, (step,)))
             return np.asarray(common)
 
         return Merging.begin(cluster_masses, n_clusters, pairs)
 
-    def common(group: NDArray[np.int64], q: int, r: int) -> NDArray[np.float64]:
+    def common(group: Ints, q: int, r: int) -> Floats:
         what = f"merges, {len(np.unique(group))} clusters left"
         (information,) = added(labels.look(what, _with_one, store, (step,), group, q))
         return np.asarray(information)
@@ -219,9 +215,7 @@ def _merged(labels: LabelBlocks, store: Kept, step: int, n_clusters: int, how: H
 # -- tasks of blocks
 
 
-def _shared_with_reference(
-    part: Part, votes: NDArray[np.float64], how: How
-) -> tuple[NDArray[np.float64], ...]:
+def _shared_with_reference(part: Part, votes: Floats, how: How) -> tuple[Floats, ...]:
     """Return the overlaps of all clusters with a fixed reference."""
     count = Count(part.ensemble, how.k, fixed=True)
     count.add(how.order[0], votes[cluster_range(part.ensemble, how.order[0])])
@@ -234,8 +228,8 @@ def _shared_with_reference(
 
 
 def _shared_so_far(
-    part: Part, stored: Any, votes: NDArray[np.float64], voted: int, how: How
-) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
+    part: Part, stored: Any, votes: Floats, voted: int, how: How
+) -> tuple[Floats, tuple[Floats, ...]]:
     """Count the votes of the last partition; return the overlaps of the next one with the mean."""
     count = _resumed(part, stored, votes, voted, how)
     state = np.column_stack([count.means, count.weight])
@@ -243,8 +237,8 @@ def _shared_so_far(
 
 
 def _shared_with_mean(
-    part: Part, stored: Any, votes: NDArray[np.float64], how: How
-) -> tuple[NDArray[np.float64], tuple[NDArray[np.float64], ...]]:
+    part: Part, stored: Any, votes: Floats, how: How
+) -> tuple[Floats, tuple[Floats, ...]]:
     """Count the votes of the last partition; return the overlaps of all clusters with the mean."""
     count = _resumed(part, stored, votes, len(how.order), how)
     shared, observed, sizes = np.zeros_like(votes), np.zeros(len(votes)), np.zeros(how.k)
@@ -254,7 +248,7 @@ def _shared_with_mean(
     return np.column_stack([count.means, count.weight]), (shared, observed, sizes)
 
 
-def _resumed(part: Part, stored: Any, votes: NDArray[np.float64], voted: int, how: How) -> Count:
+def _resumed(part: Part, stored: Any, votes: Floats, voted: int, how: How) -> Count:
     """Return a count of the first partitions.
 
     `stored`: the count without the last of them; None in a resumed run, in which all are counted again.
@@ -269,32 +263,26 @@ def _resumed(part: Part, stored: Any, votes: NDArray[np.float64], voted: int, ho
     return count
 
 
-def _counted(
-    part: Part, stored: Any, votes: NDArray[np.float64], how: How
-) -> tuple[NDArray[np.float64], bool]:
+def _counted(part: Part, stored: Any, votes: Floats, how: How) -> tuple[Floats, bool]:
     """Count the remaining votes; keep the mean votes."""
     return _resumed(part, stored, votes, len(how.order), how).mean(), True
 
 
-def _counted_again(
-    part: Part, stored: Any, votes: NDArray[np.float64], how: How
-) -> tuple[NDArray[np.float64], bool]:
+def _counted_again(part: Part, stored: Any, votes: Floats, how: How) -> tuple[Floats, bool]:
     """Keep the mean of the second votes."""
     return _resumed(part, None, votes, len(how.order), how).mean(), True
 
 
-def _masses(part: Part, stored: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
+def _masses(part: Part, stored: Floats) -> tuple[Floats]:
     return (stored.sum(axis=0),)
 
 
-def _pairs(part: Part, stored: NDArray[np.float64]) -> tuple[NDArray[np.float64]]:
+def _pairs(part: Part, stored: Floats) -> tuple[Floats]:
     """Return the overlaps of all pairs of clusters in a block."""
     return (common_of_pairs(np.ascontiguousarray(stored.T), np.ones(len(stored))),)
 
 
-def _with_one(
-    part: Part, stored: NDArray[np.float64], group: NDArray[np.int64], q: int
-) -> tuple[NDArray[np.float64]]:
+def _with_one(part: Part, stored: Floats, group: Ints, q: int) -> tuple[Floats]:
     """Return the overlap of the group of column q with each other group in a block."""
     numbers = np.unique(group, return_inverse=True)[1]
     firsts = np.unique(group)
@@ -306,12 +294,10 @@ def _with_one(
     return (information,)
 
 
-def _own(part: Part, stored: NDArray[np.float64]) -> NDArray[np.float64]:
+def _own(part: Part, stored: Floats) -> Floats:
     return stored
 
 
-def _own_merged(
-    part: Part, stored: NDArray[np.float64], numbers: NDArray[np.int64], k: int
-) -> NDArray[np.float64]:
+def _own_merged(part: Part, stored: Floats, numbers: Ints, k: int) -> Floats:
     """Return the mean votes of a block's objects, merged."""
     return merge_columns(stored, numbers, k)

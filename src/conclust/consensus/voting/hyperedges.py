@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import advance, rounds, stage, tracked
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.similarity.jaccard import jaccard_of_others
-
-__all__ = ["CEHM", "medoids"]
 
 # Maximum number of rounds in which all objects are labelled again: two states may alternate forever.
 _MOST_ROUNDS = 50
@@ -25,6 +25,7 @@ _MOST_ROUNDS = 50
 _EQUAL = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class CEHM(VotingClusterer):
     """Clustering ensemble by k-hyperedge medoids.
 
@@ -103,37 +104,26 @@ class CEHM(VotingClusterer):
            [0.   , 1.   ]])
     """
 
-    medoids_: NDArray[np.int64]
-    n_iter_: int
+    medoids_: Ints = field(init=False)
+    n_iter_: int = field(init=False)
 
     method = Method(
         title="K-hyperedge medoids",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N K a round + T^2",
         citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        theta: float | None = None,
-        missing: Missing = "unobserved",
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.theta = theta
-        self.missing = missing
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    theta: float | None = None
+    missing: Missing = "unobserved"
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         weights = ensemble.column_weights / ensemble.partition_weights.sum()
         with one_library_thread():
             self.medoids_ = medoids(jaccard_of_others(ensemble), weights, self.n_clusters)
@@ -151,22 +141,19 @@ class CEHM(VotingClusterer):
             memberships = self._read_votes(rows.ensemble.indicator)
         return memberships[rows.inverse]
 
-    def _keep_clusters(self, clusters: NDArray[np.int64]) -> None:
+    def _keep_clusters(self, clusters: Ints) -> None:
         if len(self.medoids_):
             self.medoids_ = self.medoids_[self._all_clusters(clusters)]
         super()._keep_clusters(clusters)
 
     def _read_votes(
-        self,
-        indicator: sp.csr_array,
-        observed: NDArray[np.bool_] | None = None,
-        noise: NDArray[np.bool_] | None = None,
-    ) -> NDArray[np.float64]:
+        self, indicator: sp.csr_array, observed: Bools | None = None, noise: Bools | None = None
+    ) -> Floats:
         voting = self._column_weights * (self.votes_.sum(axis=1) > 0)
         return self._mean_votes(indicator, np.asarray(indicator @ voting))
 
 
-def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def medoids(J: sp.csr_array, weights: Floats, k: int) -> Ints:
     """Return up to k medoids of the clusters, which no swap improves.
 
     Parameters
@@ -227,7 +214,7 @@ def medoids(J: sp.csr_array, weights: NDArray[np.float64], k: int) -> NDArray[np
 class _Election:
     """Clusters that vote by the labels of their objects, and objects that are labelled by the votes."""
 
-    def __init__(self, rows: DistinctRows, weights: NDArray[np.float64], k: int) -> None:
+    def __init__(self, rows: DistinctRows, weights: Floats, k: int) -> None:
         self.masses, self.k = rows.masses, k
         self.B = rows.ensemble.indicator
         self.counted = sp.csr_array(self.B.T @ sp.diags_array(rows.masses))
@@ -235,7 +222,7 @@ class _Election:
         self.shares = np.divide(weights, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         self.sizes = sizes
 
-    def held(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.float64], int]:
+    def held(self, chosen: Ints) -> tuple[Floats, int]:
         """Return the final votes of all clusters (T, K), and the number of rounds of relabelling."""
         labels = self._seeds(chosen)
         self._extend(labels)
@@ -257,7 +244,7 @@ class _Election:
         )
         return votes, done
 
-    def _seeds(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _seeds(self, chosen: Ints) -> Ints:
         """Return labels of the objects that belong to one medoid more than to all others; -1: none."""
         indicator = self.B[:, chosen].toarray()
         total = indicator.sum(axis=1)
@@ -269,7 +256,7 @@ class _Election:
             labels[(labels < 0) & (indicator[:, k] > 0)] = k
         return labels
 
-    def _held(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _held(self, labels: Ints) -> Floats:
         """Return the number of objects of each cluster with each label (T, K)."""
         labelled = np.flatnonzero(labels >= 0)
         Y = sp.csr_array(
@@ -277,11 +264,11 @@ class _Election:
         )
         return np.asarray((self.counted @ Y).toarray())
 
-    def _scores(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _scores(self, labels: Ints) -> Floats:
         """Return the votes on all rows, by the labels that they have (n, K)."""
         return np.asarray(self.B @ (self._held(labels) * self.shares[:, None]))
 
-    def _extend(self, labels: NDArray[np.int64]) -> None:
+    def _extend(self, labels: Ints) -> None:
         """Label more objects in each round, those with the clearest votes; the others have no label until then."""
         total, done = float(self.masses.sum()), float(self.masses[labels >= 0].sum())
         step = max(np.floor(np.sqrt(total)), np.ceil((total - done) / self.k))
@@ -298,7 +285,7 @@ class _Election:
             labels[:] = np.where(clear >= max(clear[last] - _EQUAL, 0.0), _first_best(scores), -1)
 
 
-def _first_best(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+def _first_best(scores: Floats) -> Ints:
     """Return the best column of each row, the first one if tied."""
-    best: NDArray[np.int64] = (scores >= scores.max(axis=1, keepdims=True) - _EQUAL).argmax(axis=1)
+    best: Ints = (scores >= scores.max(axis=1, keepdims=True) - _EQUAL).argmax(axis=1)
     return best

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.restarts import warn_unfinished
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
-from conclust.consensus.voting.alignment import (
-    Alignment,
-    align,
-    harden,
-    one_pass,
-    squared_distance,
-)
+from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
 from conclust.ensemble import Ensemble, Missing, as_ensemble
-
-__all__ = ["Voting"]
 
 Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 
@@ -36,6 +29,7 @@ Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 _EVERY_START = 5000
 
 
+@dataclass(eq=False, repr=False)
 class Voting(VotingClusterer):
     r"""Voting: match the clusters of all partitions one to one, and average.
 
@@ -147,47 +141,31 @@ class Voting(VotingClusterer):
         title="Voting (matched partitions averaged)",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2, then T^2 K a sweep",
         citation="Dimitriadou, Weingessel and Hornik 2002, IJPRAI 16",
         blocks=True,
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        algorithm: Algorithm = "least_squares",
-        hard: bool = False,
-        n_init: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-8,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.algorithm = algorithm
-        self.hard = hard
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    algorithm: Algorithm = "least_squares"
+    hard: bool = False
+    n_init: int = 10
+    max_iter: int = 100
+    tol: float = 1e-8
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         with one_library_thread():
             best, membership = self._solve(ensemble)
         self._tell(ensemble, best)
         self.objective_ = squared_distance(ensemble, best.votes, membership)
         return membership
 
-    def _review(self, ensemble: Ensemble, labels: NDArray[np.int64]) -> None:
+    def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         warn_of_misfit(ensemble, self.n_clusters, "Voting")
         warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
@@ -198,11 +176,7 @@ class Voting(VotingClusterer):
         self.converged_ = best.converged
         self.trace_ = np.array(best.trace)
         if not best.converged:
-            warn(
-                f"Voting stopped after max_iter={self.max_iter} sweeps with partitions still "
-                "changing their matching. Raise max_iter.",
-                ConvergenceWarning,
-            )
+            warn_unfinished(self, "sweeps with partitions still changing their matching")
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         advice = "It needs all labels at once: LabelStore(...).ensemble()."
@@ -225,7 +199,7 @@ class Voting(VotingClusterer):
         (self.objective_,) = map(float, labels.total("the distance", _distance, best.votes))
         return Answer(_mean_of, (best.votes,))
 
-    def _solve(self, ensemble: Ensemble) -> tuple[Alignment, NDArray[np.float64]]:
+    def _solve(self, ensemble: Ensemble) -> tuple[Alignment, Floats]:
         seed = seed_sequence(self.random_state, "Voting")
         generators = spawn_generators(seed, self.n_init)
         if self.algorithm == "one_pass":
@@ -251,9 +225,7 @@ class Voting(VotingClusterer):
             starts = [votes for one in best for votes in (one.votes, one.start)]
         return harden(ensemble, starts, max_iter=self.max_iter)
 
-    def _read_votes(
-        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
         membership = self._mean_votes(indicator, np.asarray(observed @ self._partition_weights))
         if self.hard:
             winners = membership.argmax(axis=1)
@@ -262,22 +234,22 @@ class Voting(VotingClusterer):
         return membership
 
 
-def _mean(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean(ensemble: Ensemble, votes: Floats) -> Floats:
     return spread(tally(ensemble, votes), ensemble.observed_weights)
 
 
-def _winners(ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _winners(ensemble: Ensemble, votes: Floats) -> Floats:
     sums = tally(ensemble, votes)
     membership = np.zeros_like(sums)
     membership[np.arange(len(sums)), sums.argmax(axis=1)] = 1.0
     return membership
 
 
-def _mean_of(part: Part, stored: None, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_of(part: Part, stored: None, votes: Floats) -> Floats:
     """Return the memberships of a block."""
     return _mean(part.ensemble, votes)
 
 
-def _distance(part: Part, votes: NDArray[np.float64]) -> tuple[float]:
+def _distance(part: Part, votes: Floats) -> tuple[float]:
     """Return what a block adds to the distance of the consensus from the votes."""
     return (squared_distance(part.ensemble, votes, _mean(part.ensemble, votes)),)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats
 from conclust.consensus.base import Method
+from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.voting.alignment import align, match_to
 from conclust.consensus.voting.ballots import VotingClusterer, tally
 from conclust.ensemble import Ensemble, Missing
-
-__all__ = ["PositionalVoting"]
 
 Count: TypeAlias = Literal["borda", "condorcet"]
 Reference: TypeAlias = Literal["least_squares", "first"]
@@ -26,6 +26,7 @@ _BLOCK = 1 << 20
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class PositionalVoting(VotingClusterer):
     """Positional voting: every partition ranks the clusters for each object.
 
@@ -104,33 +105,20 @@ class PositionalVoting(VotingClusterer):
         title="Positional voting (Borda, Condorcet)",
         n_clusters="exact",
         membership=True,
-        missing=True,
-        weights=True,
         soft_members=True,
         cost="n N^2 + n N K^2",
         citation="Sevillano, Socoró and Alías 2009, Proc. Leng. Nat. 43",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        count: Count = "borda",
-        reference: Reference = "least_squares",
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.count = count
-        self.reference = reference
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    count: Count = "borda"
+    reference: Reference = "least_squares"
+    missing: Missing = "unobserved"
+    random_state: RandomStateLike = None
+    verbose: int = 0
 
-    def _fit_membership(
-        self, ensemble: Ensemble, observed: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "PositionalVoting")
         with one_library_thread():
             if self.reference == "first":
@@ -149,9 +137,7 @@ class PositionalVoting(VotingClusterer):
                 return self._count_votes(tally(ensemble, votes), ensemble.observed_weights)
             return self._count_ballots(ensemble, votes)
 
-    def _count_votes(
-        self, sums: NDArray[np.float64], observed_weight: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _count_votes(self, sums: Floats, observed_weight: Floats) -> Floats:
         """Count hard ballots, of which only the votes matter."""
         k = sums.shape[1]
         if self.count == "borda":
@@ -166,7 +152,7 @@ class PositionalVoting(VotingClusterer):
                     scores[:, a] += sums[:, a] - sums[:, b] > _ROUNDING * observed_weight
         return _shares(scores)
 
-    def _count_ballots(self, ensemble: Ensemble, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _count_ballots(self, ensemble: Ensemble, votes: Floats) -> Floats:
         m, k = ensemble.n_partitions, votes.shape[1]
         weights = ensemble.partition_weights
         # Columns (u, k) of memberships in the clusters as numbered in the consensus.
@@ -185,9 +171,7 @@ class PositionalVoting(VotingClusterer):
             result[rows] = self._count_block(values, ensemble.present[rows] * weights)
         return result
 
-    def _count_block(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _count_block(self, values: Floats, weights: Floats) -> Floats:
         observed_weight = weights.sum(axis=1)
         k = values.shape[2]
         points = np.zeros((len(values), k))
@@ -206,16 +190,14 @@ class PositionalVoting(VotingClusterer):
                     points[:, a] += preferred - observed_weight / 2.0 > _ROUNDING * observed_weight
         return _shares(points)
 
-    def _read_votes(
-        self, indicator: sp.csr_array, observed: NDArray[np.bool_], noise: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
         sums = np.asarray(indicator @ (self._column_weights[:, None] * self.votes_))
         observed_weight = np.asarray(observed @ self._partition_weights, dtype=np.float64)
         # Empty clusters are ranked too: they count among the clusters that another one beats.
         return _shares(self._count_votes(sums, observed_weight)[:, : self._n_held])
 
 
-def _shares(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares(points: Floats) -> Floats:
     total = points.sum(axis=1, keepdims=True)
     even = np.full_like(points, 1.0 / points.shape[1])
     np.divide(points, total, out=even, where=total > 0)

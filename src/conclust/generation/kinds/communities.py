@@ -9,8 +9,8 @@ from math import exp, isqrt, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.generation.kinds.searched import (
     GivenGraph,
     Searched,
@@ -21,8 +21,6 @@ from conclust.generation.members import Found, Kind
 from conclust.neighbours.density import cut_ties
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import CommunityGraph, Quality
-
-__all__ = ["DENSITY", "GRAPH", "DensityRecipe", "GraphRecipe", "NeighbourRecipe"]
 
 _RESOLUTIONS = (0.3, 5.0)
 _CORES = (2, 4, 8, 16)
@@ -49,10 +47,7 @@ class NeighbourRecipe(ABC):
         }
 
     def run(  # noqa: D102
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         searched = self.searches.of(points)
         return [self._run(searched, k, rng) for k in n_clusters]

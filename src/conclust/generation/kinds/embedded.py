@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.generation.runs import run_kmeans
-
-__all__ = ["bridges", "centers_of_rows", "start_seed"]
 
 _ENDS = 1000  # number of points of a component from which ties are searched
 _CELLS = 1 << 22  # number of distances computed at once
@@ -21,8 +20,8 @@ def start_seed(rng: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def centers_of_rows(
-    rows: NDArray[np.float64], k: int, start: np.random.Generator | NDArray[np.uint64]
-) -> NDArray[np.float64]:
+    rows: Floats, k: int, start: np.random.Generator | NDArray[np.uint64]
+) -> Floats:
     """Return the centres that k-means finds from one start, drawn by greedy k-means++ (see `start_seed`)."""
     n = len(rows)
     runs = run_kmeans(
@@ -36,9 +35,7 @@ def centers_of_rows(
     return runs.centers[0, : runs.found[0]]
 
 
-def bridges(
-    points: NDArray[np.float64], parts: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def bridges(points: Floats, parts: NDArray[Any]) -> tuple[Ints, Floats]:
     """Return the shortest ties that connect all components of a graph: a minimum spanning tree of them.
 
     Every cut between components is 0: these ties, which are weak, make a cut cost the more the nearer the

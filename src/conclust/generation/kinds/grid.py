@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import spawn_seeds
+from conclust._types import Floats
 from conclust._validation import refuse
 from conclust.generation.kinds.mixed import TREES, SpectralRecipe, TreeRecipe
 from conclust.generation.members import (
@@ -20,8 +20,6 @@ from conclust.generation.members import (
     drawn_points,
 )
 from conclust.generation.sizes import OWNER, Plan, Sizes, clip, label_type
-
-__all__ = ["ALL_PAIRS", "Run", "plan_mixed", "plan_runs"]
 
 # Algorithms of "mixed" that use all pairs of objects: one tree, or one embedding, serves all numbers.
 ALL_PAIRS: dict[str, Recipe] = {
@@ -61,7 +59,7 @@ def plan_runs(sizes: Sizes, runs: Sequence[Run], root: np.random.SeedSequence) -
 
 
 def plan_mixed(
-    points: NDArray[np.float64],
+    points: Floats,
     sizes: Sizes,
     choices: Sequence[int] | None,
     n_partitions: int | None,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import in_threads
+from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.generation.kinds.embedded import bridges, centers_of_rows, start_seed
 from conclust.generation.labelling.models import LandmarkCut, Search, tie_weights
@@ -24,13 +25,7 @@ from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.runs import some_objects
 from conclust.neighbours.search import PointIndex
-from conclust.spectra.transfer_cut import (
-    ClusterSide,
-    transfer_cut_of_products,
-    unit_rows,
-)
-
-__all__ = ["SPECTRAL", "LandmarkSpectralRecipe", "search_of"]
+from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products, unit_rows
 
 # Number of objects on which centres of an embedding are computed.
 _ENOUGH = 5_000
@@ -41,7 +36,7 @@ _LEAST_TIE = 1e-9
 _HUGE = 1e152
 
 
-def search_of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Search:
+def search_of(points: Floats, k: int, rng: np.random.Generator) -> Search:
     """Group landmarks so that about k nearest ones are found quickly."""
     p = len(points)
     starts = rng.permutation(p)[: isqrt(p)]
@@ -53,7 +48,7 @@ def search_of(points: NDArray[np.float64], k: int, rng: np.random.Generator) -> 
     return Search(points, np.ascontiguousarray(heads[filled]), bounds, order, _around(points, k))
 
 
-def _around(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
+def _around(points: Floats, k: int) -> NDArray[np.int32]:
     """Return each landmark with the 10 k nearest others, or all others."""
     near = PointIndex(points).neighbours(10 * k)[0]
     return np.ascontiguousarray(np.column_stack([np.arange(len(points), dtype=np.int32), near]))
@@ -95,10 +90,7 @@ class LandmarkSpectralRecipe:
         return entries
 
     def run(  # noqa: D102
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         largest = float(np.abs(points).max())
         if largest > _HUGE:
@@ -112,15 +104,13 @@ class LandmarkSpectralRecipe:
         # All random numbers are drawn first, in the order of the members.
         draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
 
-        def member(draw: tuple[int, NDArray[np.int64], NDArray[np.uint64]]) -> Found:
+        def member(draw: tuple[int, Ints, NDArray[np.uint64]]) -> Found:
             model = graph.cut(*draw, shared)
             return Found(model.label_tied(graph.found, graph.weights), model)
 
         return in_threads(member, draws, self.threads)
 
-    def _landmarks(
-        self, points: NDArray[np.float64], rng: np.random.Generator
-    ) -> NDArray[np.float64]:
+    def _landmarks(self, points: Floats, rng: np.random.Generator) -> Floats:
         n = len(points)
         pool = points[some_objects(n, min(n, 10 * self.n_landmarks), rng)]
         # If every object were a landmark, each would be tied to itself, and members would be nearly equal.
@@ -128,9 +118,7 @@ class LandmarkSpectralRecipe:
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=10).centers(pool, starts)
 
-    def _graph(
-        self, landmarks: NDArray[np.float64], points: NDArray[np.float64], rng: np.random.Generator
-    ) -> _Graph:
+    def _graph(self, landmarks: Floats, points: Floats, rng: np.random.Generator) -> _Graph:
         k = min(self.n_nearest, len(landmarks))
         search = search_of(landmarks, k, rng)
         indices, squares = search.nearest(points, k)
@@ -144,7 +132,7 @@ class _Graph:
 
     search: Search
     found: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: Floats
     sigma: float
 
     @property
@@ -155,17 +143,13 @@ class _Graph:
         shape = (n, len(self.search.points))
         return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
 
-    def drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+    def drawn(self, rng: np.random.Generator) -> Ints:
         """Draw the objects on which the centres of a member are computed."""
         n = len(self.found)
         return some_objects(n, min(n, _ENOUGH), rng)
 
     def cut(
-        self,
-        k: int,
-        sample: NDArray[np.int64],
-        start: NDArray[np.uint64],
-        shared: ClusterSide | None = None,
+        self, k: int, sample: Ints, start: NDArray[np.uint64], shared: ClusterSide | None = None
     ) -> LandmarkCut:
         """Cut the graph into k parts, by the k leading columns of a larger embedding if there is one."""
         side = self.side(k) if shared is None else shared
@@ -181,9 +165,9 @@ class _Graph:
         shares = self.ties
         shares.data = (self.weights / self.weights.sum(axis=1, keepdims=True)).ravel()
         inner: Any = sp.csr_array(self.ties.T @ shares)
-        degrees: NDArray[np.float64] = np.bincount(
-            self.found.ravel(), self.weights.ravel(), minlength=p
-        ).astype(np.float64)
+        degrees: Floats = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p).astype(
+            np.float64
+        )
         parts = connected_components(inner, directed=False)[1]
         # A landmark without ties is in no graph.
         used = np.flatnonzero(degrees > 0)

@@ -8,12 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from conclust._types import Floats, Ints
 from conclust.generation.members import Found
-
-__all__ = ["TREES", "SpectralRecipe", "TreeRecipe", "cut"]
 
 Linkage: TypeAlias = Literal["single", "average", "ward", "centroid"]
 TREES: tuple[Linkage, ...] = ("single", "average", "ward", "centroid")
@@ -30,10 +28,7 @@ class TreeRecipe:
         return {"method": self.name, "metric": "euclidean"}
 
     def run(  # noqa: D102
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         from scipy.cluster.hierarchy import linkage
         from scipy.spatial.distance import pdist
@@ -43,7 +38,7 @@ class TreeRecipe:
         return [Found(cut(tree, k)) for k in n_clusters if k is not None]
 
 
-def cut(tree: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def cut(tree: Floats, k: int) -> Ints:
     """Return the k clusters that are left after the first n - k merges of a tree.
 
     Parameters
@@ -86,10 +81,7 @@ class SpectralRecipe:
         return {"method": self.name, "n_init": self.n_init, "sigma2": "median"}
 
     def run(  # noqa: D102
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         from sklearn.cluster import KMeans
 
@@ -107,7 +99,7 @@ class SpectralRecipe:
         return labellings
 
 
-def _normalised_affinity(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalised_affinity(points: Floats) -> Floats:
     from scipy.spatial.distance import pdist, squareform
 
     squared = pdist(points, "sqeuclidean")
@@ -125,9 +117,7 @@ def _normalised_affinity(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return affinity
 
 
-def _leading_vectors(
-    matrix: NDArray[np.float64], k: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _leading_vectors(matrix: Floats, k: int, rng: np.random.Generator) -> Floats:
     """Return the eigenvectors of the k largest eigenvalues, largest first."""
     n = len(matrix)
     start = rng.uniform(-1, 1, n)  # drawn in both cases, so that the k-means seeds stay the same

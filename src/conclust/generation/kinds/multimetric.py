@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust._warnings import warn
-from conclust.exceptions import EnsembleWarning, InputError
+from conclust._types import Floats, Ints
+from conclust.exceptions import EnsembleWarning, InputError, warn
 from conclust.generation.kinds.embedded import bridges, centers_of_rows, start_seed
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind
 from conclust.spectra.transfer_cut import graph_embedding
-
-__all__ = ["MULTIMETRIC", "MultimetricRecipe", "neighbour_graph"]
 
 _DRAWS = 3  # maximum number of draws of a member whose graph has no embedding
 _CELLS = 1 << 22  # number of differences of coordinates computed at once
@@ -54,10 +51,7 @@ class MultimetricRecipe:
         }
 
     def run(  # noqa: D102
-        self,
-        points: NDArray[np.float64],
-        n_clusters: Sequence[int | None],
-        rng: np.random.Generator,
+        self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         for left in reversed(range(_DRAWS)):
             neighbours = int(rng.integers(self.least_neighbours, self.most_neighbours + 1))
@@ -79,7 +73,7 @@ class MultimetricRecipe:
         raise AssertionError
 
 
-def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float) -> sp.csr_array:
+def neighbour_graph(points: Floats, n_neighbours: int, width: float) -> sp.csr_array:
     """Return the graph of nearest neighbours, weighted by the scaled exponential similarity kernel.
 
     Objects i and j at the distance d_ij are tied if one is among the nearest neighbours of the other, by
@@ -122,7 +116,7 @@ def neighbour_graph(points: NDArray[np.float64], n_neighbours: int, width: float
     return sp.csr_array(graph.maximum(graph.T))
 
 
-def _distances(points: NDArray[np.float64], neighbours: NDArray[np.int64]) -> NDArray[np.float64]:
+def _distances(points: Floats, neighbours: Ints) -> Floats:
     """Return the distances of points from their neighbours, exactly 0 for equal points.
 
     The search expands squares into dot products, which leaves rounding errors.
@@ -136,7 +130,7 @@ def _distances(points: NDArray[np.float64], neighbours: NDArray[np.int64]) -> ND
     return distances
 
 
-def _connected(graph: sp.csr_array, points: NDArray[np.float64]) -> sp.csr_array:
+def _connected(graph: sp.csr_array, points: Floats) -> sp.csr_array:
     """Return the graph with weak ties between its components, the weaker the farther these are apart."""
     _, parts = connected_components(graph, directed=False)
     if not parts.any():
@@ -150,11 +144,7 @@ def _connected(graph: sp.csr_array, points: NDArray[np.float64]) -> sp.csr_array
     return sp.csr_array(graph + added + added.T)
 
 
-def _cut(
-    graph: sp.csr_array,
-    k: int,
-    rng: np.random.Generator,
-) -> NDArray[np.int64]:
+def _cut(graph: sp.csr_array, k: int, rng: np.random.Generator) -> Ints:
     """Cut the graph into k parts; return the part of each object."""
     rows = graph_embedding(graph, k, rng)
     return nearest_center(rows, centers_of_rows(rows, k, start_seed(rng)))

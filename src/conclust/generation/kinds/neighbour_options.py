@@ -15,8 +15,6 @@ from conclust.generation.kinds.communities import DensityRecipe, GraphRecipe, Ne
 from conclust.generation.kinds.searched import GivenGraph, Searches
 from conclust.generation.sizes import OWNER
 
-__all__ = ["check_neighbour_options", "neighbour_recipes", "read_graph"]
-
 _DEFAULTS = {
     "n_neighbors": None,
     "resolution": None,

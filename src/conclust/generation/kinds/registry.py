@@ -11,8 +11,6 @@ from conclust.generation.kinds.multimetric import MULTIMETRIC
 from conclust.generation.kinds.spherical import SPHERICAL
 from conclust.generation.members import KMEANS, Kind
 
-__all__ = ["KINDS", "METHODS", "is_named", "kinds_of", "settings_for"]
-
 KINDS: dict[str, Kind] = {
     kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, MULTIMETRIC, GRAPH, DENSITY)
 }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import Forest
 from conclust._random import generator
+from conclust._types import Floats, Ints
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.generation.labelling.voting import VOTERS, NeighbourVote, vote, voters_of
 from conclust.generation.members import Found, draw
@@ -20,8 +21,6 @@ from conclust.neighbours.density import density_forest
 from conclust.neighbours.graph import Weights, graph_of
 from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.neighbours.search import Metric, Neighbours, PointIndex, comparable, neighbours_of
-
-__all__ = ["GivenGraph", "Searched", "Searches", "sizes_of_neighbourhoods"]
 
 # Maximum number of objects on which members are fitted: all others are labelled by the vote of their neighbours.
 _MOST_FITTED = 10_000
@@ -31,7 +30,7 @@ _GRID = 8
 _OWNER = "EnsembleGenerator"
 
 
-def sizes_of_neighbourhoods(n: int) -> NDArray[np.int64]:
+def sizes_of_neighbourhoods(n: int) -> Ints:
     """Return the numbers of neighbours that members of n points choose from: a geometric grid."""
     largest = max(1, int(min(_MOST_NEIGHBOURS, max(_FEW_NEIGHBOURS, 1.5 * sqrt(n)), n - 1)))
     lowest = min(_FEW_NEIGHBOURS, largest)
@@ -42,9 +41,9 @@ def sizes_of_neighbourhoods(n: int) -> NDArray[np.int64]:
 class GivenGraph:
     """A user's graph of the objects: see `conclust.neighbours.NeighbourGraph`."""
 
-    starts: NDArray[np.int64]
+    starts: Ints
     ends: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: Floats
     digest: str
 
 
@@ -64,11 +63,7 @@ class Searched:
     """
 
     def __init__(
-        self,
-        points: NDArray[np.float64],
-        metric: Metric,
-        sample_seed: int,
-        n_neighbors: int | None,
+        self, points: Floats, metric: Metric, sample_seed: int, n_neighbors: int | None
     ) -> None:
         self.points = points
         self._metric = metric
@@ -81,13 +76,9 @@ class Searched:
     @property
     def neighbours(self) -> Neighbours:
         """The neighbours of the distinct points that members are fitted on."""
-        return self._search[0]
+        return self._once("search", self._search)[0]  # type: ignore[no-any-return]
 
-    @property
-    def _search(self) -> tuple[Neighbours, NDArray[np.float64]]:
-        return self._once("search", self._neighbours_and_points)  # type: ignore[no-any-return]
-
-    def _neighbours_and_points(self) -> tuple[Neighbours, NDArray[np.float64]]:
+    def _search(self) -> tuple[Neighbours, Floats]:
         n = len(self.points)
         sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
@@ -110,7 +101,7 @@ class Searched:
 
     def found(self, labels: NDArray[np.int32]) -> Found:
         """Return the labels of all points from those of the distinct fitted points, and the model."""
-        neighbours, points = self._search
+        neighbours, points = self._once("search", self._search)
         index = self._once("index", lambda: voters_of(points))
         model = self._model(labels, index)
         if len(self.points) <= _MOST_FITTED:
@@ -156,7 +147,7 @@ class Searches:
         self._lock = threading.Lock()
         self._last: Searched | None = None
 
-    def of(self, points: NDArray[np.float64]) -> Searched:
+    def of(self, points: Floats) -> Searched:
         """Return the search of these points; the last search is cached."""
         with self._lock:
             last = self._last

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.generation.labelling.models import Directions, refuse_without_direction
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
-
-__all__ = ["SPHERICAL", "SphericalKMeansRecipe"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class SphericalKMeansRecipe(KMeansRecipe):
     name: str = "spherical"
     tol: float = 1e-6
 
-    def _run(self, points: NDArray[np.float64], k: int, rng: np.random.Generator) -> Found:
+    def _run(self, points: Floats, k: int, rng: np.random.Generator) -> Found:
         refuse_without_direction(points)
         # The largest feature first: the squares of tiny ones would be 0.
         units = points / np.abs(points).max(axis=1, keepdims=True)
@@ -41,9 +39,7 @@ class SphericalKMeansRecipe(KMeansRecipe):
         return Found(nearest_center(points, centers), Directions(centers))
 
     @staticmethod
-    def _moved(
-        units: NDArray[np.float64], centers: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], float]:
+    def _moved(units: Floats, centers: Floats) -> tuple[Floats, float]:
         """Return the mean directions of the points nearest to each centre, and the sum of cosines before."""
         labels = nearest_center(units, centers)
         cosines = np.einsum("ij,ij->i", units, centers[labels])

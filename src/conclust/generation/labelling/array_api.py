@@ -19,8 +19,6 @@ from typing import Any
 
 from conclust.exceptions import InputError, ParameterError
 
-__all__ = ["label_block", "lloyd_step"]
-
 Array = Any  # of any library
 
 
@@ -145,9 +143,8 @@ def _namespace(X: Array) -> Any:
     """Return the functions of the array's library."""
     if hasattr(X, "__array_namespace__"):
         return X.__array_namespace__()
-    library = sys.modules.get(
-        type(X).__module__.partition(".")[0]
-    )  # torch provides them at its top level
+    # Torch provides them at its top level.
+    library = sys.modules.get(type(X).__module__.partition(".")[0])
     if not hasattr(library, "matmul") or not hasattr(library, "argmax"):
         raise InputError(
             "X must be an array of a library with the array API, such as NumPy, PyTorch or CuPy. Got "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from conclust._threads import thread_count
+from conclust._types import Floats, Ints
 from conclust.generation.crew import Crew
 from conclust.generation.labelling.models import (
     Centers,
@@ -20,11 +21,11 @@ from conclust.generation.labelling.models import (
     refuse_without_direction,
 )
 from conclust.generation.labelling.nearest import CenterSets
+from conclust.generation.labelling.rows import Rows, is_in_blocks
 from conclust.generation.labelling.voting import NeighbourVote
-from conclust.generation.points import checked_points
+from conclust.generation.members import Member
+from conclust.generation.points import checked_points, read_points
 from conclust.generation.scaling import Scaler
-
-__all__ = ["Labelling", "over_chunks", "scaled"]
 
 _OWNER = "EnsembleGenerator"
 
@@ -48,10 +49,19 @@ class Labelling:
         The scaling of a call's points.
     """
 
+    @classmethod
+    def of(
+        cls, members: Sequence[Member], d: int, dtype: Any, scaler: Scaler | None = None
+    ) -> Labelling:
+        """Return a function that labels points by some members, which all have a model."""
+        models = [member.model for member in members if member.model is not None]
+        assert len(models) == len(members)
+        return cls(models, [member.features for member in members], d, dtype, scaler)
+
     def __init__(
         self,
         models: Sequence[Model],
-        features: Sequence[Sequence[int] | NDArray[np.int64] | None],
+        features: Sequence[Sequence[int] | Ints | None],
         d: int,
         dtype: Any,
         scaler: Scaler | None = None,
@@ -78,8 +88,8 @@ class Labelling:
             )
         self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
         # Cuts of one graph together: their ties are found once.
-        self._graphs: list[tuple[list[int], list[LandmarkCut], NDArray[np.int64] | None]] = []
-        self._votes: list[tuple[list[int], list[NeighbourVote], NDArray[np.int64] | None]] = []
+        self._graphs: list[tuple[list[int], list[LandmarkCut], Ints | None]] = []
+        self._votes: list[tuple[list[int], list[NeighbourVote], Ints | None]] = []
         for u, model in enumerate(models):
             if isinstance(model, LandmarkCut):
                 self._add(u, model, columns[u])
@@ -88,7 +98,7 @@ class Labelling:
             elif not isinstance(model, Centers):
                 raise TypeError(f"Points cannot be labelled by a model of the kind {model.kind!r}.")
 
-    def _add(self, u: int, model: LandmarkCut, columns: NDArray[np.int64] | None) -> None:
+    def _add(self, u: int, model: LandmarkCut, columns: Ints | None) -> None:
         for members, cuts, _ in self._graphs:
             if cuts[0].shares_ties(model):
                 members.append(u)
@@ -96,7 +106,7 @@ class Labelling:
                 return
         self._graphs.append(([u], [model], columns))
 
-    def _add_vote(self, u: int, model: NeighbourVote, columns: NDArray[np.int64] | None) -> None:
+    def _add_vote(self, u: int, model: NeighbourVote, columns: Ints | None) -> None:
         for members, models, other in self._votes:
             if _same(columns, other) and models[0].shares_points(model):
                 members.append(u)
@@ -121,7 +131,7 @@ class Labelling:
         points = checked_points(block, _OWNER)
         return self.label(scaled(points, self._scaler), 1)
 
-    def label(self, points: NDArray[np.float64], n_jobs: int | None) -> NDArray[Any]:
+    def label(self, points: Floats, n_jobs: int | None) -> NDArray[Any]:
         """Return the labels of scaled points.
 
         Parameters
@@ -160,13 +170,13 @@ class Labelling:
         return labels
 
 
-def _same(columns: NDArray[np.int64] | None, other: NDArray[np.int64] | None) -> bool:
+def _same(columns: Ints | None, other: Ints | None) -> bool:
     if columns is None or other is None:
         return columns is other
     return np.array_equal(columns, other)
 
 
-def scaled(points: NDArray[np.float64], scaler: Scaler | None) -> NDArray[np.float64]:
+def scaled(points: Floats, scaler: Scaler | None) -> Floats:
     """Return the points after a fitted scaler; unchanged without one."""
     return points if scaler is None else np.ascontiguousarray(scaler.transform(points))
 
@@ -186,13 +196,13 @@ def over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:
 
 
 def _label(
-    points: NDArray[np.float64],
+    points: Floats,
     stopped: Callable[[], bool],
     part: slice,
     members: list[int],
     cuts: list[LandmarkCut],
-    columns: NDArray[np.int64] | None,
-) -> tuple[slice, list[int], NDArray[np.int64]]:
+    columns: Ints | None,
+) -> tuple[slice, list[int], Ints]:
     """Return the labels of some of the points by the cuts of a graph.
 
     Parameters
@@ -212,3 +222,48 @@ def _label(
     """
     some = points[part] if columns is None else np.ascontiguousarray(points[part, columns])
     return part, members, LandmarkCut.label_all(cuts, some)
+
+
+def scaled_blocks(generator: Any, X: Any) -> Iterator[Floats]:
+    """Read points in the scale of the members, block by block.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        The fitted generator.
+    X : array-like of shape (n_samples, n_features)
+        The points of ``fit``, or new ones.
+
+    Yields
+    ------
+    ndarray of shape (n_rows, n_features)
+        The points of a block of rows.
+    """
+    for _, block in _rows_of(generator, X).blocks():
+        yield scaled(block, generator.scaler_)
+
+
+def scaled_points(generator: Any, X: Any, objects: Ints) -> Floats:
+    """Read some points in the scale of the members.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        The fitted generator.
+    X : array-like of shape (n_samples, n_features)
+        The points of ``fit``, or new ones.
+    objects : ndarray of int64 of shape (n_objects,)
+        The rows to read, in rising order.
+
+    Returns
+    -------
+    ndarray of shape (n_objects, n_features)
+        The points.
+    """
+    samples = _rows_of(generator, X).samples(lambda _: objects, 1, max(1, len(objects)), 1)
+    return scaled(next(iter(samples))[0][1], generator.scaler_)
+
+
+def _rows_of(generator: Any, X: Any) -> Rows:
+    owner = type(generator).__name__
+    return Rows(X if is_in_blocks(X) else read_points(generator, X, reset=False), owner)

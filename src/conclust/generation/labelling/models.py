@@ -13,20 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import landmark_labels, nearest_landmarks
+from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.labelling.voting import NeighbourVote
-
-__all__ = [
-    "MODELS",
-    "Centers",
-    "Directions",
-    "LandmarkCut",
-    "Model",
-    "Search",
-    "refuse_without_direction",
-    "tie_weights",
-]
 
 # Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 _BLOCK = 1 << 17
@@ -49,10 +39,10 @@ class Model(Protocol):
     def n_features(self) -> int:
         """Number of features."""
 
-    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+    def label(self, points: Floats) -> Ints:
         """Return the cluster of each point."""
 
-    def reordered(self, clusters: NDArray[np.int64]) -> Model:
+    def reordered(self, clusters: Ints) -> Model:
         """Return the model of only these clusters, in this order."""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -73,7 +63,7 @@ class Centers:
         One centre per cluster.
     """
 
-    centers: NDArray[np.float64]
+    centers: Floats
 
     kind: ClassVar[str] = "nearest"
     layout: ClassVar[Layout] = {"centers": ("f", 2)}
@@ -86,10 +76,10 @@ class Centers:
     def n_features(self) -> int:  # noqa: D102
         return int(self.centers.shape[1])
 
-    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+    def label(self, points: Floats) -> Ints:  # noqa: D102
         return nearest_center(points, self.centers)
 
-    def reordered(self, clusters: NDArray[np.int64]) -> Self:  # noqa: D102
+    def reordered(self, clusters: Ints) -> Self:  # noqa: D102
         return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102
@@ -107,12 +97,12 @@ class Directions(Centers):
 
     kind: ClassVar[str] = "directions"
 
-    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+    def label(self, points: Floats) -> Ints:  # noqa: D102
         refuse_without_direction(points)
         return super().label(points)
 
 
-def refuse_without_direction(points: NDArray[np.float64]) -> None:
+def refuse_without_direction(points: Floats) -> None:
     """Raise the error for points without a cosine."""
     without = int(np.count_nonzero(~points.any(axis=1)))
     if without:
@@ -122,7 +112,7 @@ def refuse_without_direction(points: NDArray[np.float64]) -> None:
         )
 
 
-def _blocks(points: NDArray[np.float64]) -> Iterator[slice]:
+def _blocks(points: Floats) -> Iterator[slice]:
     n, d = points.shape
     step = max(1, min(_BLOCK, _COORDINATES // d))
     for start in range(0, n, step):
@@ -147,15 +137,13 @@ class Search:
         The landmarks nearest to each, itself among them: those that a point next to it looks at.
     """
 
-    points: NDArray[np.float64]
-    heads: NDArray[np.float64]
-    starts: NDArray[np.int64]
+    points: Floats
+    heads: Floats
+    starts: Ints
     grouped: NDArray[np.int32]
     around: NDArray[np.int32]
 
-    def nearest(
-        self, points: NDArray[np.float64], k: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def nearest(self, points: Floats, k: int) -> tuple[NDArray[np.int32], Floats]:
         """Return the k nearest landmarks of each point that the search finds, and squared distances."""
         indices = np.empty((len(points), k), dtype=np.int32)
         squares = np.empty((len(points), k))
@@ -198,7 +186,7 @@ class Search:
         )
 
 
-def tie_weights(squares: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+def tie_weights(squares: Floats, sigma: float) -> Floats:
     """Turn squared distances (n, k) into exp(-d^2 / (2 s^2)); the array is overwritten.
 
     s^2 is sigma^2, or the mean of the point's own d^2 where that is larger. So a point that is far from all landmarks
@@ -234,8 +222,8 @@ class LandmarkCut:
     search: Search
     n_nearest: int
     sigma: float
-    loads: NDArray[np.float64]
-    centers: NDArray[np.float64]
+    loads: Floats
+    centers: Floats
 
     kind: ClassVar[str] = "landmarks"
     layout: ClassVar[Layout] = {
@@ -258,11 +246,11 @@ class LandmarkCut:
     def n_features(self) -> int:  # noqa: D102
         return int(self.search.points.shape[1])
 
-    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:  # noqa: D102
+    def label(self, points: Floats) -> Ints:  # noqa: D102
         return self.label_all([self], points)[:, 0]
 
     @staticmethod
-    def label_all(cuts: Sequence[LandmarkCut], points: NDArray[np.float64]) -> NDArray[np.int64]:
+    def label_all(cuts: Sequence[LandmarkCut], points: Floats) -> Ints:
         """Return the clusters of points (n, n_cuts) by cuts of one graph: its ties are found once."""
         labels = np.empty((len(points), len(cuts)), dtype=np.int64)
         one = cuts[0]
@@ -278,9 +266,7 @@ class LandmarkCut:
         ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
         return ties and self.search.same_as(other.search)
 
-    def label_tied(
-        self, landmarks: NDArray[np.int32], weights: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
+    def label_tied(self, landmarks: NDArray[np.int32], weights: Floats) -> Ints:
         """Return the cluster of each point from its landmarks and their weights.
 
         Parameters
@@ -300,7 +286,7 @@ class LandmarkCut:
             )
         return labels
 
-    def reordered(self, clusters: NDArray[np.int64]) -> LandmarkCut:  # noqa: D102
+    def reordered(self, clusters: Ints) -> LandmarkCut:  # noqa: D102
         return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import label_block
-
-__all__ = ["CenterSets", "nearest_center"]
+from conclust._types import Floats, Ints
 
 # Multiplications of one call of the kernel: an interrupt takes effect between two calls.
 _CALL = 2e10
@@ -34,10 +33,7 @@ class CenterSets:
     """
 
     def __init__(
-        self,
-        centers: Sequence[NDArray[np.float64]],
-        columns: Sequence[NDArray[np.int64]],
-        places: Sequence[int],
+        self, centers: Sequence[Floats], columns: Sequence[Ints], places: Sequence[int]
     ) -> None:
         flat = [np.asarray(member_centers, dtype=np.float64).ravel() for member_centers in centers]
         self._centers = np.concatenate(flat)
@@ -74,7 +70,7 @@ class CenterSets:
             )
 
 
-def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.int64]:
+def nearest_center(points: Floats, centers: Floats) -> Ints:
     """Return the nearest centre of each point, the first one if tied (`CenterSets`)."""
     labels = np.empty((len(points), 1), dtype=np.int32)
     every = np.arange(points.shape[1])
@@ -82,5 +78,5 @@ def nearest_center(points: NDArray[np.float64], centers: NDArray[np.float64]) ->
     return labels[:, 0].astype(np.int64)
 
 
-def _bounds(lengths: Sequence[int]) -> NDArray[np.int64]:
+def _bounds(lengths: Sequence[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)

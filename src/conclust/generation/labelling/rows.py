@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.generation.points import checked_points
-
-__all__ = ["Rows", "as_whole", "comes_in_chunks", "is_in_blocks"]
 
 _BLOCK_BYTES = 32 << 20  # size in bytes of a block in double precision
 _MOST_ROWS = 1 << 16
@@ -80,16 +78,16 @@ class Rows:
         """Objects and features."""
         return self.n, self.d
 
-    def block(self, start: int, stop: int) -> NDArray[np.float64]:
+    def block(self, start: int, stop: int) -> Floats:
         """Read some rows."""
         return self._checked(self._X[start:stop])
 
-    def blocks(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    def blocks(self) -> Iterator[tuple[int, Floats]]:
         """Yield all rows block by block, with the first row of each block."""
         for start in range(0, self.n, self.step):
             yield start, self.block(start, min(self.n, start + self.step))
 
-    def some(self) -> NDArray[np.float64]:
+    def some(self) -> Floats:
         """Read a few spread rows, or all of a small matrix."""
         if self.n <= _SPOTS * _SPOT:
             return self.block(0, self.n)
@@ -97,8 +95,8 @@ class Rows:
         return np.concatenate([self.block(start, start + _SPOT) for start in starts])
 
     def samples(
-        self, draw: Callable[[int], NDArray[np.int64]], count: int, largest: int, together: int
-    ) -> Iterator[list[tuple[int, NDArray[np.float64]]]]:
+        self, draw: Callable[[int], Ints], count: int, largest: int, together: int
+    ) -> Iterator[list[tuple[int, Floats]]]:
         """Read the rows of samples, some samples at a time, with their numbers.
 
         Parameters
@@ -124,9 +122,7 @@ class Rows:
                 {s: draw(s) for s in range(first, min(count, first + together))}
             )
 
-    def _in_one_pass(
-        self, drawn: dict[int, NDArray[np.int64]]
-    ) -> list[tuple[int, NDArray[np.float64]]]:
+    def _in_one_pass(self, drawn: dict[int, Ints]) -> list[tuple[int, Floats]]:
         samples = {s: np.empty((len(rows), self.d)) for s, rows in drawn.items()}
         for start, block in self.blocks():
             for s, rows in drawn.items():
@@ -134,5 +130,5 @@ class Rows:
                 samples[s][begin:end] = block[rows[begin:end] - start]
         return list(samples.items())
 
-    def _checked(self, block: Any) -> NDArray[np.float64]:
+    def _checked(self, block: Any) -> Floats:
         return checked_points(np.asarray(block), self._owner)

@@ -10,12 +10,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from conclust._types import Bools, Floats, Ints
 from conclust.generation.labelling.labelling import Labelling, scaled
 from conclust.generation.labelling.rows import Rows
 from conclust.generation.members import Member, Task, drawn_objects, fitted_objects
 from conclust.generation.scaling import Scaler
-
-__all__ = ["Shares", "in_order_of_appearance", "label_all"]
 
 _AHEAD = 4  # number of samples read at a time per worker
 _HEAD = 1024  # number of rows in which nearly all clusters appear
@@ -40,7 +39,7 @@ class Shares:
         self._together = _AHEAD * effective_n_jobs(n_jobs)
         self._observed: dict[int, NDArray[np.uint8]] = {}  # by column, one bit per object
 
-    def __call__(self, tasks: Sequence[Task]) -> Iterator[list[tuple[int, NDArray[np.float64]]]]:
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[list[tuple[int, Floats]]]:
         """Yield the points of some tasks at a time, with the tasks' indices."""
         for some in self._rows.samples(
             lambda i: self._draw(tasks[i]),
@@ -50,7 +49,7 @@ class Shares:
         ):
             yield [(i, scaled(sample, self._scaler)) for i, sample in some]
 
-    def observed(self, column: int, start: int, stop: int) -> NDArray[np.bool_] | None:
+    def observed(self, column: int, start: int, stop: int) -> Bools | None:
         """Return the objects of a block that a member observes; None: all. Blocks begin at multiples of 8."""
         bits = self._observed.get(column)
         if bits is None:
@@ -58,7 +57,7 @@ class Shares:
         part = np.unpackbits(bits[start // 8 : -(-stop // 8)], count=stop - start)
         return part.astype(np.bool_)
 
-    def _draw(self, task: Task) -> NDArray[np.int64]:
+    def _draw(self, task: Task) -> Ints:
         n = self._rows.n
         objects = drawn_objects(n, task.n_objects, task.seed)
         if objects is not None:
@@ -72,7 +71,7 @@ def in_order_of_appearance(
     members: Sequence[Member],
     rows: Rows,
     shares: Shares,
-    label: Callable[[Sequence[Member], NDArray[np.float64]], NDArray[Any]],
+    label: Callable[[Sequence[Member], Floats], NDArray[Any]],
 ) -> list[Member]:
     """Number the clusters of each member by their first appearance among the objects that it observes.
 

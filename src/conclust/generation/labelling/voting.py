@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import neighbour_vote
+from conclust._types import Floats, Ints
 from conclust.neighbours.search import PointIndex, unit_rows
-
-__all__ = ["VOTERS", "NeighbourVote", "vote", "voters_of"]
 
 VOTERS = 15
 # Maximum number of fitted points that are all compared with each point.
@@ -38,7 +37,7 @@ class NeighbourVote:
         The points, arranged for the search.
     """
 
-    points: NDArray[np.float64]
+    points: Floats
     labels: NDArray[np.int32]
     cosine: bool
     index: PointIndex = field(repr=False, compare=False)
@@ -60,13 +59,13 @@ class NeighbourVote:
         """Number of features."""
         return int(self.points.shape[1])
 
-    def label(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+    def label(self, points: Floats) -> Ints:
         """Return the cluster of each point."""
         return self.label_all([self], points)[:, 0].astype(np.int64)
 
     @staticmethod
     def label_all(
-        models: Sequence[NeighbourVote], points: NDArray[np.float64], threads: int = 1
+        models: Sequence[NeighbourVote], points: Floats, threads: int = 1
     ) -> NDArray[np.int32]:
         """Return the clusters of points (n, n_models) by models of the same fitted points.
 
@@ -91,7 +90,7 @@ class NeighbourVote:
             return False
         return self.points is other.points or np.array_equal(self.points, other.points)
 
-    def reordered(self, clusters: NDArray[np.int64]) -> Self:
+    def reordered(self, clusters: Ints) -> Self:
         """Return the model with its clusters in this order."""
         number = np.empty(self.n_clusters, dtype=np.int32)
         number[clusters] = np.arange(len(clusters), dtype=np.int32)
@@ -122,13 +121,13 @@ class NeighbourVote:
         return cls(points, labels.astype(np.int32), bool(cosine[0]), voters_of(points))
 
 
-def voters_of(points: NDArray[np.float64]) -> PointIndex:
+def voters_of(points: Floats) -> PointIndex:
     """Arrange fitted points for the search of voters, which finds about 98 % of them among many points."""
     return PointIndex(points, _FEW)
 
 
 def vote(
-    voters: NDArray[np.int32], squares: NDArray[np.float64], labels: NDArray[np.int32]
+    voters: NDArray[np.int32], squares: Floats, labels: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Return the labels (n, n_members) that most neighbours have.
 

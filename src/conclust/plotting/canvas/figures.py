@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust._validation import check_option, check_real, missing_extra
 from conclust.plotting.canvas.strips import Strip
 from conclust.plotting.canvas.style import (
@@ -29,16 +29,6 @@ from conclust.plotting.canvas.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "apart_from_pyplot",
-    "axes",
-    "colour_bar",
-    "draw_strips",
-    "explain_no_evidence",
-    "paper_axes",
-    "show_image",
-]
 
 _SILENT = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
 _WIDTH, _GAP = 0.16, 0.06  # width of a strip in inches, and the gap before it
@@ -146,7 +136,7 @@ def _pyplot_in_use() -> bool:
 
 def show_image(
     ax: Axes,
-    picture: NDArray[np.float64],
+    picture: Floats,
     extent: tuple[float, float, float, float],
     aspect: Any,
     colours: Sequence[str] = COLOURS,
@@ -229,7 +219,7 @@ def _inches(ax: Axes, axis: int) -> float:
     return float((ax.bbox.width, ax.bbox.height)[axis] / ax.figure.dpi)
 
 
-def _palette(strip: Strip) -> NDArray[np.float64]:
+def _palette(strip: Strip) -> Floats:
     """Return a colour for each number; the last one is for objects without a cluster."""
     from matplotlib.colors import to_rgb
 

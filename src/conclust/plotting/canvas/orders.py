@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.membership import vat_order
 from conclust.trees.agglomeration import linkage_of
-
-__all__ = ["ALONG", "check_order", "dendrogram_order", "placed_by"]
 
 # Labels of the axis.
 ALONG = {
@@ -42,12 +40,12 @@ def check_order(order: Any, options: tuple[str, ...], n: int, owner: str) -> Any
     return objects.astype(np.int64)
 
 
-def placed_by(order: str, apart: NDArray[np.float64]) -> NDArray[np.int64]:
+def placed_by(order: str, apart: Floats) -> Ints:
     """Return the objects in VAT order, or in dendrogram order; dissimilarities in [0, 1]."""
     return vat_order(apart) if order == "vat" else dendrogram_order(apart)
 
 
-def dendrogram_order(apart: NDArray[np.float64]) -> NDArray[np.int64]:
+def dendrogram_order(apart: Floats) -> Ints:
     """Return the leaves of the dendrogram of average linkage, with branches turned so that similar leaves are adjacent.
 
     At each merge either part may be turned round: of the four ways the one is taken in which the
@@ -66,7 +64,7 @@ def dendrogram_order(apart: NDArray[np.float64]) -> NDArray[np.int64]:
         left = left[::-1] if turn_left else left
         right = right[::-1] if turn_right else right
         runs.append(np.concatenate([left, right]))
-    order: NDArray[np.int64] = runs[-1]
+    order: Ints = runs[-1]
     # As in a list: the end with the earlier objects comes first.
     half = n // 2
     return order if order[:half].sum() <= order[-half:].sum() else order[::-1]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.ensemble.labels import over_partitions
 
-__all__ = ["averaged"]
 
-
-def averaged(values: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
+def averaged(values: Floats, rows: int, columns: int) -> Floats:
     """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""
     finite = ~np.isnan(values)
     summed, weight = np.where(finite, values, 0.0), finite.astype(np.float64)

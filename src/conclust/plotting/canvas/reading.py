@@ -12,19 +12,18 @@ from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
 from conclust._sklearn import check_is_fitted
+from conclust._types import Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence import DenseEvidence, coassociation, frequencies
 from conclust.exceptions import InputError
 from conclust.membership import check_membership
 
-__all__ = ["Pairs", "cluster_words", "read_membership", "read_pairs"]
-
 # Number of columns of a matrix of blocks by clusters made dense at a time.
 _CLUSTERS_AT_ONCE = 1 << 13
 _LONGEST = 18  # maximum number of characters of the name of a cluster
 
-Chosen = NDArray[np.int64] | None
+Chosen = Ints | None
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,8 @@ class Pairs:
     """Shares of pairs, formed for the objects that are drawn only, or as means of blocks of objects."""
 
     n_samples: int
-    of: Callable[[Chosen], NDArray[np.float64]]
-    blocks: Callable[[NDArray[np.int64], int], NDArray[np.float64]] | None = None
+    of: Callable[[Chosen], Floats]
+    blocks: Callable[[Ints, int], Floats] | None = None
     what: str = "share of partitions that join a pair"
     labels: Any = None
 
@@ -60,7 +59,7 @@ def read_pairs(given: Any, owner: str) -> Pairs:
     return _pairs_of_ensemble(as_ensemble(given))
 
 
-def read_membership(given: Any, owner: str) -> NDArray[np.float64]:
+def read_membership(given: Any, owner: str) -> Floats:
     """Read rows of probabilities, given as an array or as a fitted model."""
     if not hasattr(given, "fit"):
         return check_membership(given)
@@ -101,7 +100,7 @@ def _pairs_of_model(model: Any, owner: str) -> Pairs:
         )
     rows = np.asarray(membership, dtype=np.float64)
 
-    def of(chosen: Chosen) -> NDArray[np.float64]:
+    def of(chosen: Chosen) -> Floats:
         some = rows if chosen is None else rows[chosen]
         return np.clip(some @ some.T, 0.0, 1.0)
 
@@ -110,17 +109,17 @@ def _pairs_of_model(model: Any, owner: str) -> Pairs:
 
 
 def _pairs_of_ensemble(ensemble: Ensemble) -> Pairs:
-    def of(chosen: Chosen) -> NDArray[np.float64]:
+    def of(chosen: Chosen) -> Floats:
         some = ensemble if chosen is None else _some(ensemble, chosen)
         return coassociation(some, normalize=True, max_dense=None)
 
-    def blocks(order: NDArray[np.int64], pixels: int) -> NDArray[np.float64]:
+    def blocks(order: Ints, pixels: int) -> Floats:
         return mean_shares(ensemble, order, pixels)
 
     return Pairs(ensemble.n_samples, of, blocks)
 
 
-def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> NDArray[np.float64]:
+def mean_shares(ensemble: Ensemble, order: Ints, pixels: int) -> Floats:
     """Average the shares over blocks of objects without forming a pair: c over N, summed over each block.
 
     With missing labels, pairs are weighted by the number of partitions that observed them.
@@ -148,13 +147,13 @@ def mean_shares(ensemble: Ensemble, order: NDArray[np.int64], pixels: int) -> ND
     return np.asarray(np.minimum(means, 1.0))
 
 
-def _some(ensemble: Ensemble, chosen: NDArray[np.int64]) -> Ensemble:
+def _some(ensemble: Ensemble, chosen: Ints) -> Ensemble:
     """Select the objects, without partitions that observed none of them."""
     observed = ensemble.present[chosen].any(axis=0)
     return ensemble.subset(samples=chosen, partitions=None if observed.all() else observed)
 
 
-def _pairs_of_matrix(shares: NDArray[np.float64]) -> Pairs:
+def _pairs_of_matrix(shares: Floats) -> Pairs:
     return Pairs(
         len(shares), lambda chosen: shares if chosen is None else shares[np.ix_(chosen, chosen)]
     )
@@ -171,7 +170,7 @@ def _is_matrix(array: NDArray[Any]) -> bool:
     return array.dtype.kind == "f" and bool((array != np.floor(array)).any())
 
 
-def _check_shares(matrix: NDArray[Any]) -> NDArray[np.float64]:
+def _check_shares(matrix: NDArray[Any]) -> Floats:
     shares = matrix.astype(np.float64)
     if not np.allclose(shares, shares.T, equal_nan=True):
         raise InputError("Expected a symmetric matrix. Got one with M[i, j] != M[j, i].")
@@ -186,9 +185,7 @@ def _check_shares(matrix: NDArray[Any]) -> NDArray[np.float64]:
     return np.minimum(shares, 1.0)
 
 
-def _shares_of_counts(
-    counts: NDArray[np.float64], known: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _shares_of_counts(counts: Floats, known: Floats) -> Floats:
     """Divide the counts of a complete ensemble by the number of partitions, which is their diagonal."""
     diagonal = np.diag(counts)
     if (

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
 from conclust._sklearn import check_is_fitted
+from conclust._types import Ints
 from conclust.exceptions import InputError
 from conclust.measures.matching import assign
 from conclust.plotting.canvas.reading import cluster_words
-
-__all__ = ["Strip", "read_strips"]
 
 
 @dataclass(frozen=True)
@@ -23,10 +21,10 @@ class Strip:
     """One strip: a number of a colour for each object (-1: none), and the name of each number."""
 
     name: str
-    colours: NDArray[np.int64]
+    colours: Ints
     names: dict[int, str]
 
-    def of(self, objects: NDArray[np.int64]) -> Strip:
+    def of(self, objects: Ints) -> Strip:
         """Return the strip of some objects, in their order."""
         return replace(self, colours=self.colours[objects])
 

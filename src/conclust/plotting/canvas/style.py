@@ -10,29 +10,10 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust._validation import missing_extra
 from conclust.exceptions import InputError
-
-__all__ = [
-    "CM",
-    "COLOURS",
-    "COLUMN",
-    "DASHES",
-    "GREY",
-    "INK",
-    "MARKERS",
-    "NO_CLUSTER",
-    "NO_EVIDENCE",
-    "PAGE",
-    "PALE",
-    "cluster_colours",
-    "drawn_in_style",
-    "ink_on",
-    "look",
-    "made_here",
-]
 
 CM = 1.0 / 2.54
 COLUMN, PAGE = 8.5 * CM, 17.5 * CM  # inches: one column of a paper, and two
@@ -166,7 +147,7 @@ def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
     return draw
 
 
-def cluster_colours(n: int) -> NDArray[np.float64]:
+def cluster_colours(n: int) -> Floats:
     """Return a colour for each of n clusters (n, 3): the first eight are safe for the colour-blind."""
     from matplotlib.colors import to_rgb
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence import CredibleBall
 from conclust.consensus.median import BayesEstimate
@@ -30,14 +31,6 @@ from conclust.plotting.heatmaps import coassociation_heatmap
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "LossCurve",
-    "ball_columns",
-    "expected_loss_curve",
-    "expected_loss_of",
-    "similarity_blocks",
-]
-
 _ACCENT, _CHOSEN = COLOURS[4], "#b3421a"
 _NUMBERS = 20  # maximum number of points of a curve by default
 _UNITS = {"vi": " (bits)", "id": " (bits)"}
@@ -45,10 +38,7 @@ _UNITS = {"vi": " (bits)", "id": " (bits)"}
 
 @drawn_in_style
 def similarity_blocks(
-    ensemble: Ensemble | ArrayLike,
-    labels: ArrayLike | Any,
-    *,
-    ax: Axes | None = None,
+    ensemble: Ensemble | ArrayLike, labels: ArrayLike | Any, *, ax: Axes | None = None
 ) -> Axes:
     """Show the co-association of objects, with the clusters of an estimate as blocks.
 
@@ -194,9 +184,9 @@ class LossCurve:
         Name of the loss.
     """
 
-    k: NDArray[np.int64]
-    losses: NDArray[np.float64]
-    n_clusters: NDArray[np.int64]
+    k: Ints
+    losses: Floats
+    n_clusters: Ints
     best_draw_loss: float
     loss: str
 

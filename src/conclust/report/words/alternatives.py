@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats
 from conclust.plotting import Bars, ClusterGraph, Curve
-
-__all__ = ["READ", "of_bars", "of_curve", "of_graph"]
 
 _BAND = (
     "The grey band holds nine tenths of the references, which have no clusters; the ring is the number "
@@ -154,7 +152,7 @@ def of_curve(curve: Curve) -> str:
     return text
 
 
-def _each(curve: Curve, values: NDArray[np.float64]) -> str:
+def _each(curve: Curve, values: Floats) -> str:
     return ", ".join(
         f"{k}: {value:.3g}" if np.isfinite(value) else f"{k}: none"
         for k, value in zip(curve.k.tolist(), values.tolist(), strict=True)

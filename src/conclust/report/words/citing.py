@@ -13,8 +13,6 @@ from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
 from conclust.selection.decision import numbers_tried
 
-__all__ = ["cited", "listed", "methods_text"]
-
 _MONTI = (
     "S. Monti, P. Tamayo, J. Mesirov, T. Golub: Consensus clustering. Machine Learning 52, 2003. "
     "(Consensus of resamples; item and cluster consensus.)"

@@ -10,8 +10,6 @@ from conclust.report.borders import border_words
 from conclust.results.result import Reported
 from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
 
-__all__ = ["count", "decision_of", "p_text", "references"]
-
 _LABELS_ONLY = "labels alone give no reference without clusters to compare with"
 
 

@@ -12,8 +12,6 @@ from conclust.report.tables import column, numbers, table
 from conclust.report.words.decision import count, p_text, references
 from conclust.results.result import Reported
 
-__all__ = ["why_section"]
-
 # Columns of the table of a selection: the criteria that decide, and the ones that are only reported.
 _DECIDING = (
     (

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.confidence.objects import silhouettes
 from conclust.consensus.linkage import lifetimes
 from conclust.ensemble import Ensemble
@@ -19,30 +20,11 @@ from conclust.measures.agreement import partition_similarities
 from conclust.measures.comparison import adjusted_rand_index, consistency_index
 from conclust.selection.judged.pairs import PairCounts
 
-__all__ = [
-    "Matrices",
-    "SharpCounts",
-    "cluster_consensus",
-    "cluster_sums",
-    "concordance",
-    "error_of_mean",
-    "groups_of",
-    "jackknife",
-    "lifetime",
-    "matrix_criteria",
-    "mean_ari",
-    "mean_of",
-    "pair_criteria",
-    "sharp_counts",
-    "sharp_score",
-    "upper",
-]
-
 # Number of groups of resamples, left out in turn for standard errors.
 _GROUPS = 10
 
 
-def groups_of(n_resamples: int) -> list[NDArray[np.int64]]:
+def groups_of(n_resamples: int) -> list[Ints]:
     """Return the resamples of each group of the jackknife; none if there is a single resample."""
     if n_resamples < 2:
         return []
@@ -50,7 +32,7 @@ def groups_of(n_resamples: int) -> list[NDArray[np.int64]]:
     return [np.arange(g, n_resamples, count) for g in range(count)]
 
 
-def jackknife(left_out: NDArray[np.float64]) -> float:
+def jackknife(left_out: Floats) -> float:
     """Return the standard error from the values with one group of equal size left out each."""
     count = len(left_out)
     if count < 2 or not np.isfinite(left_out).all():
@@ -81,13 +63,13 @@ class SharpCounts:
         Counts of the pairs within clusters, and of all pairs.
     """
 
-    together_within: NDArray[np.int64]
-    observed_within: NDArray[np.int64]
-    together: NDArray[np.int64]
-    observed: NDArray[np.int64]
+    together_within: Ints
+    observed_within: Ints
+    together: Ints
+    observed: Ints
 
 
-def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
+def sharp_counts(ensemble: Ensemble, labels: Ints) -> SharpCounts:
     """Count from contingency tables, without a matrix of pairs. Objects labelled -1 are ignored."""
     placed = labels >= 0
     within = np.zeros((len(labels), int(labels.max()) + 1))
@@ -95,10 +77,10 @@ def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
     table = indicator_of(ensemble.codes, ensemble.offsets).T @ within
     observed = ensemble.present.T.astype(np.float64) @ within
 
-    def pairs(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    def pairs(sizes: Floats) -> Floats:
         return sizes * (sizes - 1.0) / 2.0
 
-    def per_partition(cells: NDArray[np.float64]) -> NDArray[np.int64]:
+    def per_partition(cells: Floats) -> Ints:
         return _whole(over_partitions(cells, ensemble.offsets))
 
     return SharpCounts(
@@ -109,11 +91,11 @@ def sharp_counts(ensemble: Ensemble, labels: NDArray[np.int64]) -> SharpCounts:
     )
 
 
-def _whole(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def _whole(values: Floats) -> Ints:
     return np.rint(values).astype(np.int64)
 
 
-def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(None)) -> float:
+def sharp_score(counts: SharpCounts, kept: Ints | slice = slice(None)) -> float:
     """Return the difference between the rates of being together within and between clusters.
 
     The statistic of a test of two proportions, over pairs and resamples (Bodinier et al.,
@@ -129,40 +111,38 @@ def sharp_score(counts: SharpCounts, kept: NDArray[np.int64] | slice = slice(Non
     return float(apart / np.sqrt(p0 * (1.0 - p0) * (1.0 / n_w + 1.0 / n_b)))
 
 
-def mean_ari(ensemble: Ensemble, labels: NDArray[np.int64] | None) -> NDArray[np.float64]:
+def mean_ari(ensemble: Ensemble, labels: Ints | None) -> Floats:
     """Return the adjusted Rand index of each pair of resamples on their common objects, or of each resample with labels."""
     if labels is None:
         return partition_similarities(ensemble, measure="ari")
     return per_resample(ensemble, labels, adjusted_rand_index)
 
 
-def upper(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def upper(matrix: Floats) -> Floats:
     """Return the entries of a symmetric matrix, each pair once."""
     return matrix[np.triu_indices(len(matrix), 1)]
 
 
-def mean_of(values: NDArray[np.float64]) -> float:
+def mean_of(values: Floats) -> float:
     """Return the mean of the finite values; NaN if there are none."""
     finite = values[np.isfinite(values)]
     return float(finite.mean()) if len(finite) else float("nan")
 
 
-def error_of_mean(values: NDArray[np.float64]) -> float:
+def error_of_mean(values: Floats) -> float:
     """Return the standard error of `mean_of`; NaN for fewer than two values."""
     finite = values[np.isfinite(values)]
     return float(finite.std(ddof=1) / np.sqrt(len(finite))) if len(finite) > 1 else float("nan")
 
 
-def concordance(ensemble: Ensemble, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def concordance(ensemble: Ensemble, labels: Ints) -> Floats:
     """Return, for each resample, the share of its objects that are in the matched consensus cluster."""
     return per_resample(ensemble, labels, consistency_index)
 
 
 def per_resample(
-    ensemble: Ensemble,
-    labels: NDArray[np.int64],
-    measure: Callable[[NDArray[np.int64], NDArray[np.int64]], float],
-) -> NDArray[np.float64]:
+    ensemble: Ensemble, labels: Ints, measure: Callable[[Ints, Ints], float]
+) -> Floats:
     """Compare the labels with each resample on their common objects; NaN if there are none."""
     values = np.full(ensemble.n_partitions, np.nan)
     for u, column in enumerate(ensemble.labels.T):
@@ -185,26 +165,20 @@ class Matrices:
         c and N.
     """
 
-    labels: NDArray[np.int64]
-    heights: NDArray[np.float64]
+    labels: Ints
+    heights: Floats
     counts: NDArray[Any]
     copresence: NDArray[Any]
 
     @classmethod
-    def of(
-        cls,
-        ensemble: Ensemble,
-        labels: NDArray[np.int64],
-        tree: NDArray[np.float64],
-        n_jobs: int,
-    ) -> Matrices:
+    def of(cls, ensemble: Ensemble, labels: Ints, tree: Floats, n_jobs: int) -> Matrices:
         """Count the pairs of all objects of the ensemble, which are the leaves of the tree."""
         from scipy.cluster.hierarchy import cophenet
 
         c, N = evidence(ensemble, max_dense=None, n_jobs=n_jobs)
         return cls(labels, cophenet(tree), c, N)
 
-    def of_some(self, at: NDArray[np.int64]) -> Matrices:
+    def of_some(self, at: Ints) -> Matrices:
         """Return the same for some of the objects."""
         from scipy.spatial.distance import squareform
 
@@ -212,7 +186,7 @@ class Matrices:
         heights = squareform(squareform(self.heights)[square], checks=False)
         return Matrices(self.labels[at], heights, self.counts[square], self.copresence[square])
 
-    def without(self, left_out: NDArray[np.int64]) -> Matrices:
+    def without(self, left_out: Ints) -> Matrices:
         """Return the same without some resamples, given as their labels of the objects."""
         observed = (left_out != -1).any(axis=0)
         if not observed.any():
@@ -236,9 +210,7 @@ def matrix_criteria(matrices: Matrices) -> dict[str, float]:
     }
 
 
-def cluster_sums(
-    M: NDArray[np.float64], labels: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def cluster_sums(M: Floats, labels: Ints) -> tuple[Floats, Floats]:
     """Return the sum of M over the other objects of each cluster, and their number, for each object.
 
     M is NaN for pairs that no resample observed: they are left out.
@@ -253,9 +225,7 @@ def cluster_sums(
     return np.where(finite, M, 0.0) @ within, finite.astype(np.float64) @ within
 
 
-def cluster_consensus(
-    sums: NDArray[np.float64], counts: NDArray[np.float64], labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def cluster_consensus(sums: Floats, counts: Floats, labels: Ints) -> Floats:
     """Return the mean of M over the pairs of each cluster from `cluster_sums`; 1 if there are none."""
     in_cluster = np.arange(sums.shape[1]) == labels[:, None]
     total = np.bincount(labels, weights=sums[in_cluster])
@@ -263,7 +233,7 @@ def cluster_consensus(
     return np.where(pairs > 0, total / np.maximum(pairs, 1.0), 1.0)
 
 
-def _cophenetic(M: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
+def _cophenetic(M: Floats, heights: Floats) -> float:
     """Return the correlation of 1 - M with the heights at which the tree joins pairs."""
     from scipy.spatial.distance import squareform
 
@@ -277,7 +247,7 @@ def _cophenetic(M: NDArray[np.float64], heights: NDArray[np.float64]) -> float:
     return float(apart @ joined / np.sqrt((apart @ apart) * (joined @ joined)))
 
 
-def lifetime(tree: NDArray[np.float64], k: int) -> float:
+def lifetime(tree: Floats, k: int) -> float:
     """Return the lifetime of k clusters in the tree; NaN if it has fewer than k leaves."""
     lives = lifetimes(tree)
     return float(lives[k - 2]) if 2 <= k < len(lives) + 2 else float("nan")

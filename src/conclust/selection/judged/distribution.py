@@ -14,8 +14,6 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.selection.judged.pairs import PairCounts, count_all, count_some, sample_of_pairs
 
-__all__ = ["pair_distribution"]
-
 _OWNER = "pair_distribution"
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import generator
+from conclust._types import Floats, Ints
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE
@@ -38,8 +38,6 @@ from conclust.selection.judged.pairs import (
     table_of,
 )
 
-__all__ = ["Consensus", "Design", "Measured", "consensus_of", "measure"]
-
 _ROWS_AT_ONCE = 1 << 16
 # Maximum numbers of objects for standard errors over pairs, and for silhouettes of points.
 _SQUARE = 250
@@ -65,8 +63,8 @@ class Design:
     """
 
     n_samples: int
-    part: NDArray[np.int64] | None
-    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] | None
+    part: Ints | None
+    pairs: tuple[Ints, Ints] | None
     window: tuple[Fraction, Fraction]
     n_jobs: int
 
@@ -126,10 +124,10 @@ class Consensus:
     """
 
     ensemble: Ensemble
-    rows: NDArray[np.int64]
-    tree: NDArray[np.float64]
+    rows: Ints
+    tree: Floats
 
-    def cut(self, k: int) -> NDArray[np.int64]:
+    def cut(self, k: int) -> Ints:
         """Return labels of all objects: those that are not leaves join the cluster with which they co-occur most.
 
         -1: no resample drew the object.
@@ -159,7 +157,7 @@ def consensus_of(ensemble: Ensemble, design: Design) -> Consensus:
     return Consensus(ensemble, rows, tree)
 
 
-def _part_of(ensemble: Ensemble, rows: NDArray[np.int64]) -> Ensemble:
+def _part_of(ensemble: Ensemble, rows: Ints) -> Ensemble:
     """Return the resamples of some objects; all columns are kept."""
     if len(rows) == ensemble.n_samples:
         return ensemble
@@ -190,13 +188,13 @@ class Measured:
         The area with each group of resamples left out.
     """
 
-    labels: NDArray[np.int64]
-    tree: NDArray[np.float64]
-    rows: NDArray[np.int64]
+    labels: Ints
+    tree: Floats
+    rows: Ints
     counts: PairCounts
     values: dict[str, float]
     errors: dict[str, float]
-    areas: NDArray[np.float64]
+    areas: Floats
 
 
 def measure(
@@ -205,7 +203,7 @@ def measure(
     design: Design,
     *,
     consensus: Consensus | None = None,
-    points: NDArray[np.float64] | None = None,
+    points: Floats | None = None,
     shared: bool = False,
 ) -> Measured:
     """Compute the criteria of the resamples of one K.
@@ -238,7 +236,7 @@ def measure(
     else:
         counts = design.count(ensemble)
 
-    def criteria(kept: NDArray[np.int64], pairs: PairCounts, square: Matrices) -> dict[str, float]:
+    def criteria(kept: Ints, pairs: PairCounts, square: Matrices) -> dict[str, float]:
         compared = agreement[kept] if shared else upper(agreement[np.ix_(kept, kept)])
         return {
             **pair_criteria(pairs, design.window),
@@ -280,14 +278,12 @@ def measure(
     return Measured(labels, tree.tree, tree.rows, counts, values, errors, areas)
 
 
-def _spaced(n: int, most: int) -> NDArray[np.int64]:
+def _spaced(n: int, most: int) -> Ints:
     """Return at most `most` of n indices, evenly spaced."""
     return np.unique(np.linspace(0, n - 1, min(most, n)).astype(np.int64))
 
 
-def _widths(
-    points: NDArray[np.float64] | None, labels: NDArray[np.int64], rows: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _widths(points: Floats | None, labels: Ints, rows: Ints) -> Floats:
     """Return the silhouette widths of at most _WIDTHS points; none if there are no two clusters."""
     rows = rows[_spaced(len(rows), _WIDTHS)]
     if points is None or not 1 < len(np.unique(labels[rows])) < len(rows):

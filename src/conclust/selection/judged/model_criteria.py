@@ -14,8 +14,6 @@ from conclust.ensemble import Ensemble
 from conclust.spectra.bipartite import edges_of
 from conclust.spectra.transfer_cut import transfer_cut
 
-__all__ = ["costly_criteria"]
-
 _LEAST = 0.01  # minimum share of the objects in a cluster that counts as kept by PCC
 
 
@@ -31,9 +29,8 @@ def costly_criteria(
     first, second = spawn_sequences(seed, 2)
     n = ensemble.n_samples
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # warnings about ensembles that suit another method better
+        # Warnings about ensembles that suit another method better.
+        warnings.simplefilter("ignore", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         bic = MixtureModel(k, random_state=first).fit(ensemble).bic_
         most = min(n, max(10, 2 * k))

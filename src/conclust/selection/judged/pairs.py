@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import pair_table
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation_blocks, pair_counts
 from conclust.evidence.dense import unsigned
-
-__all__ = ["PairCounts", "check_window", "count_all", "count_some", "sample_of_pairs", "table_of"]
 
 
 def check_window(value: Any, owner: str, name: str = "window") -> tuple[Fraction, Fraction]:
@@ -50,7 +49,7 @@ class PairCounts:
         Whether the pairs are a random sample.
     """
 
-    table: NDArray[np.int64]
+    table: Ints
     sampled: bool
 
     @cached_property
@@ -99,7 +98,7 @@ class PairCounts:
         return int(self.table[1:, 0].sum())
 
     @cached_property
-    def _values(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def _values(self) -> tuple[Floats, Ints]:
         """The distinct shares c / N, increasing, and the number of pairs with each."""
         N, c = np.nonzero(self.table)
         N, c = N[N > 0], c[N > 0]
@@ -127,7 +126,7 @@ class PairCounts:
         values, counts = self._values
         return 2.0 - 2.0 * math.fsum(np.maximum(values, 1.0 - values) * counts) / self.n_pairs
 
-    def cdf(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def cdf(self) -> tuple[Floats, Floats]:
         """Return the distinct shares c / N, increasing, and the share of pairs up to each.
 
         Returns
@@ -154,13 +153,11 @@ def table_of(counts: NDArray[Any], copresence: NDArray[Any], n_partitions: int) 
     return PairCounts(table, sampled=False)
 
 
-def _empty(n_partitions: int) -> NDArray[np.int64]:
+def _empty(n_partitions: int) -> Ints:
     return np.zeros((n_partitions + 1, n_partitions + 1), dtype=np.int64)
 
 
-def sample_of_pairs(
-    n: int, size: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sample_of_pairs(n: int, size: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Draw `size` of the n (n - 1) / 2 pairs without replacement: i < j, i increasing."""
     total = n * (n - 1) // 2
     at = np.sort(rng.choice(total, size=min(size, total), replace=False, shuffle=False))
@@ -173,9 +170,7 @@ def sample_of_pairs(
     return i[order], j[order]
 
 
-def count_some(
-    ensemble: Ensemble, pairs: tuple[NDArray[np.int64], NDArray[np.int64]], n_jobs: int | None
-) -> PairCounts:
+def count_some(ensemble: Ensemble, pairs: tuple[Ints, Ints], n_jobs: int | None) -> PairCounts:
     """Count the pairs of a sample."""
     c, N = pair_counts(ensemble, *pairs, n_jobs=n_jobs)
     m = ensemble.n_partitions

@@ -15,20 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "NULLS",
-    "Null",
-    "Verdict",
-    "fixed_test",
-    "flat",
-    "gaussian",
-    "rotation",
-    "sequential_p_value",
-    "sequential_test",
-    "skewed",
-    "studentised",
-    "unimodal",
-]
+from conclust._types import Floats
 
 Null = Literal["rotation", "gaussian", "unimodal", "flat", "skewed"]
 
@@ -40,7 +27,7 @@ ENOUGH = 10
 _SAME = 1e-9
 
 
-def rotation(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def rotation(Z: Floats, rng: np.random.Generator) -> Floats:
     """Return scores with the singular values of Z and left singular vectors drawn again.
 
     Parameters
@@ -59,22 +46,22 @@ def rotation(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.flo
     W -= W.mean(axis=0)
     Q, R = np.linalg.qr(W)
     Q *= np.where(np.diag(R) < 0, -1.0, 1.0)
-    turned: NDArray[np.float64] = np.ascontiguousarray(Q * np.sqrt((Z * Z).sum(axis=0)))
+    turned: Floats = np.ascontiguousarray(Q * np.sqrt((Z * Z).sum(axis=0)))
     return turned
 
 
-def gaussian(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def gaussian(Z: Floats, rng: np.random.Generator) -> Floats:
     """Return M3C's reference: independent normal scores with the deviations of the components.
 
     The spread of the sample is estimated, and the reference is sampled from that once more: references
     look more structured than the data, and the test rejects too seldom (John et al., Scientific Reports
     10:1816, 2020).
     """
-    drawn: NDArray[np.float64] = rng.standard_normal(Z.shape)
+    drawn: Floats = rng.standard_normal(Z.shape)
     return np.asarray(drawn * Z.std(axis=0, ddof=1))
 
 
-def unimodal(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def unimodal(Z: Floats, rng: np.random.Generator) -> Floats:
     """Return scores with independent components, each drawn from a density with one mode.
 
     Each density is the kernel estimate with the smallest bandwidth that has a single mode, shrunk to
@@ -90,7 +77,7 @@ def unimodal(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.flo
     return made
 
 
-def flat(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def flat(Z: Floats, rng: np.random.Generator) -> Floats:
     """Return scores of independent uniform components with the same Z'Z: a box with the extents of the points.
 
     For a square, a cube or a strip, the points and the references have the same distribution.
@@ -98,13 +85,13 @@ def flat(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64
     return _with_products(rng.uniform(size=Z.shape), Z)
 
 
-def skewed(Z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def skewed(Z: Floats, rng: np.random.Generator) -> Floats:
     """Return scores of independent exponential components, each in a random direction, with the same Z'Z."""
     signs = rng.choice(np.array([-1.0, 1.0]), Z.shape[1])
     return _with_products(rng.exponential(size=Z.shape) * signs, Z)
 
 
-def _with_products(W: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_products(W: Floats, Z: Floats) -> Floats:
     """Return draws with columns of mean 0 and the inner products of Z, rotated as little as possible."""
     W = W - W.mean(axis=0)
     values, V = np.linalg.eigh(W.T @ W)
@@ -113,7 +100,7 @@ def _with_products(W: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np
     return np.ascontiguousarray((W @ V) * scale @ V.T * np.sqrt((Z * Z).sum(axis=0)))
 
 
-NULLS: dict[Null, Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]] = {
+NULLS: dict[Null, Callable[[Floats, np.random.Generator], Floats]] = {
     "rotation": rotation,
     "gaussian": gaussian,
     "unimodal": unimodal,
@@ -122,7 +109,7 @@ NULLS: dict[Null, Callable[[NDArray[np.float64], np.random.Generator], NDArray[n
 }
 
 
-def critical_bandwidth(values: NDArray[np.float64]) -> float:
+def critical_bandwidth(values: Floats) -> float:
     """Return the smallest bandwidth at which the Gaussian kernel estimate has one mode.
 
     The number of modes falls as the bandwidth grows (Silverman 1981): found by bisection, to 1 %.
@@ -137,7 +124,7 @@ def critical_bandwidth(values: NDArray[np.float64]) -> float:
     return high
 
 
-def _modes(values: NDArray[np.float64], width: float) -> int:
+def _modes(values: Floats, width: float) -> int:
     grid = np.linspace(values.min() - width, values.max() + width, 512)
     density = np.zeros(len(grid))
     for begin in range(0, len(values), 4096):
@@ -166,22 +153,18 @@ class Verdict:
 
     p_value: float
     n_references: int
-    real: NDArray[np.float64]
-    logs: NDArray[np.float64]
+    real: Floats
+    logs: Floats
 
 
-def studentised(
-    logs: NDArray[np.float64], mean: NDArray[np.float64], sd: NDArray[np.float64]
-) -> NDArray[Any]:
+def studentised(logs: Floats, mean: Floats, sd: Floats) -> NDArray[Any]:
     """Return the largest (mean - log PAC) / sd over K, for each row; K without spread are ignored."""
     spread = sd > _SAME
     gaps = np.where(spread, (mean - logs) / np.where(spread, sd, 1.0), 0.0)
     return np.asarray(gaps.max(axis=-1))
 
 
-def fixed_test(
-    real: NDArray[np.float64], references: NDArray[np.float64], ranked: slice = slice(None)
-) -> Verdict:
+def fixed_test(real: Floats, references: Floats, ranked: slice = slice(None)) -> Verdict:
     """Rank the real data set among the references, by some of the columns.
 
     Mean and deviation are over all of them and the real one: only so are the ranks exchangeable.
@@ -206,8 +189,8 @@ def sequential_p_value(exceeds: Callable[[int], bool], most: int) -> tuple[float
 
 
 def sequential_test(
-    real: NDArray[np.float64],
-    reference_logs: Callable[[int, int], NDArray[np.float64]],
+    real: Floats,
+    reference_logs: Callable[[int, int], Floats],
     most: int,
     batch: int,
     ranked: slice = slice(None),
@@ -230,7 +213,7 @@ def sequential_test(
     fixing = reference_logs(0, FIXING)
     mean, sd = fixing[:, ranked].mean(axis=0), fixing[:, ranked].std(axis=0)
     real_gap = float(studentised(real[None, ranked], mean, sd)[0]) - _SAME
-    rows: list[NDArray[np.float64]] = []
+    rows: list[Floats] = []
 
     def exceeds(r: int) -> bool:
         if r == len(rows):

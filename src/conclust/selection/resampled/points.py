@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.points import refuse_gaps
 from conclust._sklearn import BaseEstimator
+from conclust._types import Floats
 from conclust._validation import check_column_names, check_int
 from conclust.exceptions import InputError
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
-
-__all__ = ["components_for", "read", "scores_of"]
 
 # Directions with less than this share of the largest variation are rounding errors.
 _RANK = 1e-10
@@ -25,7 +24,7 @@ _OBJECTS_PER_FEATURE = 5
 _COMPONENTS = 10
 
 
-def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[NDArray[np.float64], Scaling]:
+def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[Floats, Scaling]:
     """Return points as finite numbers in the given scale, and the scale; refuse data that cannot be clustered."""
     check_column_names(X)
     reader = type(owner, (BaseEstimator,), {})()  # the name used by scikit-learn's validation of X
@@ -48,7 +47,7 @@ def components_for(n: int, p: int, wanted: Any, owner: str) -> int | None:
     return None if n_components == most else n_components
 
 
-def scores_of(points: NDArray[np.float64], n_components: int | None) -> NDArray[np.float64]:
+def scores_of(points: Floats, n_components: int | None) -> Floats:
     """Return the principal scores U s of the points, in units of the largest value.
 
     The scores have the distances of the points (of their leading components). Constant features and
@@ -89,9 +88,7 @@ def scores_of(points: NDArray[np.float64], n_components: int | None) -> NDArray[
     return np.ascontiguousarray(U[:, above_rank] * s[above_rank])
 
 
-def _leading(
-    centred: NDArray[np.float64], k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _leading(centred: Floats, k: int) -> tuple[Floats, Floats]:
     """Return the leading singular triplets by the smaller of the two products."""
     n, p = centred.shape
     small = centred @ centred.T if n <= p else centred.T @ centred

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import spawn_generators, spawn_seeds, spawn_sequences
+from conclust._types import Floats, Ints
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.runs import run_kmeans
-
-__all__ = ["prediction_strength"]
 
 _SPLITS = 6
 
 
 def prediction_strength(
-    points: NDArray[np.float64], k: int, root: np.random.SeedSequence, threads: int
-) -> NDArray[np.float64]:
+    points: Floats, k: int, root: np.random.SeedSequence, threads: int
+) -> Floats:
     """Return the prediction strength of k-means for each of six splits into halves.
 
     Share of the pairs of a cluster of one half that the centres of the other half keep together;
@@ -46,7 +44,7 @@ def prediction_strength(
     return strengths
 
 
-def kept_together(labels: NDArray[np.int64], predicted: NDArray[np.int64]) -> float:
+def kept_together(labels: Ints, predicted: Ints) -> float:
     """Return the smallest share, over clusters of `labels`, of pairs that `predicted` puts together.
 
     Clusters of one object have no pair.

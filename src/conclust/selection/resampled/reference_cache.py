@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._files.storage import read_json, write_json
+from conclust._types import Floats
 from conclust.exceptions import FileFormatError
 from conclust.generation.cache import open_cache, points_digest, render_clusterer
 from conclust.selection.settings import Settings
-
-__all__ = ["ReferenceCache", "open_reference_cache"]
 
 _FORMAT = "conclust reference 2"
 
@@ -43,7 +41,7 @@ class ReferenceCache:
     def _path(self, r: int) -> Path:
         return self.folder / f"reference-{self.key}-{r}.json"
 
-    def read(self, r: int) -> NDArray[np.float64] | None:
+    def read(self, r: int) -> Floats | None:
         """Return a reference; None if it is missing, or damaged and must be computed again."""
         try:
             entry = read_json(self._path(r))
@@ -54,7 +52,7 @@ class ReferenceCache:
             return None
         return row if row.shape == (self.n_statistics,) and np.isfinite(row).all() else None
 
-    def write(self, r: int, row: NDArray[np.float64]) -> None:
+    def write(self, r: int, row: Floats) -> None:
         """Store a reference."""
         values = [float(value).hex() for value in row]
         entry = {"format": _FORMAT, "key": self.key, "number": r, "statistics": values}
@@ -63,7 +61,7 @@ class ReferenceCache:
 
 def open_reference_cache(
     settings: Settings,
-    points: NDArray[np.float64],
+    points: Floats,
     n_statistics: int,
     resampling: np.random.SeedSequence,
     seed: np.random.SeedSequence,

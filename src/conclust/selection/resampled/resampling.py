@@ -16,19 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import spawn_generators, spawn_seeds, spawn_sequences
+from conclust._types import Floats
 from conclust._validation import refuse
 from conclust.generation import EnsembleGenerator
 from conclust.generation.members import sole_parameter
 from conclust.generation.runs import MOST_CLUSTERS, draw_objects, run_kmeans
-
-__all__ = ["ClustererResamples", "KMeansResamples", "Resamples", "check_clusterer", "drawn_size"]
 
 
 class Resamples(Protocol):
     """Draws and seeds for data sets of one number of objects."""
 
     def labels(
-        self, points: NDArray[np.float64], n_clusters: int, *, threads: int, real: bool = False
+        self, points: Floats, n_clusters: int, *, threads: int, real: bool = False
     ) -> NDArray[Any]:
         """Cluster every draw of the points; one column per draw, -1 for objects that were not drawn.
 
@@ -64,7 +63,7 @@ class KMeansResamples:
         return cls(drawn, seeds)
 
     def labels(  # noqa: D102  (the protocol's text)
-        self, points: NDArray[np.float64], n_clusters: int, *, threads: int, real: bool = False
+        self, points: Floats, n_clusters: int, *, threads: int, real: bool = False
     ) -> NDArray[Any]:
         seeds = self.seeds[n_clusters]
         return run_kmeans(points, n_clusters, self.drawn, seeds, threads=threads).labels
@@ -84,7 +83,7 @@ class ClustererResamples:
     cache_dir: str | PathLike[str] | None
 
     def labels(  # noqa: D102
-        self, points: NDArray[np.float64], n_clusters: int, *, threads: int, real: bool = False
+        self, points: Floats, n_clusters: int, *, threads: int, real: bool = False
     ) -> NDArray[Any]:
         generator = EnsembleGenerator(
             self.clusterer,

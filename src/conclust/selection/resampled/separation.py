@@ -10,23 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import ward
 from scipy.spatial.distance import pdist, squareform
 
 from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
 from conclust.selection.resampled.null import flat, rotation, skewed
 from conclust.selection.resampled.points import scores_of
 from conclust.trees.dendrogram import cut
-
-__all__ = [
-    "FEWEST",
-    "SMALLEST",
-    "Separation",
-    "largest_silhouette",
-    "separated_clusters",
-    "vary",
-]
 
 SMALLEST = 5
 """Minimum number of objects of a cluster: outliers of a heavy-tailed cloud have the largest silhouettes."""
@@ -41,12 +32,14 @@ _REFERENCES = 99
 # Statistics that differ by less are equal.
 _SAME = 1e-9
 # The kind that looks most separated comes first, so that few references are drawn of a cloud.
-_CLOUDS: tuple[
-    tuple[str, Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]], ...
-] = (("flat", flat), ("skewed", skewed), ("Gaussian", rotation))
+_CLOUDS: tuple[tuple[str, Callable[[Floats, np.random.Generator], Floats]], ...] = (
+    ("flat", flat),
+    ("skewed", skewed),
+    ("Gaussian", rotation),
+)
 
 
-def vary(points: NDArray[np.float64]) -> bool:
+def vary(points: Floats) -> bool:
     """Return whether the points differ by more than rounding errors."""
     return bool(np.ptp(points, axis=0).max() > 1e-12 * np.abs(points).max())
 
@@ -70,7 +63,7 @@ class Separation:
         That kind: "flat", "skewed" or "Gaussian".
     """
 
-    labels: NDArray[np.int64]
+    labels: Ints
     silhouette: float
     p_value: float
     n_references: int
@@ -83,8 +76,8 @@ class Separation:
 
 
 def largest_silhouette(
-    points: NDArray[np.float64], fewest: int = 2, most: int = _MOST_CLUSTERS
-) -> tuple[float, NDArray[np.int64] | None]:
+    points: Floats, fewest: int = 2, most: int = _MOST_CLUSTERS
+) -> tuple[float, Ints | None]:
     """Return the largest mean silhouette of Ward's partitions, and that partition.
 
     Partitions with a cluster of fewer than five objects are left out. Sums are BLAS's: call it with one thread of BLAS.
@@ -125,7 +118,7 @@ def largest_silhouette(
     return best, partition
 
 
-def separated_clusters(points: NDArray[np.float64], seed: int) -> Separation:
+def separated_clusters(points: Floats, seed: int) -> Separation:
     """Return the clusters of few objects that are farther apart than the parts of any single cloud.
 
     The largest silhouette of the points is compared with those of 99 flat, 99 skewed and 99 Gaussian clouds of the same
@@ -148,7 +141,7 @@ def separated_clusters(points: NDArray[np.float64], seed: int) -> Separation:
         return _divided(points, np.random.default_rng([seed, len(points)]), _LEVEL)
 
 
-def _divided(points: NDArray[np.float64], rng: np.random.Generator, level: float) -> Separation:
+def _divided(points: Floats, rng: np.random.Generator, level: float) -> Separation:
     n = len(points)
     first = _compared(points, rng, level)
     if first.n_clusters == 1:
@@ -167,7 +160,7 @@ def _divided(points: NDArray[np.float64], rng: np.random.Generator, level: float
     return Separation(labels, first.silhouette, first.p_value, first.n_references, first.cloud)
 
 
-def _compared(points: NDArray[np.float64], rng: np.random.Generator, level: float) -> Separation:
+def _compared(points: Floats, rng: np.random.Generator, level: float) -> Separation:
     """Compare the largest silhouette with those of clouds; several clusters only if it is larger than those of all kinds."""
     together = np.zeros(len(points), dtype=np.int64)
     scores = scores_of(points, None)

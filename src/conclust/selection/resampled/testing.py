@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import generator, spawn_sequences
-from conclust._warnings import warn
+from conclust._types import Floats
 from conclust.ensemble import Ensemble
-from conclust.exceptions import SelectionWarning
+from conclust.exceptions import SelectionWarning, warn
 from conclust.generation.crew import Crew
 from conclust.selection.categories import permuting
 from conclust.selection.judged.pairs import PairCounts, count_all
@@ -22,8 +21,6 @@ from conclust.selection.resampled.reference_cache import ReferenceCache
 from conclust.selection.resampled.resampling import Resamples
 from conclust.selection.resampled.separation import largest_silhouette
 from conclust.selection.settings import Settings
-
-__all__ = ["OneClusterTest", "by_silhouette", "log_pac", "n_statistics"]
 
 # So few objects along one axis are cut in the middle as stably where there is no gap: below the larger number of
 # objects the largest silhouette is a statistic, too, and below the smaller number the only one that is ranked.
@@ -71,7 +68,7 @@ class OneClusterTest:
     def __init__(
         self,
         settings: Settings,
-        points: NDArray[np.float64],
+        points: Floats,
         resamples: Resamples,
         *,
         seed: np.random.SeedSequence,
@@ -92,7 +89,7 @@ class OneClusterTest:
         self._report = report
         self._start = time.perf_counter()
 
-    def statistics(self, points: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
+    def statistics(self, points: Floats, threads: int) -> Floats:
         """Return the statistics of one data set, which are small where there are clusters."""
         values = np.empty(n_statistics(self._settings, len(points)))
         for at, k in enumerate(self._settings.ks):
@@ -127,7 +124,7 @@ class OneClusterTest:
             verdict = fixed_test(real, self._references(0, most), ranked)
         return replace(verdict, real=real[:n_k], logs=verdict.logs[:, :n_k])
 
-    def _references(self, begin: int, end: int) -> NDArray[np.float64]:
+    def _references(self, begin: int, end: int) -> Floats:
         """Return the statistics of a range of references."""
         rows = np.empty((end - begin, n_statistics(self._settings, len(self._points))))
         reported = 0
@@ -142,7 +139,7 @@ class OneClusterTest:
                     self._report(f"{begin + reported} references, {seconds:.1f} s")
         return rows
 
-    def _one(self, stopped: Any, r: int) -> tuple[int, NDArray[np.float64]]:
+    def _one(self, stopped: Any, r: int) -> tuple[int, Floats]:
         stored = None if self._cache is None else self._cache.read(r)
         if stored is not None:
             return r, stored

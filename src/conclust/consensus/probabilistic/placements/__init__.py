@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import spawn_generators
+from conclust._types import Floats
 from conclust.consensus.probabilistic.placements.anchors import Anchors
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel
 from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
@@ -17,7 +17,7 @@ __all__ = ["Anchors", "FactoredModel", "LandmarkModel", "placement_of"]
 _ANCHORS = 2000
 
 
-def placement_of(problem: Problem, membership: NDArray[np.float64], run: Run) -> Placement:
+def placement_of(problem: Problem, membership: Floats, run: Run) -> Placement:
     """Keep some of the fitted objects, against which new ones are placed."""
     (chooser,) = spawn_generators(run.seed, 1)
     chosen = np.sort(chooser.permutation(problem.ensemble.n_samples)[:_ANCHORS])

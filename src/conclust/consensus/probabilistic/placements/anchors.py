@@ -9,12 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.consensus.probabilistic.descent import place_against
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of, missing_code
-
-__all__ = ["Anchors"]
 
 # Number of new objects per block when their counts with the anchors are formed.
 _AT_ONCE = 500
@@ -25,23 +24,23 @@ class Anchors:
     """Some of the fitted objects with their labels and memberships, for a user's divergence."""
 
     indicator: sp.csr_array  # (anchors, clusters of all partitions), times the weights
-    present: NDArray[np.float64]  # (anchors, partitions), times the weights
-    membership: NDArray[np.float64]
-    offsets: NDArray[np.int64]
+    present: Floats  # (anchors, partitions), times the weights
+    membership: Floats
+    offsets: Ints
     divergence: Divergence
 
     @classmethod
-    def of(cls, few: Ensemble, membership: NDArray[np.float64], divergence: Divergence) -> Anchors:
+    def of(cls, few: Ensemble, membership: Floats, divergence: Divergence) -> Anchors:
         """Keep these objects."""
         present = few.present * few.partition_weights
         indicator = sp.csr_array(few.indicator.multiply(few.column_weights))
         return cls(indicator, present, membership, np.asarray(few.offsets), divergence)
 
-    def reordered(self, clusters: NDArray[np.int64]) -> Anchors:
+    def reordered(self, clusters: Ints) -> Anchors:
         """Return the same with these clusters only, in this order."""
         return replace(self, membership=np.ascontiguousarray(self.membership[:, clusters]))
 
-    def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> Floats:
         """Return the memberships of new objects from their codes; `threads` is unused, but part of `Placement`."""
         parts = [
             place_against(
@@ -54,7 +53,7 @@ class Anchors:
         ]
         return np.concatenate(parts)
 
-    def _evidence(self, codes: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _evidence(self, codes: NDArray[Any]) -> tuple[Floats, Floats]:
         c = (indicator_of(codes, self.offsets) @ self.indicator.T).toarray()
         N = (codes != missing_code(codes.dtype)).astype(np.float64) @ self.present.T
         return np.minimum(c, N), N

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver, LabelView, factored_stride
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import noise_code
-
-__all__ = ["FactoredModel", "padded", "uniform", "whole_grams"]
+from conclust.ensemble.labels import label_view, noise_code
 
 
 @dataclass(frozen=True)
@@ -40,13 +38,13 @@ class FactoredModel:
         Number of objects in each group.
     """
 
-    offsets: NDArray[np.int64]
-    weights: NDArray[np.float64] | None
+    offsets: Ints
+    weights: Floats | None
     group_of: NDArray[np.int32]
     n_groups: int
-    sums: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    grams: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 0)))
-    group_sizes: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    sums: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    grams: Floats = field(default_factory=lambda: np.empty((0, 0, 0)))
+    group_sizes: Floats = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> FactoredModel:
@@ -70,13 +68,13 @@ class FactoredModel:
             group_sizes=solver.group_sizes.copy(),
         )
 
-    def reordered(self, clusters: NDArray[np.int64]) -> FactoredModel:
+    def reordered(self, clusters: Ints) -> FactoredModel:
         """Return the model with these clusters only, in this order."""
         return replace(
             self, sums=self.sums[:, clusters], grams=self.grams[:, clusters][:, :, clusters]
         )
 
-    def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> Floats:
         """Return the memberships of objects from their codes, each to a gap of `tol`."""
         k = self.sums.shape[1]
         stride = factored_stride(k)
@@ -103,21 +101,21 @@ class FactoredModel:
         )
 
 
-def whole_grams(solver: FactoredSolver, n_clusters: int) -> NDArray[np.float64]:
+def whole_grams(solver: FactoredSolver, n_clusters: int) -> Floats:
     """Return the solver's Grams, (n_groups, n_clusters, n_clusters)."""
     grams = np.empty((len(solver.group_sizes), n_clusters, n_clusters))
     solver.read_grams(grams.reshape(-1))
     return grams
 
 
-def padded(Y: NDArray[np.float64]) -> NDArray[np.float64]:
+def padded(Y: Floats) -> Floats:
     """Return a copy of Y with the columns that the kernel needs, zeros in the padding."""
     wide = np.zeros((len(Y), factored_stride(Y.shape[1])))
     wide[:, : Y.shape[1]] = Y
     return wide
 
 
-def uniform(n: int, n_clusters: int) -> NDArray[np.float64]:
+def uniform(n: int, n_clusters: int) -> Floats:
     """Return uniform memberships in the kernel's layout."""
     wide = np.zeros((n, factored_stride(n_clusters)))
     wide[:, :n_clusters] = 1.0 / n_clusters

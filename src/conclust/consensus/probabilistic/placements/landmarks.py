@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 
 from conclust._kernels import LandmarkTable
 from conclust._progress import tracked
+from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.probabilistic.problem import Report, silent
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
-from conclust.ensemble.label_view import label_view
-from conclust.ensemble.labels import canonical_labels, noise_code
-
-__all__ = ["N_PROTOTYPES", "LandmarkModel", "pooled"]
+from conclust.ensemble.labels import canonical_labels, label_view, noise_code
 
 # Number of prototypes that represent the memberships of the landmarks.
 N_PROTOTYPES = 128
@@ -57,19 +55,19 @@ class LandmarkModel:
         A built-in one.
     """
 
-    offsets: NDArray[np.int64]
-    weights: NDArray[np.float64] | None
+    offsets: Ints
+    weights: Floats | None
     group_of: NDArray[np.int32]
-    prototypes: NDArray[np.float64]
-    sums: NDArray[np.float64]
-    present: NDArray[np.float64]
+    prototypes: Floats
+    sums: Floats
+    present: Floats
     divergence: Divergence
 
     @classmethod
     def of(
         cls,
         landmarks: Ensemble,
-        membership: NDArray[np.float64],
+        membership: Floats,
         divergence: Divergence,
         n_prototypes: int = N_PROTOTYPES,
     ) -> LandmarkModel:
@@ -97,11 +95,11 @@ class LandmarkModel:
             divergence=divergence,
         )
 
-    def reordered(self, clusters: NDArray[np.int64]) -> LandmarkModel:
+    def reordered(self, clusters: Ints) -> LandmarkModel:
         """Return the model with these clusters only, in this order."""
         return replace(self, prototypes=np.ascontiguousarray(self.prototypes[:, clusters]))
 
-    def place(self, codes: NDArray[Any], tol: float, threads: int) -> NDArray[np.float64]:
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> Floats:
         """Return the memberships of objects from their codes, each to a gap of `tol`."""
         return self.placed(codes, tol, threads)[0]
 
@@ -111,10 +109,10 @@ class LandmarkModel:
         tol: float,
         threads: int,
         *,
-        objects: NDArray[np.int64] | None = None,
+        objects: Ints | None = None,
         soft: sp.csr_array | None = None,
         report: Report = silent,
-    ) -> tuple[NDArray[np.float64], float, float]:
+    ) -> tuple[Floats, float, float]:
         """Return the memberships of objects, their loss and the largest gap per unit of evidence.
 
         Parameters
@@ -147,7 +145,7 @@ class LandmarkModel:
 
     def _placed_once(
         self, codes: NDArray[Any], soft: sp.csr_array | None, tol: float, threads: int
-    ) -> tuple[NDArray[np.float64], float, float]:
+    ) -> tuple[Floats, float, float]:
         """Place one of several objects with equal labels, for all of them."""
         rows = EqualRows.of(codes) if soft is None else EqualRows.each_alone(len(codes))
         kernel = self.divergence._kernel
@@ -178,7 +176,7 @@ class LandmarkModel:
         return Y[rows.inverse], total, worst
 
 
-def pooled(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+def pooled(membership: Floats, most: int) -> Ints:
     """Group rows that are equal or, if more than `most` are distinct, close to each other."""
     rows, inverse = np.unique(membership, axis=0, return_inverse=True)
     inverse = inverse.ravel()
@@ -188,7 +186,7 @@ def pooled(membership: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     weights = np.bincount(inverse).astype(np.float64)
     norms = (rows**2).sum(axis=1)
 
-    def distances(centers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def distances(centers: Floats) -> Floats:
         return np.asarray(norms[:, None] - 2 * rows @ centers.T + (centers**2).sum(axis=1))
 
     medoids = [int(np.argmax(weights))]

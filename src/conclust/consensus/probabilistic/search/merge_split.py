@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["escape", "ways_out"]
+from conclust._types import Floats
 
 _POWER_STEPS = 8
 # Number of splits tried with each merge.
@@ -23,8 +22,8 @@ T = TypeVar("T")
 
 def escape(
     best: T,
-    ways: Callable[[T], Iterator[NDArray[np.float64]]],
-    descend: Callable[[NDArray[np.float64], T], T],
+    ways: Callable[[T], Iterator[Floats]],
+    descend: Callable[[Floats, T], T],
     better: Callable[[T, T], bool],
     patience: int,
 ) -> T:
@@ -47,12 +46,12 @@ def escape(
 
 
 def ways_out(
-    Y: NDArray[np.float64],
-    cost: NDArray[np.float64],
-    inside: NDArray[np.float64],
-    counted: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    Y: Floats,
+    cost: Floats,
+    inside: Floats,
+    counted: Callable[[Floats], Floats],
     generator: np.random.Generator,
-) -> Iterator[NDArray[np.float64]]:
+) -> Iterator[Floats]:
     """Yield memberships with two clusters merged and a third split, the most promising first.
 
     If a cluster is empty, also those with another split into it.
@@ -84,7 +83,7 @@ def ways_out(
         for j, c in enumerate([c for c in splits if c not in pair][:_SPLITS])
     ]
     options.sort()
-    sides: dict[int, NDArray[np.float64]] = {}
+    sides: dict[int, Floats] = {}
     for _, (a, b), c in options:
         merged = Y.copy()
         if a != b:
@@ -97,10 +96,8 @@ def ways_out(
 
 
 def _two_sides(
-    mass: NDArray[np.float64],
-    counted: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    generator: np.random.Generator,
-) -> NDArray[np.float64]:
+    mass: Floats, counted: Callable[[Floats], Floats], generator: np.random.Generator
+) -> Floats:
     """Share of each object's mass that goes to the new cluster: along the largest disagreement."""
     total = max(mass.sum(), 1e-300)
     direction = generator.standard_normal(len(mass))

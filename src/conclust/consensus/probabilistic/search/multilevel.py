@@ -10,16 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import spawn_generators
-from conclust.consensus.probabilistic.descent import descend
+from conclust._types import Floats
+from conclust.consensus.probabilistic.descent import solved_from
 from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.tries import better_of_tries
 from conclust.evidence.dense import narrow_evidence
-
-__all__ = ["best_descent"]
 
 # With more objects than this a part is solved first: a quarter of the objects, and at least this number.
 PART = 1000
@@ -32,9 +30,7 @@ _PLACED = 1e-3
 _LOOK = 2
 
 
-def best_descent(
-    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
-) -> Solution:
+def best_descent(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> Solution:
     """Descend from a start or from better ones; with many objects, start from the solution of a part.
 
     The membership may lack columns of empty clusters, as the start may.
@@ -46,36 +42,21 @@ def best_descent(
     extended = _extended(problem, start, stopping, run)
     if len(extended) > 1:
         look = replace(stopping, max_iter=min(_LOOK, stopping.max_iter))
-        begun = [_descend(problem, Y, look, run) for Y in extended]
+        begun = [solved_from(problem, Y, look, run) for Y in extended]
         extended = [min(begun, key=lambda solution: solution.objective).membership]
-    return _descend(problem, extended[0], stopping, run)
+    return solved_from(problem, extended[0], stopping, run)
 
 
-def _descend(problem: Problem, Y: NDArray[np.float64], stopping: Stopping, run: Run) -> Solution:
-    return descend(
-        problem.pairs,
-        Y,
-        problem.divergence,
-        stopping,
-        threads=run.threads,
-        report=run.report,
-    )
-
-
-def _candidates(
-    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
-) -> list[Solution]:
+def _candidates(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
     """Return the solution from a start, and also a better one if tries find it."""
-    first = _descend(problem, start, stopping, run)
+    first = solved_from(problem, start, stopping, run)
     if run.n_init == 1:
         return [first]
     best = better_of_tries(problem, first, stopping, run)
     return [first] if best.objective == first.objective else [first, best]
 
 
-def _extended(
-    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
-) -> list[NDArray[np.float64]]:
+def _extended(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Floats]:
     """Solve some of the objects on all their pairs and place the others against them.
 
     The best solution of the smallest part need not be the best for all: then two of its solutions are kept.
@@ -102,7 +83,5 @@ def _extended(
     return extended
 
 
-def _only(
-    problem: Problem, start: NDArray[np.float64], stopping: Stopping, run: Run
-) -> list[Solution]:
+def _only(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
     return [best_descent(problem, start, stopping, run)]

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver
 from conclust._threads import side_by_side
+from conclust._types import Floats
 from conclust.consensus.probabilistic.placements.factored_model import (
     FactoredModel,
     padded,
@@ -22,8 +22,6 @@ from conclust.consensus.probabilistic.placements.factored_model import (
 from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
 from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble
-
-__all__ = ["Start", "best_start"]
 
 # A descent ends when a sweep lowers the objective by less than this share of it.
 TOL = 1e-4
@@ -48,7 +46,7 @@ class Start:
     """A start after its descent: the solver with its sums, the membership, and F without its constant."""
 
     solver: FactoredSolver
-    Y: NDArray[np.float64]
+    Y: Floats
     loss: float
     change: float = -np.inf
     sweeps: int = 0
@@ -118,7 +116,7 @@ class _Descent:
     ) -> None:
         self.few, self.model, self.n_clusters, self.explained = few, model, n_clusters, explained
 
-    def start(self, membership: NDArray[np.float64]) -> Start:
+    def start(self, membership: Floats) -> Start:
         """Return a start at a membership, not yet descended."""
         solver = self.model.solver(self.few.label_view, self.n_clusters)
         Y = padded(membership)
@@ -138,7 +136,7 @@ class _Descent:
         if start.done:
             start.loss = start.solver.objective()
 
-    def run(self, membership: NDArray[np.float64], best: float = np.inf) -> Start:
+    def run(self, membership: Floats, best: float = np.inf) -> Start:
         """Descend to the end, or until the start is unlikely to fall below `best`."""
         start = self.start(membership)
         while not (start.done or (start.sweeps and start.hopeless(best))):
@@ -151,12 +149,12 @@ def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.
     B = descent.few.indicator
     transposed = B.T.tocsr()
 
-    def ways(at: Start) -> Iterator[NDArray[np.float64]]:
+    def ways(at: Start) -> Iterator[Floats]:
         Y = at.Y[:, : descent.n_clusters]
         cost, inside = _merge_costs(at, descent), _disagreement(at, descent)
         return ways_out(Y, cost, inside, lambda x: B @ (transposed @ x), generator)
 
-    def descend(membership: NDArray[np.float64], best: Start) -> Start:
+    def descend(membership: Floats, best: Start) -> Start:
         other = descent.run(membership, best.loss)
         other.escapes = best.escapes + 1
         return other
@@ -168,7 +166,7 @@ def _escape(best: Start, descent: _Descent, patience: int, generator: np.random.
     return escape(best, ways, descend, better, patience)
 
 
-def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
+def _merge_costs(best: Start, descent: _Descent) -> Floats:
     """Return the exact increase of F if columns a and b of Y are added, for all a, b."""
     k, model = descent.n_clusters, descent.model
     Y = best.Y[:, :k]
@@ -194,15 +192,13 @@ def _merge_costs(best: Start, descent: _Descent) -> NDArray[np.float64]:
     squares_change = 2.0 * np.einsum("i,ia,ib->ab", labelled, Y, Y)
     fourths_change = 4.0 * np.einsum("i,ia,ib->ab", present * square, Y, Y)
     fourths_change += 4.0 * np.einsum("i,ia,ib->ab", present, Y**2, Y**2)
-    cost: NDArray[np.float64] = 0.5 * (grams_change - fourths_change) - (
-        sums_change - squares_change
-    )
+    cost: Floats = 0.5 * (grams_change - fourths_change) - (sums_change - squares_change)
     return cost
 
 
 def _evidence_per_object(
-    descent: _Descent, column_weights: NDArray[np.float64], group_weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    descent: _Descent, column_weights: Floats, group_weights: Floats
+) -> tuple[Floats, Floats]:
     """Sum of w x^2 over the clusters of each object, and of w over the partitions that observed it."""
     few = descent.few
     total = float(group_weights.sum())
@@ -215,7 +211,7 @@ def _evidence_per_object(
     return labelled, present
 
 
-def _disagreement(best: Start, descent: _Descent) -> NDArray[np.float64]:
+def _disagreement(best: Start, descent: _Descent) -> Floats:
     """Return the evidence within each cluster that contradicts it: sum y_ic y_jc (N_ij - c_ij)."""
     k, model = descent.n_clusters, descent.model
     stride = best.Y.shape[1]
@@ -225,5 +221,5 @@ def _disagreement(best: Start, descent: _Descent) -> NDArray[np.float64]:
     for u, weight in enumerate(descent.few.partition_weights):
         part = sums[model.offsets[u] : model.offsets[u + 1]]
         present += weight * part.sum(axis=0) ** 2
-    inside: NDArray[np.float64] = present - together
+    inside: Floats = present - together
     return inside

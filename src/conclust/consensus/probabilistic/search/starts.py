@@ -5,30 +5,18 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from conclust._arrays.containers import plain_array
 from conclust._random import spawn_generators
+from conclust._types import Floats
 from conclust._validation import refuse
-from conclust._warnings import warn
 from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run
 from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import sample_pairs
 from conclust.evidence.dense import narrow_evidence
-from conclust.exceptions import EvidenceWarning
-
-__all__ = [
-    "StartName",
-    "given_start",
-    "inside",
-    "random_membership",
-    "random_starts",
-    "spectral_evidence",
-    "spectral_start",
-    "starts_of",
-]
+from conclust.exceptions import EvidenceWarning, warn
 
 StartName: TypeAlias = Literal["auto", "random", "spectral"]
 
@@ -45,31 +33,29 @@ _WHOLE_AT_LAST = (
 )
 
 
-def random_membership(
-    n: int, n_clusters: int, generator: np.random.Generator
-) -> NDArray[np.float64]:
+def random_membership(n: int, n_clusters: int, generator: np.random.Generator) -> Floats:
     """Return rows drawn uniformly from the simplex."""
     Y = generator.standard_exponential((n, n_clusters))
     Y /= Y.sum(axis=1, keepdims=True)
     return Y
 
 
-def random_starts(problem: Problem, run: Run) -> list[NDArray[np.float64]]:
+def random_starts(problem: Problem, run: Run) -> list[Floats]:
     """Return `n_init` random memberships."""
     n = problem.ensemble.n_samples
     drawers = spawn_generators(run.seed, run.n_init)
     return [random_membership(n, problem.n_clusters, drawer) for drawer in drawers]
 
 
-def inside(Y: NDArray[np.float64]) -> NDArray[np.float64]:
+def inside(Y: Floats) -> Floats:
     """Return Y moved inside the simplex: a hard membership makes other divergences infinite."""
-    moved: NDArray[np.float64] = (1 - _UNIFORM) * Y + _UNIFORM / Y.shape[1]
+    moved: Floats = (1 - _UNIFORM) * Y + _UNIFORM / Y.shape[1]
     return moved
 
 
 def starts_of(
     init: Any, problem: Problem, run: Run, owner: str, *, own: bool
-) -> list[NDArray[np.float64] | None]:
+) -> list[Floats | None]:
     """Return the starting memberships requested by an estimator's `init`; None: the solver's own.
 
     `own`: random starts are the solver's own, too; it compares them on some of the objects.
@@ -85,7 +71,7 @@ def starts_of(
     return [start if problem.is_squared else inside(start)]
 
 
-def given_start(init: Any, problem: Problem, run: Run, owner: str) -> NDArray[np.float64]:
+def given_start(init: Any, problem: Problem, run: Run, owner: str) -> Floats:
     """Read a partition or a membership given by the user."""
     n, k = problem.ensemble.n_samples, problem.n_clusters
     start = plain_array(init, "'init'", of="numbers")
@@ -130,9 +116,7 @@ def spectral_evidence(problem: Problem, run: Run) -> PairEvidence:
     return sample_pairs(problem.ensemble, _PAIRS_OF_EACH, random_state=run.seed, n_jobs=run.threads)
 
 
-def spectral_start(
-    evidence: PairEvidence, k: int, seed: np.random.SeedSequence
-) -> NDArray[np.float64]:
+def spectral_start(evidence: PairEvidence, k: int, seed: np.random.SeedSequence) -> Floats:
     """Return the direction from the uniform membership in which the objective decreases most.
 
     At the uniform membership f = f0 + e^2 sum over pairs W_ij (D'D)_ij for Y = 1/K + e D, with
@@ -152,14 +136,12 @@ def spectral_start(
     Q[np.arange(1, k), np.arange(k - 1)] = -np.arange(1, k)
     Q /= np.linalg.norm(Q, axis=0)
     D = V @ Q[:, :wanted].T
-    Y: NDArray[np.float64] = 1 / k + 0.9 / (k * max(float(-D.min()), 1e-300)) * D
+    Y: Floats = 1 / k + 0.9 / (k * max(float(-D.min()), 1e-300)) * D
     Y /= Y.sum(axis=1, keepdims=True)
     return Y
 
 
-def _leading(
-    matrix: Any, wanted: int, whole: bool, seed: np.random.SeedSequence
-) -> NDArray[np.float64]:
+def _leading(matrix: Any, wanted: int, whole: bool, seed: np.random.SeedSequence) -> Floats:
     """Return eigenvectors of the largest eigenvalues, in decreasing order if solved densely.
 
     If Lanczos does not converge because eigenvalues are too close, use a dense solver with few

@@ -11,16 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._random import spawn_generators
 from conclust._threads import one_library_thread
-from conclust.consensus.probabilistic.descent import descend
+from conclust._types import Floats
+from conclust.consensus.probabilistic.descent import solved_from
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
 from conclust.consensus.probabilistic.search.starts import inside, random_starts
-
-__all__ = ["better_of_tries", "holding"]
 
 # Budget of the tries for five starts, in approximate multiplications and additions
 # (`Solution.spent`). Random starts use at most half of it. It takes some tenths of a second.
@@ -59,7 +57,7 @@ def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: 
         return best
     generator = spawn_generators(run.seed, run.n_init + 1)[-1]
 
-    def ways(at: Solution) -> Iterator[NDArray[np.float64]]:
+    def ways(at: Solution) -> Iterator[Floats]:
         Y = holding(at.membership)
         together, present = Y.T @ (c @ Y), Y.T @ (N @ Y)
         against = present - together
@@ -68,7 +66,7 @@ def better_of_tries(problem: Problem, first: Solution, stopping: Stopping, run: 
                 return
             yield way
 
-    def down(Y: NDArray[np.float64], best: Solution) -> Solution:
+    def down(Y: Floats, best: Solution) -> Solution:
         return tries.descend(Y if problem.is_squared else inside(Y), best)
 
     def better(other: Solution, best: Solution) -> bool:
@@ -93,7 +91,7 @@ class _Tries:
         """Whether this amount of work is left, apart from a reserved share."""
         return self.left - work >= reserved * self.budget
 
-    def descend(self, Y: NDArray[np.float64], best: Solution) -> Solution:
+    def descend(self, Y: Floats, best: Solution) -> Solution:
         """Descend; to the end only near the best."""
         self.made += 1
         solution = self._descend(Y, self.stopping.roughly(_ROUGH), self.run.silently())
@@ -101,20 +99,13 @@ class _Tries:
             solution = self._descend(solution.membership, self.stopping, self.run)
         return solution
 
-    def _descend(self, Y: NDArray[np.float64], stopping: Stopping, run: Run) -> Solution:
-        solution = descend(
-            self.problem.pairs,
-            Y,
-            self.problem.divergence,
-            stopping,
-            threads=run.threads,
-            report=run.report,
-        )
+    def _descend(self, Y: Floats, stopping: Stopping, run: Run) -> Solution:
+        solution = solved_from(self.problem, Y, stopping, run)
         self.left -= solution.spent
         return solution
 
 
-def holding(Y: NDArray[np.float64]) -> NDArray[np.float64]:
+def holding(Y: Floats) -> Floats:
     """Return the non-empty columns of Y, and one empty column if there is any.
 
     All empty clusters are equivalent for a descent from there, so one of them is enough.

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver, factored_stride
 from conclust._random import spawn_generators
+from conclust._types import Floats
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
@@ -38,8 +39,6 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.solvers.factored import VISIBLE, further, solved_sample
 from conclust.divergences import l2
 from conclust.ensemble import Ensemble, as_ensemble
-
-__all__ = ["Descent", "State", "read_memberships", "rule_of", "solve_blocks", "sums_of_block"]
 
 # Number of rounds of a sweep: with five, moving blocks together has no visible cost.
 _ROUNDS = 5
@@ -83,9 +82,9 @@ class State:
         F and the residual.
     """
 
-    sums: NDArray[np.float64]
-    grams: NDArray[np.float64]
-    sizes: NDArray[np.float64]
+    sums: Floats
+    grams: Floats
+    sizes: Floats
     squares: float
     fourths: float
     f: float
@@ -98,7 +97,7 @@ class State:
     turn: int
     step: int
     converged: bool
-    trace: NDArray[np.float64]
+    trace: Floats
 
 
 def solve_blocks(
@@ -353,11 +352,11 @@ def _with_sums(ensemble: Ensemble, model: FactoredModel) -> FactoredSolver:
     return solver
 
 
-def _sums(solver: FactoredSolver, k: int) -> NDArray[np.float64]:
+def _sums(solver: FactoredSolver, k: int) -> Floats:
     return np.array(solver.sums.reshape(-1, factored_stride(k))[:, :k])
 
 
-def read_memberships(stored: Any) -> NDArray[np.float64]:
+def read_memberships(stored: Any) -> Floats:
     """Return memberships in the layout of the kernel, rows that sum to 1."""
     if stored is None:
         raise FileNotFoundError(
@@ -383,8 +382,8 @@ def _fold(
 
 
 def sums_of_block(
-    ensemble: Ensemble, Y: NDArray[np.float64], model: FactoredModel, k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float, float]:
+    ensemble: Ensemble, Y: Floats, model: FactoredModel, k: int
+) -> tuple[Floats, Floats, Floats, float, float]:
     """Return S, G, the sizes of the groups, and the two parts of c, of padded memberships."""
     solver = _solver(ensemble, model, k)
     solver.rebuild(Y, 1)
@@ -413,9 +412,7 @@ def _sweep(
     return columns, (dS, dG, solver.squares, solver.fourths, residual)
 
 
-def _along(
-    part: Part, stored: Any, model: FactoredModel
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _along(part: Part, stored: Any, model: FactoredModel) -> tuple[Floats, Floats, Floats]:
     """Return the terms of a step's quartic for a block: P and Q of each group, and six sums."""
     before, after = (read_memberships(Y) for Y in stored)
     k = stored[0].shape[1]
@@ -438,7 +435,7 @@ def _residual(part: Part, stored: Any, model: FactoredModel) -> float:
     return float(_with_sums(part.ensemble, model).residual(read_memberships(stored), 1))
 
 
-def _own(part: Part, stored: Any) -> NDArray[np.float64]:
+def _own(part: Part, stored: Any) -> Floats:
     """Return the memberships of a block."""
     k = stored.shape[1]
     return np.ascontiguousarray(read_memberships(stored)[:, :k])

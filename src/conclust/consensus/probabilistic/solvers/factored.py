@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver, factored_stride
 from conclust._random import spawn_generators
+from conclust._types import Floats
 from conclust.consensus.probabilistic.objective import squared, together
 from conclust.consensus.probabilistic.placements.factored_model import (
     FactoredModel,
@@ -24,8 +24,6 @@ from conclust.consensus.probabilistic.placements.factored_model import (
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.multistart import best_start
 from conclust.ensemble import Ensemble
-
-__all__ = ["VISIBLE", "WIDE", "Factored", "further", "near_solution", "solved_sample"]
 
 # Starts are compared, and the paper's objective is estimated, on this number of objects per
 # cluster, within bounds: more objects cost time and rarely change the choice.
@@ -75,7 +73,7 @@ class Factored:
     draws_starts = True
 
     def solve(
-        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+        self, problem: Problem, start: Floats | None, stopping: Stopping, run: Run
     ) -> Solution:
         """Return the solution that a start leads to; None: the best of several."""
         best = self._solved(problem, start, stopping, run)
@@ -89,7 +87,7 @@ class Factored:
         return best
 
     def _solved(
-        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+        self, problem: Problem, start: Floats | None, stopping: Stopping, run: Run
     ) -> Solution:
         work = _Work(problem, run)
         Y = work.begin() if start is None else padded(start)
@@ -113,7 +111,7 @@ class Factored:
         )
 
 
-def near_solution(problem: Problem, run: Run) -> NDArray[np.float64]:
+def near_solution(problem: Problem, run: Run) -> Floats:
     """Return a membership (n_samples, n_clusters) near the least-squares solution.
 
     The problem is solved on a part; every object has its best membership against that solution.
@@ -145,7 +143,7 @@ def solved_sample(problem: Problem, model: FactoredModel, run: Run) -> tuple[Fac
 
 
 def _descend(
-    work: _Work, Y: NDArray[np.float64], stopping: Stopping
+    work: _Work, Y: Floats, stopping: Stopping
 ) -> tuple[list[tuple[float, float]], float, int, bool]:
     """Sweep over all objects; return the trace of F, the residual, the sweeps, whether it converged."""
     n, threads = len(Y), work.run.threads
@@ -218,15 +216,14 @@ class _Pace:
         self._gain = 0.0
 
     def sweep(
-        self, solver: FactoredSolver, Y: NDArray[np.float64], tol: float, negligible: float
+        self, solver: FactoredSolver, Y: Floats, tol: float, negligible: float
     ) -> tuple[float, float]:
         """Sweep over all objects; return the change of F and the largest residual met."""
         how = (tol, negligible, self.threads)
         change, residual, shortened = solver.sweep(Y, *how, self.relaxation)
         visible = VISIBLE * abs(solver.objective())
-        if self.relaxation > 1.0 and (
-            shortened or -change <= visible
-        ):  # the step was too long, or the sweeps have converged
+        # The step was too long, or the sweeps have converged.
+        if self.relaxation > 1.0 and (shortened or -change <= visible):
             self.relaxation = 1.0
             plain, residual, _ = solver.sweep(Y, *how)
             change += plain
@@ -260,7 +257,7 @@ class _Work:
         """Return f per pair of the subset, from F less its constant there."""
         return max(loss + self.explained, 0.0) / _pairs(len(self.chosen))
 
-    def begin(self) -> NDArray[np.float64]:
+    def begin(self) -> Floats:
         """Return the best start on the subset, extended to all objects, in the kernel's layout."""
         best = best_start(
             self.few,

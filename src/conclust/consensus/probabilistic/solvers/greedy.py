@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import GreedySolver, PairCounts
+from conclust._types import Floats
 from conclust.consensus.probabilistic.problem import (
     PairEvidence,
     Problem,
@@ -26,8 +26,6 @@ from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.divergences import Divergence
 from conclust.evidence.dense import unsigned
-
-__all__ = ["Greedy", "steps"]
 
 # The kernel returns after this number of visits of a pair, about 0.2 s, for Ctrl-C and progress.
 _VISITS = 10_000_000
@@ -47,7 +45,7 @@ class Greedy:
     draws_starts = False
 
     def solve(
-        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+        self, problem: Problem, start: Floats | None, stopping: Stopping, run: Run
     ) -> Solution:
         """Return the solution that a start leads to."""
         if start is None:
@@ -65,7 +63,7 @@ class Greedy:
 
 def steps(
     evidence: PairEvidence,
-    Y0: NDArray[np.float64],
+    Y0: Floats,
     divergence: Divergence,
     *,
     tol: float = 1e-6,

@@ -10,18 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust import divergences
 from conclust._random import spawn_generators
+from conclust._types import Floats, Ints
 from conclust.consensus.probabilistic.descent import descend
 from conclust.consensus.probabilistic.placements.landmarks import N_PROTOTYPES, LandmarkModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.evidence.dense import narrow_evidence
-
-__all__ = ["N_LANDMARKS", "Landmark"]
 
 # Number of landmarks: a sweep over them costs its square, and the accuracy of all placements grows with it.
 N_LANDMARKS = 2000
@@ -52,7 +50,7 @@ class Landmark:
     forms_pairs = False
     draws_starts = False
 
-    def drawn(self, n: int, run: Run) -> NDArray[np.int64]:
+    def drawn(self, n: int, run: Run) -> Ints:
         """Return which of n objects are taken as landmarks, sorted."""
         drawer, _ = spawn_generators(run.seed, 2)
         count = min(n, self.n_landmarks)
@@ -60,13 +58,11 @@ class Landmark:
             return np.sort(drawer.choice(n, count, replace=False)).astype(np.int64)
         return np.sort(drawer.permutation(n)[:count]).astype(np.int64)
 
-    def landmarks(self, problem: Problem, run: Run) -> NDArray[np.int64]:
+    def landmarks(self, problem: Problem, run: Run) -> Ints:
         """Return the objects taken as landmarks, sorted."""
         return self.drawn(problem.ensemble.n_samples, run)
 
-    def among(
-        self, part: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
-    ) -> Solution:
+    def among(self, part: Problem, start: Floats | None, stopping: Stopping, run: Run) -> Solution:
         """Return the solution of the landmarks, on all their pairs."""
         solved = descend(
             narrow_evidence(part.ensemble, run.threads),
@@ -83,7 +79,7 @@ class Landmark:
         return solved
 
     def solve(
-        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+        self, problem: Problem, start: Floats | None, stopping: Stopping, run: Run
     ) -> Solution:
         """Return the solution from a start of all objects; None: the best of several."""
         chosen = self.landmarks(problem, run)
@@ -94,7 +90,7 @@ class Landmark:
     def with_others(
         self,
         problem: Problem,
-        chosen: NDArray[np.int64],
+        chosen: Ints,
         part: Problem,
         solved: Solution,
         stopping: Stopping,
@@ -139,7 +135,7 @@ class Landmark:
             placement=model,
         )
 
-    def _begin(self, part: Problem, stopping: Stopping, run: Run) -> NDArray[np.float64]:
+    def _begin(self, part: Problem, stopping: Stopping, run: Run) -> Floats:
         """Return the landmarks' least-squares solution, moved inside the simplex."""
         _, other = spawn_generators(run.seed, 2)
         start_run = replace(run.silently(), seed=np.random.SeedSequence(int(other.integers(2**63))))

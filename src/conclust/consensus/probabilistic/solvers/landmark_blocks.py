@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conclust._types import Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
@@ -17,24 +17,22 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Sto
 from conclust.consensus.probabilistic.solvers.landmark import Landmark
 from conclust.divergences import Divergence
 
-__all__ = ["place_blocks"]
-
 
 @dataclass(frozen=True)
 class _Solved:
     """The landmarks: their objects, their solution, how it was reached, and other state of the method."""
 
-    objects: NDArray[np.int64]
-    membership: NDArray[np.float64]
+    objects: Ints
+    membership: Floats
     objective: float
     residual: float
     n_iter: int
     converged: bool
-    trace: NDArray[np.float64]
-    more: NDArray[np.float64]
+    trace: Floats
+    more: Floats
 
 
-Among = Callable[[Problem], tuple[Solution, NDArray[np.float64]]]
+Among = Callable[[Problem], tuple[Solution, Floats]]
 
 
 def place_blocks(
@@ -44,7 +42,7 @@ def place_blocks(
     stopping: Stopping,
     run: Run,
     among: Among | None = None,
-) -> tuple[Solution, Answer, NDArray[np.float64]]:
+) -> tuple[Solution, Answer, Floats]:
     """Minimise f over the pairs of landmarks, then of every object with them.
 
     Parameters
@@ -103,25 +101,20 @@ def place_blocks(
     return solution, Answer(_own, kept=memberships, step=1), solved.more
 
 
-def _numbers(part: Part) -> NDArray[np.int64]:
+def _numbers(part: Part) -> Ints:
     """Return the indices, among all objects, of the observed objects of a block."""
     if part.observed is None:
         return np.arange(part.begin, part.begin + part.n_objects)
     return part.begin + np.flatnonzero(part.observed)
 
 
-def _seen(part: Part, objects: NDArray[np.int64]) -> NDArray[np.int64]:
+def _seen(part: Part, objects: Ints) -> Ints:
     return np.intersect1d(_numbers(part), objects, assume_unique=True)
 
 
 def _place(
-    part: Part,
-    stored: None,
-    model: LandmarkModel,
-    objects: NDArray[np.int64],
-    solved: NDArray[np.float64],
-    tol: float,
-) -> tuple[NDArray[np.float64], tuple[float, float]]:
+    part: Part, stored: None, model: LandmarkModel, objects: Ints, solved: Floats, tol: float
+) -> tuple[Floats, tuple[float, float]]:
     """Place the objects of a block; landmarks have their own solution.
 
     Parameters
@@ -152,5 +145,5 @@ def _place(
     return Y, (loss, gap)
 
 
-def _own(part: Part, stored: Any) -> NDArray[np.float64]:
+def _own(part: Part, stored: Any) -> Floats:
     return np.array(stored)

@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._kernels import FactoredSolver, factored_stride
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.constraints import Constraints, coloured
 from conclust.consensus.probabilistic.objective import together
 from conclust.consensus.probabilistic.placements.factored_model import (
@@ -31,8 +31,6 @@ from conclust.consensus.probabilistic.placements.factored_model import (
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-
-__all__ = ["linked"]
 
 # Steps between two clusters in one visit of a group, and passes over the groups for other open clusters.
 _STEPS = 200
@@ -122,15 +120,15 @@ class _Group:
         The membership.
     """
 
-    objects: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    sums: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    objects: Ints
+    columns: Ints
+    sums: Floats
+    counts: Floats
+    squares: Floats
     fourth: float
     second: float
     evidence: float
-    y: NDArray[np.float64]
+    y: Floats
 
 
 class _Linked:
@@ -170,7 +168,7 @@ class _Linked:
         self.S = self.G = np.empty(0)
         self._rebuild()
 
-    def _group(self, ensemble: Ensemble, objects: NDArray[np.int64]) -> _Group:
+    def _group(self, ensemble: Ensemble, objects: Ints) -> _Group:
         rows = ensemble.indicator[objects]
         X = np.asarray(rows.sum(axis=0)).ravel()
         squares = np.asarray(rows.multiply(rows).sum(axis=0)).ravel()
@@ -191,7 +189,7 @@ class _Linked:
             self.Y[objects, : self.k].mean(axis=0),
         )
 
-    def _assigned(self) -> NDArray[np.int64]:
+    def _assigned(self) -> Ints:
         """Return a cluster for each group, different ones for groups that are kept apart."""
         count = len(self.groups)
         cluster_of = np.full(count, -1, dtype=np.int64)
@@ -213,7 +211,7 @@ class _Linked:
         clusters = np.array([int(group.y.argmax()) for group in self.groups])
         return np.where(colours >= 0, colours, clusters)
 
-    def _opened(self, clusters: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _opened(self, clusters: Ints) -> Bools:
         """Return which clusters are open to each group: of two groups kept apart, a cluster is open to the one with more mass in it."""
         opened = np.ones((len(self.groups), self.k), dtype=np.bool_)
         places = np.arange(self.k)
@@ -262,7 +260,7 @@ class _Linked:
             largest = max(largest, self.part.residual(rows, self.threads))
         return float(largest)
 
-    def _problem(self, group: _Group) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _problem(self, group: _Group) -> tuple[Floats, Floats]:
         """Return H and b of a group."""
         y = group.y
         H = np.tensordot(group.counts, self.G, axes=1) - group.squares.sum() * np.outer(y, y)
@@ -270,12 +268,12 @@ class _Linked:
         b = weighted @ self.S[group.columns] - (weighted @ group.sums) * y
         return H, b
 
-    def _gap(self, group: _Group, mine: NDArray[np.bool_]) -> float:
+    def _gap(self, group: _Group, mine: Bools) -> float:
         gradient = _gradient(group, *self._problem(group), group.y)
         held = gradient[group.y > 0].max()
         return float(held - gradient[mine].min()) / max(group.evidence, 1.0)
 
-    def _visit(self, group: _Group, mine: NDArray[np.bool_], tol: float) -> float:
+    def _visit(self, group: _Group, mine: Bools, tol: float) -> float:
         """Take a group to its minimum over its open clusters; return the change of F."""
         H, b = self._problem(group)
         before, y = group.y, _closed(group.y, mine)
@@ -294,7 +292,7 @@ class _Linked:
         self._move(group, y)
         return change
 
-    def _move(self, group: _Group, y: NDArray[np.float64]) -> None:
+    def _move(self, group: _Group, y: Floats) -> None:
         """Set the membership of a group, and update the sums."""
         self.S[group.columns] += group.sums[:, np.newaxis] * (y - group.y)
         outer = np.outer(y, y) - np.outer(group.y, group.y)
@@ -302,7 +300,7 @@ class _Linked:
         self.Y[group.objects, : self.k] = y
         group.y = y
 
-    def _held(self, group: _Group) -> NDArray[np.float64]:
+    def _held(self, group: _Group) -> Floats:
         """Return the number of objects of a group observed by each presence group of partitions."""
         held = group.counts > 0
         n_observed = np.zeros(len(held))
@@ -346,40 +344,30 @@ class _Linked:
         return False
 
 
-def _sums(solver: FactoredSolver, k: int) -> NDArray[np.float64]:
+def _sums(solver: FactoredSolver, k: int) -> Floats:
     return solver.sums.reshape(-1, factored_stride(k))[:, :k].copy()
 
 
-def _closed(y: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _closed(y: Floats, mine: Bools) -> Floats:
     """Restrict a membership to open clusters; uniform over these if nothing remains."""
     in_open = np.where(mine, y, 0.0)
     total = in_open.sum()
-    result: NDArray[np.float64] = in_open / total if total > 0 else mine / mine.sum()
+    result: Floats = in_open / total if total > 0 else mine / mine.sum()
     return result
 
 
-def _gradient(
-    group: _Group, H: NDArray[np.float64], b: NDArray[np.float64], y: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _gradient(group: _Group, H: Floats, b: Floats, y: Floats) -> Floats:
     inner = 4.0 * (group.fourth * (y @ y) - group.second)
-    gradient: NDArray[np.float64] = 2.0 * (H @ y - b) + inner * y
+    gradient: Floats = 2.0 * (H @ y - b) + inner * y
     return gradient
 
 
-def _value(
-    group: _Group, H: NDArray[np.float64], b: NDArray[np.float64], y: NDArray[np.float64]
-) -> float:
+def _value(group: _Group, H: Floats, b: Floats, y: Floats) -> float:
     s = y @ y
     return float(y @ H @ y - 2.0 * (b @ y) + group.fourth * s * s - 2.0 * group.second * s)
 
 
-def _step(
-    group: _Group,
-    H: NDArray[np.float64],
-    y: NDArray[np.float64],
-    gradient: NDArray[np.float64],
-    ends: tuple[int, int],
-) -> float:
+def _step(group: _Group, H: Floats, y: Floats, gradient: Floats, ends: tuple[int, int]) -> float:
     """Return the mass to move from the second of two clusters to the first that minimises F, a quartic."""
     to, away = ends
     s, t = float(y @ y), float(y[to] - y[away])

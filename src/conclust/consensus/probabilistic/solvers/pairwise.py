@@ -8,16 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conclust.consensus.probabilistic.descent import descend
+from conclust._types import Floats
+from conclust.consensus.probabilistic.descent import solved_from
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.multilevel import best_descent
 from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.search.tries import holding
 from conclust.consensus.probabilistic.solvers.factored import WIDE, near_solution
-
-__all__ = ["Pairwise"]
 
 
 @dataclass(frozen=True)
@@ -32,18 +30,11 @@ class Pairwise:
     draws_starts = False
 
     def solve(
-        self, problem: Problem, start: NDArray[np.float64] | None, stopping: Stopping, run: Run
+        self, problem: Problem, start: Floats | None, stopping: Stopping, run: Run
     ) -> Solution:
         """Return the solution that a start leads to; None: the best of several."""
         if start is not None:
-            return descend(
-                problem.pairs,
-                start,
-                problem.divergence,
-                stopping,
-                threads=run.threads,
-                report=run.report,
-            )
+            return solved_from(problem, start, stopping, run)
         best = self._searched(problem, stopping, run)
         n_found = len(np.unique(best.membership.argmax(axis=1)))
         if problem.n_clusters > WIDE >= n_found and run.n_init > 1:

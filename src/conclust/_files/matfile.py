@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from conclust._files.storage import PathLike, open_regular, reading_limit
 from conclust.exceptions import FileFormatError
 
-__all__ = ["read_mat"]
-
 _HEADER = 128  # bytes before the first element
 _ARRAY, _PACKED = 14, 15  # types of elements
 _NUMBERS = range(6, 16)  # classes of arrays: double, single, int8 ... uint64

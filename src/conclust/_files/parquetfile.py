@@ -9,8 +9,6 @@ from conclust._files.storage import open_regular, reading_limit
 from conclust._validation import missing_extra
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["read_parquet"]
-
 
 def read_parquet(path: Path, source: str) -> Any:
     """Return the table of a Parquet file; messages call it `source`.
@@ -37,9 +35,8 @@ def read_parquet(path: Path, source: str) -> Any:
                 )
             table = file.read()
     except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
-        if (
-            isinstance(error, OSError) and error.errno is not None
-        ):  # an error of the disk, not in the content
+        # An error of the disk, not in the content.
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FileFormatError(f"{source} is not a valid Parquet file ({error}).") from error
     names = table.column_names
@@ -48,3 +45,12 @@ def read_parquet(path: Path, source: str) -> Any:
     if len(set(names)) < len(names):
         raise InputError(f"{source} has a column name more than once.")
     return table
+
+
+def parquet_rows(path: Path) -> Any:
+    """Open a Parquet file whose row groups are read one by one."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        missing_extra("pyarrow", "parquet", f"Reading {path.name}")
+    return pyarrow.parquet.ParquetFile(path)

@@ -1,0 +1,142 @@
+"""Formats of files that are read: their names, how a file is recognised, their readers; endings of those written.
+
+A new format is a file with its reader, and an entry of ``FORMATS``: help, refusals and the reading of points,
+labels, weights, draws and blocks follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of input files.
+
+    Attributes
+    ----------
+    kind, title : str
+        Its name in code, and in help and messages.
+    endings : tuple of str
+        Endings of the names of its files.
+    holds : {"text", "frame", "array", "arrays"}
+        Content: lines of text, a table of Arrow, one array, or arrays with names.
+    beginning : bytes, default=b""
+        First bytes of a file, by which standard input is recognised. Empty: text.
+    read : callable, default=None
+        Reader of a whole file, called with its path, its name in messages and whether arrays may be mapped from the
+        file; returns a table of Arrow, or a dict of arrays. None: text, read line by line, or read in blocks only.
+    rows : callable, default=None
+        Opens a file whose rows are labels to be read in blocks: as an array whose rows can be sliced, or with
+        "frame" as a file with row groups, like ParquetFile of pyarrow. None: not read in blocks.
+    hint, rows_hint : str, default=""
+        Text that follows the title in help, and in the help of blocks.
+    """
+
+    kind: str
+    title: str
+    endings: tuple[str, ...]
+    holds: Literal["text", "frame", "array", "arrays"]
+    beginning: bytes = b""
+    read: Callable[[Path, str, bool], Any] | None = None
+    rows: Callable[[Path], Any] | None = None
+    hint: str = ""
+    rows_hint: str = ""
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether it is a table, whose columns may have names."""
+        return self.holds in ("text", "frame")
+
+
+# Readers are imported when a file is read.
+
+
+def _read_npy(path: Path, name: str, mmap: bool) -> Any:
+    from conclust._files.storage import read_npy
+
+    return {name: read_npy(path, mmap=mmap)}
+
+
+def _npy_rows(path: Path) -> Any:
+    from conclust._files.storage import read_npy
+
+    return read_npy(path, mmap=True)
+
+
+def _read_npz(path: Path, name: str, mmap: bool) -> Any:
+    from conclust._files.storage import read_npz
+
+    return read_npz(path)[0]
+
+
+def _read_mat(path: Path, name: str, mmap: bool) -> Any:
+    from conclust._files.matfile import read_mat
+
+    return read_mat(path)
+
+
+def _read_parquet(path: Path, name: str, mmap: bool) -> Any:
+    from conclust._files.parquetfile import read_parquet
+
+    return read_parquet(path, name)
+
+
+def _parquet_rows(path: Path) -> Any:
+    from conclust._files.parquetfile import parquet_rows
+
+    return parquet_rows(path)
+
+
+def _zarr_rows(path: Path) -> Any:
+    from conclust._files.zarrfile import zarr_rows
+
+    return zarr_rows(path)
+
+
+FORMATS = {
+    one.kind: one
+    for one in (
+        Format(
+            "csv",
+            "CSV",
+            (".csv", ".tsv", ".txt"),
+            "text",
+            hint=" (comma, semicolon or tab; UTF-8; .gz and .bz2 too)",
+        ),
+        Format("npy", "NPY", (".npy",), "array", b"\x93NUMPY", _read_npy, _npy_rows),
+        Format("npz", "NPZ", (".npz",), "arrays", b"PK", _read_npz),
+        Format("mat", "MAT", (".mat",), "arrays", b"MATLAB", _read_mat),
+        Format("zarr", "Zarr", (".zarr",), "array", rows=_zarr_rows),
+        Format(
+            "parquet",
+            "Parquet",
+            (".parquet", ".pq"),
+            "frame",
+            b"PAR1",
+            _read_parquet,
+            _parquet_rows,
+            rows_hint=" (a file, or a folder of parts)",
+        ),
+    )
+}
+WHOLE = {kind: one for kind, one in FORMATS.items() if one.read or one.holds == "text"}
+"""Formats of files that are read at once."""
+
+
+def either(titles: Iterable[str]) -> str:
+    """Return "A, B or C"."""
+    *first, last = titles
+    return f"{', '.join(first)} or {last}"
+
+
+INPUTS = either(one.title + one.hint for one in WHOLE.values()) + "; - for standard input"
+WEIGHTS = either(one.title for one in WHOLE.values() if one.holds != "frame")
+"""Formats of weights."""
+IN_BLOCKS = either(one.title + one.rows_hint for one in FORMATS.values() if one.rows)
+"""Formats of labels that are read in blocks."""
+OUTPUTS = (".csv", ".csv.gz", ".csv.bz2")
+"""Endings of a file of labels that is written; `results/writing.py` has what writes each."""
