@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees
-from conclust.generation.scaled import scaled_points
+from conclust.generation.labelling.labelling import scaled_points
 from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
 
 
