@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust.borders import valley_ratios
 from conclust.points.contact import contact_ratio
-from conclust.points.margin import EMPTY_MARGIN, margin_ratio
+from conclust.points.margin import margin_ratio
 from conclust.points.paths import Part, PathsOfPoints, evenly_spread
 
 __all__ = ["BentBorders", "joined"]
@@ -25,6 +25,8 @@ _LONGEST_WITHIN = 1.1
 _BENT = 1.2
 # Number of points from which paths are followed.
 _SOURCES = 8
+# A margin has points if it has more than this share of those in a band of either cluster.
+_MARGIN_WITH_POINTS = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,7 @@ class BentBorders:
     ring is equally dense everywhere. Where the shortest paths of the neighbour graph between two clusters are
     much longer than straight lines, points are counted by the length of the shortest path to the other cluster, unless
     few ties of the graph connect the two. Straight borders are counted in the same way if as many ties cross them as
-    cross the middle of either cluster, and their margin is not empty (`margin_ratio`).
+    cross the middle of either cluster, and their margin has points (`margin_ratio`).
 
     Attributes
     ----------
@@ -51,7 +53,7 @@ class BentBorders:
     def without_valley(
         self, labels: NDArray[np.int64], pairs: NDArray[np.int64], most: float
     ) -> NDArray[np.bool_]:
-        """Mark the borders that have no valley along the graph, and are bent or have full contact and no empty margin.
+        """Mark the borders that have no valley along the graph, and are bent or have full contact and points in the margin.
 
         Parameters
         ----------
@@ -82,7 +84,7 @@ class BentBorders:
                 if contact > most and pair.ratio() > most:
                     marked[at] = pair.is_bent() or (
                         contact >= 1.0
-                        and margin_ratio(self.paths, labels, pairs[at]) > EMPTY_MARGIN
+                        and margin_ratio(self.paths, labels, pairs[at]) > _MARGIN_WITH_POINTS
                     )
         return marked
 
