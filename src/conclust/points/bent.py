@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from conclust._types import Bools, Ints
 from conclust.borders import valley_ratios
 from conclust.points.contact import contact_ratio
-from conclust.points.margin import EMPTY_MARGIN, margin_ratio
+from conclust.points.margin import margin_ratio
 from conclust.points.paths import Part, PathsOfPoints, evenly_spread
 
 # The constants below were chosen as described in experiments/default/README.md.
@@ -33,7 +33,7 @@ class BentBorders:
     ring is equally dense everywhere. Where the shortest paths of the neighbour graph between two clusters are
     much longer than straight lines, points are counted by the length of the shortest path to the other cluster, unless
     few ties of the graph connect the two. Straight borders are counted in the same way if as many ties cross them as
-    cross the middle of either cluster, and their margin is not empty (`margin_ratio`).
+    cross the middle of either cluster, and their margin has points (`margin_ratio`).
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class BentBorders:
     pieces: Ints
 
     def without_valley(self, labels: Ints, pairs: Ints, most: float) -> Bools:
-        """Mark the borders that have no valley along the graph, and are bent or have full contact and no empty margin.
+        """Mark the borders that have no valley along the graph, and are bent or have full contact and points in the margin.
 
         Parameters
         ----------
@@ -77,8 +77,7 @@ class BentBorders:
                 contact = contact_ratio(self.paths, labels, pairs[at])
                 if contact > most and pair.ratio() > most:
                     marked[at] = pair.is_bent() or (
-                        contact >= 1.0
-                        and margin_ratio(self.paths, labels, pairs[at]) > EMPTY_MARGIN
+                        contact >= 1.0 and margin_ratio(self.paths, labels, pairs[at]) > most
                     )
         return marked
 
