@@ -111,6 +111,9 @@ def contingency_gram(labels: LabelView, gram: NDArray[np.int64], n_threads: int)
 def weighted_gram(
     labels: LabelView, mass: NDArray[np.float64], gram: NDArray[np.float64], n_threads: int
 ) -> None: ...
+def squared_tables(
+    labels: LabelView, counts: NDArray[np.int64], sums: NDArray[np.float64]
+) -> None: ...
 def sparse_gram(
     starts: NDArray[np.int64],
     columns: NDArray[np.int32],
@@ -405,14 +408,10 @@ def refine_labels(
     chosen: NDArray[np.int64],
 ) -> tuple[list[float], bool]: ...
 
-# gibbs: the labels have weights; clusters is changed in place
-def gibbs_sweep(
-    labels: LabelView,
-    smoothing: float,
-    concentration: float,
-    seed: int,
-    clusters: NDArray[np.int64],
-) -> int: ...
+# gibbs: the labels have weights
+class GibbsChain:
+    def __init__(self, labels: LabelView, smoothing: float) -> None: ...
+    def sweep(self, concentration: float, seed: int, clusters: NDArray[np.int64]) -> int: ...
 
 # mixed_gibbs: the labels have weights; clusters is changed in place, mass and use are written
 def mixed_gibbs_sweep(

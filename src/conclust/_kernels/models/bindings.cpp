@@ -24,15 +24,25 @@ void bind_aspect(nb::module_& m) {
           nb::arg("sums").noconvert());
 }
 
+// Keeps the arrays that the chain reads alive.
+struct BoundChain {
+    BoundLabels labels;
+    conclust::GibbsChain chain;
+};
+
 void bind_gibbs(nb::module_& m) {
-    m.def("gibbs_sweep",
-          [](const BoundLabels& labels, double smoothing, double concentration, std::uint64_t seed,
-             Vector<std::int64_t> clusters) {
+    nb::class_<BoundChain>(m, "GibbsChain")
+        .def("__init__",
+             [](BoundChain* self, const BoundLabels& labels, double smoothing) {
+        new (self) BoundChain{labels, conclust::GibbsChain(labels.view, smoothing)};
+    }, nb::arg("labels"), nb::arg("smoothing"))
+        .def("sweep",
+             [](BoundChain& self, double concentration, std::uint64_t seed,
+                Vector<std::int64_t> clusters) {
         const nb::gil_scoped_release release;
-        return conclust::gibbs_sweep(labels.view, smoothing, concentration, seed, span_of(clusters));
+        return self.chain.sweep(concentration, seed, span_of(clusters));
     },
-          nb::arg("labels"), nb::arg("smoothing"), nb::arg("concentration"), nb::arg("seed"),
-          nb::arg("clusters").noconvert());
+             nb::arg("concentration"), nb::arg("seed"), nb::arg("clusters").noconvert());
 }
 
 void bind_mixed_gibbs(nb::module_& m) {
