@@ -39,9 +39,15 @@ struct PairFixed {
     std::size_t stride;
 };
 
-// Changes the terms of the cluster and the totals, but not the counts.
+// Changes the terms of the cluster and the totals, but not the counts. `before` (2 x stride), if not null, is what
+// `return_pairs` needs.
 void change_pairs(const PairFixed& fixed, const PairUnit& unit, const PairCluster& cluster,
-                  const PairTotals& totals);
+                  const PairTotals& totals, double* before);
+
+// Undoes that a unit has left the cluster (but for rounding errors), as `change_pairs` would if the counts had been
+// changed then; they must not have been.
+void return_pairs(const PairFixed& fixed, const PairUnit& unit, const PairCluster& cluster,
+                  const PairTotals& totals, const double* before);
 
 // The objective after the unit joins the cluster.
 double joined_pairs(const PairFixed& fixed, const PairUnit& unit, const PairCluster& cluster,

@@ -68,6 +68,7 @@ ResemblanceSearch::ResemblanceSearch(std::span<const std::int32_t> labels, std::
 // What the form for pairs reads: each label's column, and where labels are not missing.
 void ResemblanceSearch::take_columns() {
     cluster_sizes_.push_back(std::numeric_limits<double>::infinity());
+    before_.assign(2 * stride_, 0.0);
     columns_.assign(n_ * stride_, static_cast<std::int32_t>(n_columns_ - 1));
     if (std::find(labels_.begin(), labels_.end(), -1) != labels_.end()) {
         observed_.assign(n_ * stride_, 0.0);
@@ -243,7 +244,12 @@ void ResemblanceSearch::change(std::size_t unit, std::size_t c, double mass) {
         change_subsets(unit, c, mass);
         return;
     }
-    change_pairs(fixed_terms(), pair_unit(unit, mass), pair_cluster(c), totals());
+    change_pairs(fixed_terms(), pair_unit(unit, mass), pair_cluster(c), totals(), nullptr);
+    count(unit, c, mass);
+}
+
+// Adds to the counts of labels, if only pairs count.
+void ResemblanceSearch::count(std::size_t unit, std::size_t c, double mass) {
     for (std::size_t u = 0; u < m_; ++u) {
         if (labels_[unit * m_ + u] >= 0) {
             counts_[c * n_columns_ + static_cast<std::size_t>(columns_[unit * stride_ + u])] += mass;
@@ -427,6 +433,36 @@ bool ResemblanceSearch::propose(std::uint64_t seed, std::size_t draw, std::size_
     return true;
 }
 
+// The value after a unit moves to another cluster; `decide` follows.
+double ResemblanceSearch::moved(std::size_t unit, std::size_t to) {
+    const auto from = static_cast<std::size_t>(partition_[unit]);
+    if (all_subsets_) {
+        change_subsets(unit, from, -mass_[unit]);
+    } else {
+        change_pairs(fixed_terms(), pair_unit(unit, -mass_[unit]), pair_cluster(from), totals(),
+                     before_.data());
+    }
+    return joined(unit, to);
+}
+
+void ResemblanceSearch::decide(std::size_t unit, std::size_t to, bool taken) {
+    const auto from = static_cast<std::size_t>(partition_[unit]);
+    if (all_subsets_) {
+        change_subsets(unit, taken ? to : from, mass_[unit]);
+    } else if (taken) {
+        count(unit, from, -mass_[unit]);
+        change(unit, to, mass_[unit]);
+    } else {
+        return_pairs(fixed_terms(), pair_unit(unit, mass_[unit]), pair_cluster(from), totals(),
+                     before_.data());
+    }
+    if (taken) {
+        --units_[from];
+        ++units_[to];
+        partition_[unit] = static_cast<std::int64_t>(to);
+    }
+}
+
 std::size_t ResemblanceSearch::anneal(std::uint64_t seed, std::size_t first, double temperature,
                                       std::size_t proposals) {
     std::size_t moves = 0;
@@ -436,12 +472,10 @@ std::size_t ResemblanceSearch::anneal(std::uint64_t seed, std::size_t first, dou
         if (!propose(seed, draw, unit, to)) {
             continue;
         }
-        const auto from = static_cast<std::size_t>(partition_[unit]);
-        leave(unit);
-        const double then = joined(unit, to);
+        const double then = moved(unit, to);
         const double uniform = static_cast<double>(random_bits(seed, draw, 2) >> 11) * 0x1p-53;
         const bool taken = then >= now || uniform < std::exp((then - now) / temperature);
-        join(unit, taken ? to : from);
+        decide(unit, to, taken);
         now = taken ? then : now;
         moves += taken;
     }
@@ -457,10 +491,8 @@ double ResemblanceSearch::mean_fall(std::uint64_t seed, std::size_t proposals) {
         if (!propose(seed, draw, unit, to)) {
             continue;
         }
-        const auto from = static_cast<std::size_t>(partition_[unit]);
-        leave(unit);
-        const double fall = now - joined(unit, to);
-        join(unit, from);
+        const double fall = now - moved(unit, to);
+        decide(unit, to, false);
         if (fall > negligible * std::abs(now) && fall < -nothing) {
             sum += fall;
             falls += 1.0;

@@ -63,6 +63,9 @@ class ResemblanceSearch {
     void take_terms();
     void move_counts(std::size_t from, std::size_t to);
     void change(std::size_t unit, std::size_t c, double mass);
+    void count(std::size_t unit, std::size_t c, double mass);
+    double moved(std::size_t unit, std::size_t to);
+    void decide(std::size_t unit, std::size_t to, bool taken);
     void change_subsets(std::size_t unit, std::size_t c, double mass);
     double joined(std::size_t unit, std::size_t c);
     double inside(std::size_t c, std::size_t u, std::int32_t label, double mass) const;
@@ -77,7 +80,7 @@ class ResemblanceSearch {
     std::vector<double> log_subsets_;                     // log2 f, for whole numbers
     std::vector<std::int64_t> offsets_;
     std::vector<std::int32_t> columns_;  // n x stride, see PairUnit, if only pairs count
-    std::vector<double> observed_;
+    std::vector<double> observed_, before_;
     std::size_t n_, m_, n_columns_, stride_, used_ = 0;
     bool all_subsets_, fixed_;
     std::vector<std::int64_t> partition_, units_;
