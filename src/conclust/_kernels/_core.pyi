@@ -408,6 +408,37 @@ def refine_labels(
     chosen: NDArray[np.int64],
 ) -> tuple[list[float], bool]: ...
 
+# growth: rows of memberships
+def grow_rows(
+    Y: NDArray[np.float64],
+    degree: NDArray[np.float64],
+    own_c: NDArray[np.float64],
+    observed: NDArray[np.float64],
+    fitted: NDArray[np.float64],
+    grown: NDArray[np.float64],
+) -> None: ...
+def own_rows(
+    Y: NDArray[np.float64], own_N: NDArray[np.float64], fitted: NDArray[np.float64]
+) -> None: ...
+def bend_rows(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    third: NDArray[np.float64],
+    change: NDArray[np.float64],
+    bend: NDArray[np.float64],
+) -> None: ...
+def leap_rows(
+    first: NDArray[np.float64],
+    change: NDArray[np.float64],
+    bend: NDArray[np.float64],
+    third: NDArray[np.float64],
+    twice: float,
+    square: float,
+    least: float,
+    ahead: NDArray[np.float64],
+) -> None: ...
+def largest_change(one: NDArray[np.float64], other: NDArray[np.float64]) -> float: ...
+
 # gibbs: the labels have weights
 class GibbsChain:
     def __init__(self, labels: LabelView, smoothing: float) -> None: ...
