@@ -5,10 +5,44 @@
 #include <vector>
 
 #include "base/clones.h"
-#include "base/row_sum.h"
 
 namespace conclust {
 namespace {
+
+// The sum of a row of up to 128 numbers, in the order of NumPy: eight partial sums.
+CONCLUST_INLINE double sum_of_some(const double* x, std::size_t n) {
+    if (n < 8) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+            sum += x[i];
+        }
+        return sum;
+    }
+    double r[8];
+    for (std::size_t k = 0; k < 8; ++k) {
+        r[k] = x[k];
+    }
+    std::size_t i = 8;
+    for (; i + 8 <= n; i += 8) {
+        for (std::size_t k = 0; k < 8; ++k) {
+            r[k] += x[i + k];
+        }
+    }
+    double sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (; i < n; ++i) {
+        sum += x[i];
+    }
+    return sum;
+}
+
+// The same of any row: the halves of a longer one are summed apart.
+double row_sum(const double* x, std::size_t n) {
+    if (n <= 128) {
+        return sum_of_some(x, n);
+    }
+    const std::size_t half = n / 2 / 8 * 8;
+    return row_sum(x, half) + row_sum(x + half, n - half);
+}
 
 CONCLUST_CLONES void grow_all(const Growth& in, double* observed, const double* fitted, double* grown,
                               double* __restrict__ room) {
