@@ -68,7 +68,9 @@ def follow(
     while not converged and len(trace) <= max_iter:
         rounds("iterations", len(trace) - 1, max_iter)
         next_loss, beyond = step(after)
-        converged = done(loss, next_loss, largest_change(after, point))
+        converged = done(
+            loss, next_loss, largest_change(*map(np.ascontiguousarray, (after, point)))
+        )
         trace.append(next_loss)
         if not accelerate or converged or len(trace) > max_iter:
             point, loss, after = after, next_loss, beyond
@@ -94,6 +96,7 @@ def leap(
 
     The rows have the third's sums. At most `longest` steps; at least one, which leads to the third.
     """
+    first, second, third = map(np.ascontiguousarray, (first, second, third))
     change, bend = np.empty_like(first), np.empty_like(first)
     bend_rows(first, second, third, change, bend)
     curved = float(np.vdot(bend, bend))
