@@ -2,11 +2,11 @@
 
 #include "labels/bound.h"
 #include "models/aspect.h"
+#include "models/chains/gibbs.h"
+#include "models/chains/mixed_gibbs.h"
 #include "models/dip.h"
-#include "models/gibbs.h"
 #include "models/growth.h"
 #include "models/merging.h"
-#include "models/mixed_gibbs.h"
 #include "models/mixed_membership.h"
 
 namespace {

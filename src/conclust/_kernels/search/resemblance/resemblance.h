@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "search/pair_resemblance.h"
+#include "search/resemblance/pair_resemblance.h"
 
 namespace conclust {
 

@@ -1,4 +1,4 @@
-#include "search/resemblance.h"
+#include "search/resemblance/resemblance.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "models/gibbs.h"
+#include "models/chains/gibbs.h"
 
 #include <algorithm>
 #include <cmath>

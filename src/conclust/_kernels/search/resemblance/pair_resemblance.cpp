@@ -1,4 +1,4 @@
-#include "search/pair_resemblance.h"
+#include "search/resemblance/pair_resemblance.h"
 
 #include <algorithm>
 
