@@ -53,7 +53,8 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 .PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
-demo: setup
+# Without the tools of the tests.
+demo: $(VENV)/.runs
 	$(BIN)/conclust demo --out demo-report --force
 
 test: setup
@@ -186,21 +187,40 @@ setup: $(VENV)/.built
 check-tools:
 	@PYTHON="$(PYTHON)" sh tools/check_tools.sh
 
-$(VENV)/.dependencies: pyproject.toml constraints/build.txt constraints/run.txt constraints/dev.txt | check-tools
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# What builds the kernels.
+$(VENV)/.tools: pyproject.toml constraints/build.txt | check-tools
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	    --requirement constraints/build.txt --requirement constraints/run.txt --requirement constraints/dev.txt
+	$(PIP) --requirement constraints/build.txt
+	touch $@
+
+# What conclust needs.
+$(VENV)/.needs: constraints/run.txt $(VENV)/.tools
+	$(PIP) --requirement constraints/run.txt
 	touch $@
 
 # The list of modules: an editable install does not see that one has moved.
-$(VENV)/.modules: $(VENV)/.dependencies FORCE
+$(VENV)/.modules: $(VENV)/.tools FORCE
 	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
 
-$(VENV)/.built: $(VENV)/.dependencies $(VENV)/.modules $(KERNEL_SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+$(VENV)/.kernels: $(VENV)/.tools $(VENV)/.modules $(KERNEL_SOURCES)
+	$(PIP) --no-deps --no-build-isolation \
 	    --config-settings=cmake.define.CONCLUST_STRICT=$(STRICT) --config-settings=cmake.define.CONCLUST_NATIVE=ON \
 	    --editable .
+	touch $@
+
+$(VENV)/.compiled: $(VENV)/.modules | $(VENV)/.needs
 	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+# The compiler beside pip, which uses one core and needs no compiler.
+$(VENV)/.runs: $(VENV)/.tools $(VENV)/.modules constraints/run.txt $(KERNEL_SOURCES)
+	+@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.kernels $(VENV)/.compiled
+	touch $@
+
+$(VENV)/.built: $(VENV)/.runs constraints/dev.txt
+	$(PIP) --requirement constraints/run.txt --requirement constraints/dev.txt
 	touch $@
 
 clean:

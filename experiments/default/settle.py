@@ -19,7 +19,7 @@ import numpy as np
 
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.metrics import adjusted_rand_index
-from conclust.points import number
+from conclust.points import chooser, number
 from experiments.default.over_sets import over_sets
 from experiments.default.sets import Points
 from experiments.output import Row, show, write
@@ -47,7 +47,7 @@ def scored(points: Points, seed: int, cache: Path) -> Row:
             row[f"{cost}, {clear}"] = adjusted_rand_index(points.y[trees.objects], labels)
         return choose(X, trees, *given, **options)
 
-    with mock.patch.object(number, "number_by_borders", under_each):
+    with mock.patch.object(chooser, "number_by_borders", under_each):
         generator = EnsembleGenerator(cache_dir=cache, n_jobs=1)
         ConsensusClustering(generator=generator, random_state=0).fit(points.X)
     return row

@@ -134,3 +134,46 @@ def thetas_given(labels, z, alpha, weights):
             if label >= 0:
                 gamma[i, z[i, u]] += weights[u]
     return gamma / gamma.sum(1, keepdims=True)
+
+
+def random_bits(seed, i, draw):
+    """The 64 bits of ``_kernels/base/random.h``."""
+    golden, all_bits = 0x9E3779B97F4A7C15, 2**64 - 1
+
+    def mixed(x):
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & all_bits
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB & all_bits
+        return x ^ (x >> 31)
+
+    return mixed(mixed(seed + golden * (i + 1) & all_bits) + golden * (draw + 1) & all_bits)
+
+
+def gibbs_sweep(labels, weights, b, concentration, seed, clusters):
+    """Draw the cluster of each object given all others, which are counted again at every object.
+
+    `clusters` are -1 at first, and then numbered by first appearance.
+    """
+    widths = labels.max(axis=0) + 1
+    clusters = clusters.copy()
+    used, free = clusters.max() + 1, []
+    for i, row in enumerate(labels):
+        own, clusters[i] = clusters[i], -1
+        if own >= 0 and not np.any(clusters == own):
+            free.append(own)
+        scores = []
+        for k in range(used):
+            inside = clusters == k
+            scores.append(np.log(inside.sum()) if inside.any() else -np.inf)
+            for u in np.flatnonzero(row >= 0):
+                same, observed = np.sum(labels[inside, u] == row[u]), np.sum(labels[inside, u] >= 0)
+                scores[k] += weights[u] * np.log((same + b) / (observed + b * widths[u]))
+        scores.append(np.log(concentration) - (weights * np.log(widths))[row >= 0].sum())
+        odds = np.exp(np.array(scores) - max(scores))
+        chosen = odds.sum() * (random_bits(seed, i, 0) >> 11) / 2**53
+        drawn = int(np.argmax(np.cumsum(odds) > chosen))
+        if drawn == used:
+            drawn = free.pop() if free else used
+            used = max(used, drawn + 1)
+        clusters[i] = drawn
+    names = {k: name for name, k in enumerate(dict.fromkeys(clusters.tolist()))}
+    return np.array([names[k] for k in clusters.tolist()])

@@ -111,6 +111,9 @@ def contingency_gram(labels: LabelView, gram: NDArray[np.int64], n_threads: int)
 def weighted_gram(
     labels: LabelView, mass: NDArray[np.float64], gram: NDArray[np.float64], n_threads: int
 ) -> None: ...
+def squared_tables(
+    labels: LabelView, counts: NDArray[np.int64], sums: NDArray[np.float64]
+) -> None: ...
 def sparse_gram(
     starts: NDArray[np.int64],
     columns: NDArray[np.int32],
@@ -405,14 +408,41 @@ def refine_labels(
     chosen: NDArray[np.int64],
 ) -> tuple[list[float], bool]: ...
 
-# gibbs: the labels have weights; clusters is changed in place
-def gibbs_sweep(
-    labels: LabelView,
-    smoothing: float,
-    concentration: float,
-    seed: int,
-    clusters: NDArray[np.int64],
-) -> int: ...
+# growth: rows of memberships
+def grow_rows(
+    Y: NDArray[np.float64],
+    degree: NDArray[np.float64],
+    own_c: NDArray[np.float64],
+    observed: NDArray[np.float64],
+    fitted: NDArray[np.float64],
+    grown: NDArray[np.float64],
+) -> None: ...
+def own_rows(
+    Y: NDArray[np.float64], own_N: NDArray[np.float64], fitted: NDArray[np.float64]
+) -> None: ...
+def bend_rows(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    third: NDArray[np.float64],
+    change: NDArray[np.float64],
+    bend: NDArray[np.float64],
+) -> None: ...
+def leap_rows(
+    first: NDArray[np.float64],
+    change: NDArray[np.float64],
+    bend: NDArray[np.float64],
+    third: NDArray[np.float64],
+    twice: float,
+    square: float,
+    least: float,
+    ahead: NDArray[np.float64],
+) -> None: ...
+def largest_change(one: NDArray[np.float64], other: NDArray[np.float64]) -> float: ...
+
+# gibbs: the labels have weights
+class GibbsChain:
+    def __init__(self, labels: LabelView, smoothing: float) -> None: ...
+    def sweep(self, concentration: float, seed: int, clusters: NDArray[np.int64]) -> int: ...
 
 # mixed_gibbs: the labels have weights; clusters is changed in place, mass and use are written
 def mixed_gibbs_sweep(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conclust._kernels import bend_rows, largest_change, leap_rows
 from conclust._progress import rounds
 from conclust._types import Floats
 
@@ -65,7 +66,9 @@ def follow(
     while not converged and len(trace) <= max_iter:
         rounds("iterations", len(trace) - 1, max_iter)
         next_loss, beyond = step(after)
-        converged = done(loss, next_loss, float(np.abs(after - point).max(initial=0.0)))
+        converged = done(
+            loss, next_loss, largest_change(*map(np.ascontiguousarray, (after, point)))
+        )
         trace.append(next_loss)
         if not accelerate or converged or len(trace) > max_iter:
             point, loss, after = after, next_loss, beyond
@@ -88,12 +91,12 @@ def leap(
 
     The rows have the third's sums. At most `longest` steps; at least one, which leads to the third.
     """
-    change = second - first
-    bend = third - second - change
+    first, second, third = map(np.ascontiguousarray, (first, second, third))
+    change, bend = np.empty_like(first), np.empty_like(first)
+    bend_rows(first, second, third, change, bend)
     curved = float(np.vdot(bend, bend))
     length = float(np.sqrt(np.vdot(change, change) / curved)) if curved > 0.0 else 1.0
     length = min(max(length, 1.0), longest)
-    ahead = np.maximum(first + 2.0 * length * change + length**2 * bend, _LEFT * third)
-    total = ahead.sum(axis=1, keepdims=True)
-    ahead *= np.divide(third.sum(axis=1, keepdims=True), total, where=total > 0, out=total)
+    ahead = np.empty_like(first)
+    leap_rows(first, change, bend, third, 2.0 * length, length**2, _LEFT, ahead)
     return ahead, length

@@ -15,7 +15,7 @@ from conclust import plotting
 from conclust._types import Floats, Ints
 from conclust.confidence import ConsensusTree, ObjectConfidence
 from conclust.exceptions import MissingExtraError
-from conclust.plotting.canvas.figures import apart_from_pyplot
+from conclust.plotting.canvas.figures import apart_from_pyplot, save
 from conclust.plotting.canvas.style import cluster_colours
 from conclust.report.names import shown
 from conclust.report.words.alternatives import READ, of_bars, of_curve, of_graph
@@ -308,5 +308,5 @@ def _encoded(figure: Any) -> tuple[str, int, int]:
 
 def _saved(figure: Any, form: str, **more: Any) -> bytes:
     content = io.BytesIO()
-    figure.savefig(content, format=form, **more)
+    save(figure, content, form, **more)
     return content.getvalue()

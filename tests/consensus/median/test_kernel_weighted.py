@@ -152,13 +152,14 @@ def test_missing_noise_and_weights_count_as_documented(kind):
 
 @pytest.mark.parametrize("kind", KERNELS)
 @pytest.mark.parametrize("k", [None, 3])
-def test_the_tracked_objective_is_exact_and_transfers_raise_it(kind, k):
+@pytest.mark.parametrize(("m", "lowest"), [(6, -2), (6, 0), (19, -2), (19, 0)])
+def test_the_tracked_objective_is_exact_and_transfers_raise_it(kind, k, m, lowest):
     rng = np.random.default_rng(4)
-    labels = rng.integers(-2, 4, (25, 6))
+    labels = rng.integers(lowest, 4, (25, m))
     labels[:4] = np.arange(4)[:, None]
     ensemble = Ensemble(labels)
     everybody = Tables.of(ensemble, np.zeros(25, dtype=np.int64))
-    weights = rng.random(6)
+    weights = rng.random(m)
     logs = np.log2(weights) - 0.5 * log_norms(everybody, kind)
     search = ResemblanceSearch(
         np.ascontiguousarray(ensemble.labels, dtype=np.int32),

@@ -147,6 +147,23 @@ def test_extraction_makes_the_same_moves_as_recomputation(shift):
             assert g == pytest.approx(value)
 
 
+@pytest.mark.parametrize("n", [64, 75, 131], ids="n{}".format)
+def test_blocks_of_units_are_extracted_like_single_ones(n):
+    rng = np.random.default_rng(n)
+    truth = rng.integers(0, 4, n)
+    a = (truth[:, None] == truth) - 0.4 + rng.normal(scale=0.3, size=(n, n))
+    a = np.ascontiguousarray((a + a.T) / 2)
+    np.fill_diagonal(a, 0.0)
+    alive = rng.random(n) < 0.8
+    members = np.empty(n, dtype=np.uint8)
+    for start in np.flatnonzero(alive)[:5]:
+        expected, value = naive.add_rem_add(a[np.ix_(alive, alive)], int(alive[:start].sum()))
+        g = add_rem_add(a, np.ones(n), alive.astype(np.uint8), np.array([start]), members)
+        assert set(np.flatnonzero(members[alive])) == expected
+        assert not members[~alive].any()
+        assert g == pytest.approx(value)
+
+
 def test_units_of_several_objects_are_extracted_like_the_objects():
     rng = np.random.default_rng(0)
     for _ in range(30):

@@ -8,12 +8,12 @@ from scipy.special import gammaln
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2
 from tests.consensus.mixture.test_mixture import ragged
-from tests.naive.mixture import log_marginal
+from tests.naive.mixture import gibbs_sweep, log_marginal
 from tests.naive.partitions import all_partitions
 
 from conclust import Ensemble, NonparametricBayesianEnsemble, posterior_coclustering
-from conclust._kernels import gibbs_sweep
-from conclust.consensus.mixture.nonparametric import _drawn_concentration
+from conclust._kernels import GibbsChain
+from conclust.consensus.mixture.nonparametric import _drawn_concentration, _least_squares
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 
 
@@ -30,13 +30,39 @@ def test_the_chain_draws_from_the_posterior(labels, concentration, b):
     exact = sum(w * (p[:, None] == p) for w, p in zip(weights, partitions, strict=True))
     number = sum(w * (p.max() + 1) for w, p in zip(weights, partitions, strict=True))
     view = Ensemble(labels).label_view.reweighted(np.ones(3))
-    state = np.full(len(labels), -1, dtype=np.int64)
+    state = np.empty(len(labels), dtype=np.int64)
+    chain = GibbsChain(view, b)
     together, clusters = np.zeros(exact.shape), 0
     for sweep in range(20_000):
-        clusters += gibbs_sweep(view, b, concentration, sweep, state)
+        clusters += chain.sweep(concentration, sweep, state)
         together += state[:, None] == state
     np.testing.assert_allclose(together / 20_000, exact, atol=0.02)
     assert clusters / 20_000 == pytest.approx(number, abs=0.04)
+
+
+@pytest.mark.parametrize("flip", [0.0, 0.05, 0.3, 0.9], ids="flip{}".format)
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_sweeps_equal_those_of_a_chain_that_counts_again(flip, weighted):
+    given, _ = ragged(5, n=40, m=6, flip=flip, missing=0.1)
+    labels = Ensemble(given).labels
+    weights = np.array([1.0, 0.5, 2.0, 0.0, 1.5, 1.0]) if weighted else np.ones(6)
+    chain = GibbsChain(Ensemble(given).label_view.reweighted(weights), 0.5)
+    slow, found = np.full(40, -1), np.empty(40, dtype=np.int64)
+    for sweep, concentration in enumerate(np.random.default_rng(0).gamma(1.0, 2.0, 25)):
+        slow = gibbs_sweep(labels, weights, 0.5, concentration, sweep, slow)
+        assert chain.sweep(concentration, sweep, found) == slow.max() + 1
+        np.testing.assert_array_equal(found, slow)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 3, 70], ids="k{}".format)
+def test_losses_of_draws_are_distances_to_their_mean(n_clusters):
+    rng = np.random.default_rng(n_clusters)
+    draws = rng.integers(n_clusters, size=(90, 12)).astype(np.int32)
+    draws[:, 3] = np.arange(90)
+    draws[40:] = draws[:50]  # equal rows
+    together = (draws[:, None] == draws).astype(float)
+    expected = ((together - together.mean(axis=2, keepdims=True)) ** 2).sum(axis=(0, 1)) / 2
+    np.testing.assert_allclose(_least_squares(draws), expected, rtol=1e-12)
 
 
 def test_the_concentration_is_drawn_from_its_posterior():

@@ -10,11 +10,11 @@ from tests.naive import greedy as naive
 from tests.naive import least_squares
 
 from conclust import BaumEagon, Ensemble
+from conclust._kernels import grow_rows, own_rows
 from conclust.consensus.probabilistic.baum_eagon import (
     _ByClusters,
     _ByMatrices,
     _grow,
-    _grown,
     _pairs_of,
 )
 from conclust.consensus.probabilistic.objective import squared, squared_of_clusters
@@ -84,10 +84,10 @@ def test_sums_by_matrices_equal_those_by_clusters(diagonal, soft):
         rng = np.random.default_rng(0)
         ensemble = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 30) for _ in range(4)])
     Y = np.random.default_rng(2).dirichlet(np.ones(6), 30)
-    f, H = _ByClusters(ensemble, diagonal, 1).visit(Y)
-    g, J = _ByMatrices(ensemble, diagonal, 1).visit(Y)
+    f, after = _ByClusters(ensemble, diagonal, 1).step(Y)
+    g, other = _ByMatrices(ensemble, diagonal, 1).step(Y)
     assert g == pytest.approx(f, rel=1e-12)
-    np.testing.assert_allclose(J, H, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(other, after, rtol=1e-10, atol=1e-12)
 
 
 def test_few_objects_in_many_presence_groups_use_matrices():
@@ -126,7 +126,41 @@ def test_leaps_end_at_the_limit_of_many_steps(diagonal):
 def test_an_object_without_sums_is_not_moved():
     Y = np.array([[0.2, 0.8], [0.5, 0.5], [0.3, 0.7], [1.0, 0.0]])
     H = np.array([[3.0, 1.0], [0.0, 2.0], [0.0, 0.0], [0.0, 2.0]])
-    np.testing.assert_allclose(_grown(Y, H), [[3 / 7, 4 / 7], [0, 1], [0.3, 0.7], [1, 0]])
+    grown = np.empty_like(Y)
+    grow_rows(Y, np.zeros(4), np.zeros(4), H, np.zeros((4, 2)), grown)
+    np.testing.assert_allclose(grown, [[3 / 7, 4 / 7], [0, 1], [0.3, 0.7], [1, 0]])
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 8, 13, 128, 129, 300])
+def test_growth_steps_have_the_bits_of_numpy(k):
+    rng = np.random.default_rng(k)
+    Y, observed, fitted = (rng.random((9, k)) for _ in range(3))
+    Y[2] = 0.0
+    degree, own_c, own_N = (rng.random(9) for _ in range(3))
+    own = np.empty_like(Y)
+    own_rows(Y, own_N, own)
+    np.testing.assert_array_equal(own, -own_N[:, None] * (Y**2).sum(axis=1, keepdims=True) * Y)
+    observed_after = observed - own_c[:, None] * Y
+    expected = Y * np.maximum(degree[:, None] + observed_after - fitted, 0.0)
+    total = expected.sum(axis=1, keepdims=True)
+    expected = np.where(total > 0, expected / np.where(total > 0, total, 1.0), Y)
+    grown = np.empty_like(Y)
+    grow_rows(Y, degree, own_c, observed, fitted, grown)
+    np.testing.assert_array_equal(observed, observed_after)
+    np.testing.assert_array_equal(grown, expected)
+
+
+@pytest.mark.parametrize("groups_at_once", [1, 2, 100])
+def test_presence_groups_give_the_same_sums_in_blocks(groups_at_once, monkeypatch):
+    ensemble = Ensemble(random_labels(2, 40, 7, 3, missing=0.3), weights=np.arange(1.0, 8.0))
+    Y = np.random.default_rng(3).dirichlet(np.ones(3), 40)
+    monkeypatch.setattr(
+        "conclust.consensus.probabilistic.baum_eagon._CELLS", groups_at_once * Y.size
+    )
+    pairs = _ByClusters(ensemble, False, 1)
+    _, N = evidence(ensemble)
+    np.fill_diagonal(N, 0)
+    np.testing.assert_allclose(pairs.sums(Y)[1], (N * (Y @ Y.T)) @ Y, rtol=1e-12)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

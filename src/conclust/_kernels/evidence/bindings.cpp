@@ -22,6 +22,11 @@ void bind_contingency(nb::module_& m) {
         conclust::contingency_gram(labels.view, span_of(mass), span_of(gram), n_threads);
     }, nb::arg("labels"), nb::arg("mass").noconvert(), nb::arg("gram").noconvert(),
           nb::arg("n_threads"));
+    m.def("squared_tables",
+          [](const BoundLabels& labels, Vector<const std::int64_t> counts, Matrix<double> sums) {
+        const nb::gil_scoped_release release;
+        conclust::squared_tables(labels.view, span_of(counts), span_of(sums));
+    }, nb::arg("labels"), nb::arg("counts").noconvert(), nb::arg("sums").noconvert());
     m.def("sparse_gram",
           [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
              Vector<const double> values, Vector<const double> root, Matrix<double> gram) {

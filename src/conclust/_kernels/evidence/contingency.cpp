@@ -113,6 +113,113 @@ void mirror(std::span<Entry> gram, std::size_t total) {
     }
 }
 
+// Maximum number of cells of a table that is counted whole.
+constexpr std::size_t whole_cells = 4096;
+
+// Contingency tables of one partition with others, for their sums of squares.
+template <class Code>
+class Squares {
+  public:
+    Squares(std::span<const Code> rows, std::size_t height, std::span<const std::uint32_t> counts)
+        : rows_(rows), height_(height), counts_(counts) {}
+
+    std::uint64_t with(std::span<const Code> columns, std::size_t width) {
+        const std::size_t cells = height_ * width;
+        return cells <= whole_cells && cells <= 4 * rows_.size() ? whole(columns, width)
+                                                                 : by_rows(columns, width);
+    }
+
+  private:
+    std::uint64_t whole(std::span<const Code> columns, std::size_t width) {
+        const std::size_t cells = height_ * width;
+        // Adjacent objects often share a cell: two tables avoid waiting for the previous write.
+        table_.assign(2 * cells, 0);
+        std::uint32_t* odd = table_.data() + cells;
+        std::size_t i = 0;
+        for (; i + 1 < rows_.size(); i += 2) {
+            table_[rows_[i] * width + columns[i]] += counts_[i];
+            odd[rows_[i + 1] * width + columns[i + 1]] += counts_[i + 1];
+        }
+        if (i < rows_.size()) {
+            table_[rows_[i] * width + columns[i]] += counts_[i];
+        }
+        std::uint64_t sum = 0;
+        for (std::size_t c = 0; c < cells; ++c) {
+            const std::uint64_t both = std::uint64_t{table_[c]} + odd[c];
+            sum += both * both;
+        }
+        return sum;
+    }
+
+    // One row of the table after another, which is then emptied where it was filled.
+    std::uint64_t by_rows(std::span<const Code> columns, std::size_t width) {
+        if (order_.empty()) {
+            sort();
+        }
+        table_.assign(width, 0);
+        std::uint64_t sum = 0;
+        for (std::size_t k = 0; k < height_; ++k) {
+            for (std::size_t r = starts_[k]; r < starts_[k + 1]; ++r) {
+                const std::uint64_t count = counts_[order_[r]];
+                std::uint32_t& cell = table_[columns[order_[r]]];
+                sum += count * (2 * std::uint64_t{cell} + count);
+                cell += static_cast<std::uint32_t>(count);
+            }
+            for (std::size_t r = starts_[k]; r < starts_[k + 1]; ++r) {
+                table_[columns[order_[r]]] = 0;
+            }
+        }
+        return sum;
+    }
+
+    void sort() {
+        starts_.assign(height_ + 1, 0);
+        for (const Code row : rows_) {
+            ++starts_[std::size_t{row} + 1];
+        }
+        for (std::size_t k = 0; k < height_; ++k) {
+            starts_[k + 1] += starts_[k];
+        }
+        order_.resize(rows_.size());
+        std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            order_[next[rows_[i]]++] = static_cast<std::uint32_t>(i);
+        }
+    }
+
+    std::span<const Code> rows_;
+    std::size_t height_;
+    std::span<const std::uint32_t> counts_;
+    std::vector<std::uint32_t> table_;
+    std::vector<std::size_t> starts_;  // of the rows of the table in `order_`
+    std::vector<std::uint32_t> order_;
+};
+
+template <class Code>
+void square_tables(const Code* codes, const LabelView& labels, std::span<const std::uint32_t> counts,
+                   std::span<double> sums) {
+    const std::size_t n = labels.n;
+    const std::size_t m = labels.m;
+    std::vector<Code> columns(n * m);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t u = 0; u < m; ++u) {
+            columns[u * n + i] = codes[i * m + u];
+        }
+    }
+    const auto column = [&](std::size_t u) { return std::span<const Code>(columns).subspan(u * n, n); };
+    const auto width = [&](std::size_t u) {
+        return labels.first_cluster(u + 1) - labels.first_cluster(u);
+    };
+    for (std::size_t u = 0; u < m; ++u) {
+        Squares<Code> squares(column(u), width(u), counts);
+        for (std::size_t v = u; v < m; ++v) {
+            stop_if_interrupted();
+            sums[u * m + v] = static_cast<double>(squares.with(column(v), width(v)));
+            sums[v * m + u] = sums[u * m + v];
+        }
+    }
+}
+
 }  // namespace
 
 void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int threads) {
@@ -128,6 +235,14 @@ void contingency_gram(const LabelView& labels, std::span<const double> mass, std
                       int threads) {
     gram_of(labels, Mass{mass}, gram, threads);
     mirror(gram, labels.n_clusters());
+}
+
+void squared_tables(const LabelView& labels, std::span<const std::int64_t> counts,
+                    std::span<double> sums) {
+    std::vector<std::uint32_t> short_counts(counts.size());
+    std::transform(counts.begin(), counts.end(), short_counts.begin(),
+                   [](std::int64_t count) { return static_cast<std::uint32_t>(count); });
+    with_codes(labels, [&](const auto* codes) { square_tables(codes, labels, short_counts, sums); });
 }
 
 void sparse_gram(const SoftRows& rows, std::span<const double> root, std::span<double> gram) {

@@ -20,6 +20,12 @@ void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int
 void contingency_gram(const LabelView& labels, std::span<const double> mass, std::span<double> gram,
                       int threads);
 
+// Sums of squares of the contingency tables of all pairs of partitions: sums[u, v] (m x m), object i counting counts[i].
+//
+// Preconditions: hard labels without missing ones and noise; the counts sum to less than 2^32.
+void squared_tables(const LabelView& labels, std::span<const std::int64_t> counts,
+                    std::span<double> sums);
+
 // B' diag(root)^2 B of sparse rows, summed object by object. No row names a column twice.
 void sparse_gram(const SoftRows& rows, std::span<const double> root, std::span<double> gram);
 

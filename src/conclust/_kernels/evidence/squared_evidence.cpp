@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/clones.h"
+#include "base/wide.h"
 
 namespace conclust {
 namespace {
 
-constexpr std::size_t lanes = 16;
+constexpr std::size_t lanes = 2 * wide;
+constexpr std::size_t block = 8 * lanes;
 
 template <class Count>
 CONCLUST_INLINE double term(Count c, Count N) {
@@ -18,10 +21,45 @@ CONCLUST_INLINE double term(Count c, Count N) {
     return count * count / (N > Count{0} ? static_cast<double>(N) : 1.0);
 }
 
+// Counts as doubles, and 1 instead of N = 0: of a whole block, so that the conversion becomes vectors.
+template <class Count>
+CONCLUST_INLINE void convert(const Count* __restrict__ c, const Count* __restrict__ N,
+                             double* __restrict__ counts, double* __restrict__ present) {
+    for (std::size_t j = 0; j < block; ++j) {
+        counts[j] = static_cast<double>(c[j]);
+    }
+    for (std::size_t j = 0; j < block; ++j) {
+        const Count each = N[j];
+        present[j] = static_cast<double>(each > Count{0} ? each : Count{1});
+    }
+}
+
+CONCLUST_INLINE void add_terms(const double* counts, const double* present, Wide& sum) {
+    Wide term, divisor;
+    load(counts, term);
+    load(present, divisor);
+    term *= term;
+    term /= divisor;
+    sum += term;
+}
+
 template <class Count>
 CONCLUST_INLINE double row_sum(const Count* c, const Count* N, std::size_t count) {
-    std::array<double, lanes> sum{};
+    double counts[block], present[block];
+    Wide low, high;
+    spread(0.0, low);
+    spread(0.0, high);
     std::size_t j = 0;
+    for (; !std::is_same_v<Count, double> && j + block <= count; j += block) {
+        convert(c + j, N + j, counts, present);
+        for (std::size_t k = 0; k < block; k += lanes) {
+            add_terms(counts + k, present + k, low);
+            add_terms(counts + k + wide, present + k + wide, high);
+        }
+    }
+    std::array<double, lanes> sum;
+    store(sum.data(), low);
+    store(sum.data() + wide, high);
     for (; j + lanes <= count; j += lanes) {
         for (std::size_t l = 0; l < lanes; ++l) {
             sum[l] += term(c[j + l], N[j + l]);

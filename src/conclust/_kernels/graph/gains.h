@@ -158,15 +158,24 @@ class HypergraphGains {
         for (std::size_t e = 0; e < m_; ++e)
             for (std::int64_t i = pins_at_[e]; i < pins_at_[e + 1]; ++i)
                 ++inside_[e * k_ + static_cast<std::size_t>(labels[pins_[i]])];
+        // The parts that an edge does not meet, and whether a vertex is its only one in a part: mostly none.
+        std::vector<std::vector<std::uint32_t>> empty(m_);
+        std::vector<char> notable(m_, 0);
+        for (std::size_t e = 0; e < m_; ++e)
+            for (std::size_t t = 0; t < k_; ++t) {
+                const std::uint32_t inside = inside_[e * k_ + t];
+                notable[e] |= inside <= 1;
+                if (inside == 0) empty[e].push_back(static_cast<std::uint32_t>(t));
+            }
         std::fill(leaves_.begin(), leaves_.end(), 0.0);
         std::fill(enters_.begin(), enters_.end(), 0.0);
         for (std::size_t v = 0; v < n_; ++v)
             for (std::int64_t i = edges_at_[v]; i < edges_at_[v + 1]; ++i) {
                 const auto e = static_cast<std::size_t>(edges_[i]);
-                const std::uint32_t* inside = &inside_[e * k_];
-                if (inside[labels[v]] == 1) leaves_[v] += weights_[e];
-                for (std::size_t t = 0; t < k_; ++t)
-                    if (inside[t] == 0) enters_[v * k_ + t] += weights_[e];
+                if (!notable[e]) continue;
+                if (inside_[e * k_ + static_cast<std::size_t>(labels[v])] == 1)
+                    leaves_[v] += weights_[e];
+                for (const std::uint32_t t : empty[e]) enters_[v * k_ + t] += weights_[e];
             }
     }
     double largest() const { return largest_; }

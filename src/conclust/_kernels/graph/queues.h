@@ -99,10 +99,11 @@ class Queue {
     std::vector<Vertex> at_;
 };
 
-// Heaps, where a move changes few gains.
+// Heaps, where a move changes few gains. A vertex that is removed from all of them stays where it is, and is left out when it
+// is the top.
 class Heaps {
   public:
-    Heaps(std::size_t n, std::size_t k) : k_(k) {
+    Heaps(std::size_t n, std::size_t k) : k_(k), removed_(n) {
         each_.reserve(k);
         for (std::size_t t = 0; t < k; ++t) each_.emplace_back(n);
     }
@@ -110,6 +111,7 @@ class Heaps {
     template <class Gains>
     void fill(const Gains& gains, const std::int64_t* labels, std::size_t n) {
         for (auto& queue : each_) queue.clear();
+        std::fill(removed_.begin(), removed_.end(), 0);
         for (std::size_t v = 0; v < n; ++v) {
             const auto own = static_cast<std::size_t>(labels[v]);
             for (std::size_t t = 0; t < k_; ++t)
@@ -118,23 +120,23 @@ class Heaps {
         for (auto& queue : each_) queue.heapify();
     }
     template <class Gains>
-    bool top(std::size_t t, const Gains&, Vertex& v) const {
-        if (each_[t].empty()) return false;
-        v = each_[t].top();
-        return true;
+    bool top(std::size_t t, const Gains&, Vertex& v) {
+        Queue& queue = each_[t];
+        for (; !queue.empty(); queue.remove(v)) {
+            v = queue.top();
+            if (!removed_[v]) return true;
+        }
+        return false;
     }
     void remove(std::size_t t, Vertex v) { each_[t].remove(v); }
-    void remove(Vertex v) {
-        for (auto& queue : each_)
-            if (queue.holds(v)) queue.remove(v);
-    }
+    void remove(Vertex v) { removed_[v] = 1; }
     void push(std::size_t t, Vertex v, double gain) { each_[t].push(v, gain); }
-    // Moves v and brings the gains up to date; v is in no queue, its label is the new one.
+    // Moves v, which has been removed, and brings the gains up to date; its label is the new one.
     template <class Gains>
     void move(Gains& gains, Vertex v, std::size_t from, std::size_t to, const std::int64_t* labels) {
         const auto one = [&](std::size_t u, std::size_t t) {
             const auto w = static_cast<Vertex>(u);
-            if (each_[t].holds(w))
+            if (!removed_[u] && each_[t].holds(w))
                 each_[t].change(w, gains.gain(u, static_cast<std::size_t>(labels[u]), t));
         };
         const auto all = [&](std::size_t u) {
@@ -146,6 +148,7 @@ class Heaps {
   private:
     std::size_t k_;
     std::vector<Queue> each_;
+    std::vector<char> removed_;
 };
 
 // Same as Heaps, but without a heap: scans all vertices again if a move has changed their gains.

@@ -96,23 +96,44 @@ CONCLUST_CLONES void rows_of(const std::uint32_t* codes, const std::int64_t* off
     all_rows(codes, offsets, m, table, stride, unit, d, count, padded, out);
 }
 
+// Adds `packs` packs of an object's row, times the weights, to those of the clusters that the codes name.
+template <std::size_t packs, class Code>
+CONCLUST_INLINE void add_row(const Code* codes, const std::int64_t* offsets, std::size_t m,
+                             const double* weights, const double* row, std::size_t stride,
+                             double* sums) {
+    Pack values[packs];
+    for (std::size_t p = 0; p < packs; ++p) {
+        values[p] = load(row + p * pack_lanes);
+    }
+    for (std::size_t u = 0; u < m; ++u) {
+        if (codes[u] >= first_reserved_code<Code>) {
+            continue;
+        }
+        const std::size_t cluster = static_cast<std::size_t>(offsets[u]) + codes[u];
+        const Pack weight = spread(weights[cluster]);
+        double* to = sums + cluster * stride;
+        for (std::size_t p = 0; p < packs; ++p) {
+            store(to + p * pack_lanes, load(to + p * pack_lanes) + weight * values[p]);
+        }
+    }
+}
+
 template <class Code>
 CONCLUST_INLINE void all_sums(const Code* codes, const std::int64_t* offsets, std::size_t m,
                               std::size_t n, const double* weights, const double* rows, std::size_t d,
                               std::size_t stride, double* padded, double* sums) {
     for (std::size_t i = 0; i < n; ++i) {
+        const Code* row = codes + i * m;
         std::copy_n(rows + i * d, d, padded);
-        for (std::size_t u = 0; u < m; ++u) {
-            const Code code = codes[i * m + u];
-            if (code >= first_reserved_code<Code>) {
-                continue;
-            }
-            const std::size_t cluster = static_cast<std::size_t>(offsets[u]) + code;
-            const Pack weight = spread(weights[cluster]);
-            double* to = sums + cluster * stride;
-            for (std::size_t j = 0; j < stride; j += pack_lanes) {
-                store(to + j, load(to + j) + weight * load(padded + j));
-            }
+        std::size_t j = 0;
+        for (; j + 4 * pack_lanes <= stride; j += 4 * pack_lanes) {
+            add_row<4>(row, offsets, m, weights, padded + j, stride, sums + j);
+        }
+        switch ((stride - j) / pack_lanes) {
+            case 3: add_row<3>(row, offsets, m, weights, padded + j, stride, sums + j); break;
+            case 2: add_row<2>(row, offsets, m, weights, padded + j, stride, sums + j); break;
+            case 1: add_row<1>(row, offsets, m, weights, padded + j, stride, sums + j); break;
+            default: break;
         }
     }
 }

@@ -2,10 +2,11 @@
 
 #include "labels/bound.h"
 #include "models/aspect.h"
+#include "models/chains/gibbs.h"
+#include "models/chains/mixed_gibbs.h"
 #include "models/dip.h"
-#include "models/gibbs.h"
+#include "models/growth.h"
 #include "models/merging.h"
-#include "models/mixed_gibbs.h"
 #include "models/mixed_membership.h"
 
 namespace {
@@ -24,15 +25,65 @@ void bind_aspect(nb::module_& m) {
           nb::arg("sums").noconvert());
 }
 
-void bind_gibbs(nb::module_& m) {
-    m.def("gibbs_sweep",
-          [](const BoundLabels& labels, double smoothing, double concentration, std::uint64_t seed,
-             Vector<std::int64_t> clusters) {
+void bind_growth(nb::module_& m) {
+    m.def("grow_rows",
+          [](Matrix<const double> Y, Vector<const double> degree, Vector<const double> own_c,
+             Matrix<double> observed, Matrix<const double> fitted, Matrix<double> grown) {
         const nb::gil_scoped_release release;
-        return conclust::gibbs_sweep(labels.view, smoothing, concentration, seed, span_of(clusters));
+        conclust::grow_rows({span_of(Y), span_of(degree), span_of(own_c), Y.shape(1)}, span_of(observed),
+                            span_of(fitted), span_of(grown));
     },
-          nb::arg("labels"), nb::arg("smoothing"), nb::arg("concentration"), nb::arg("seed"),
-          nb::arg("clusters").noconvert());
+          nb::arg("Y").noconvert(), nb::arg("degree").noconvert(), nb::arg("own_c").noconvert(),
+          nb::arg("observed").noconvert(), nb::arg("fitted").noconvert(), nb::arg("grown").noconvert());
+    m.def("own_rows", [](Matrix<const double> Y, Vector<const double> own_N, Matrix<double> fitted) {
+        const nb::gil_scoped_release release;
+        conclust::own_rows(span_of(Y), span_of(own_N), Y.shape(1), span_of(fitted));
+    }, nb::arg("Y").noconvert(), nb::arg("own_N").noconvert(), nb::arg("fitted").noconvert());
+    m.def("bend_rows",
+          [](Matrix<const double> first, Matrix<const double> second, Matrix<const double> third,
+             Matrix<double> change, Matrix<double> bend) {
+        const nb::gil_scoped_release release;
+        conclust::bend_rows(span_of(first), span_of(second), span_of(third), span_of(change),
+                            span_of(bend));
+    },
+          nb::arg("first").noconvert(), nb::arg("second").noconvert(), nb::arg("third").noconvert(),
+          nb::arg("change").noconvert(), nb::arg("bend").noconvert());
+    m.def(
+        "leap_rows",
+        [](Matrix<const double> first, Matrix<const double> change, Matrix<const double> bend,
+           Matrix<const double> third, double twice, double square, double least, Matrix<double> ahead) {
+        const nb::gil_scoped_release release;
+        conclust::leap_rows(span_of(first), span_of(change), span_of(bend), span_of(third), twice,
+                            square, least, first.shape(1), span_of(ahead));
+    },
+        nb::arg("first").noconvert(), nb::arg("change").noconvert(), nb::arg("bend").noconvert(),
+        nb::arg("third").noconvert(), nb::arg("twice"), nb::arg("square"), nb::arg("least"),
+        nb::arg("ahead").noconvert());
+    m.def("largest_change", [](Matrix<const double> one, Matrix<const double> other) {
+        const nb::gil_scoped_release release;
+        return conclust::largest_change(span_of(one), span_of(other));
+    }, nb::arg("one").noconvert(), nb::arg("other").noconvert());
+}
+
+// Keeps the arrays that the chain reads alive.
+struct BoundChain {
+    BoundLabels labels;
+    conclust::GibbsChain chain;
+};
+
+void bind_gibbs(nb::module_& m) {
+    nb::class_<BoundChain>(m, "GibbsChain")
+        .def("__init__",
+             [](BoundChain* self, const BoundLabels& labels, double smoothing) {
+        new (self) BoundChain{labels, conclust::GibbsChain(labels.view, smoothing)};
+    }, nb::arg("labels"), nb::arg("smoothing"))
+        .def("sweep",
+             [](BoundChain& self, double concentration, std::uint64_t seed,
+                Vector<std::int64_t> clusters) {
+        const nb::gil_scoped_release release;
+        return self.chain.sweep(concentration, seed, span_of(clusters));
+    },
+             nb::arg("concentration"), nb::arg("seed"), nb::arg("clusters").noconvert());
 }
 
 void bind_mixed_gibbs(nb::module_& m) {
@@ -90,6 +141,7 @@ void bind_models(nb::module_& m) {
     bind_dip(m);
     bind_merging(m);
     bind_gibbs(m);
+    bind_growth(m);
     bind_mixed_gibbs(m);
     bind_mixed_membership(m);
 }

@@ -30,7 +30,9 @@ struct Block {
           odds(padded, 0.0),
           mass(padded),
           chance(in.labels.m),
-          weight(in.labels.m) {}
+          weight(in.labels.m),
+          inverse(in.labels.m),
+          cell(in.labels.m) {}
 
     std::size_t width;
     std::vector<double> use;     // T x width: sum of counts odds / chance
@@ -41,6 +43,8 @@ struct Block {
     std::vector<double> mass;    // width
     std::vector<double> chance;  // labels of the row: sum_k odds_k beta_tk, and its weight
     std::vector<double> weight;
+    std::vector<double> inverse;    // 1 / chance
+    std::vector<std::size_t> cell;  // the place of the label's row
     double bound = 0.0;
 };
 
@@ -75,10 +79,11 @@ CONCLUST_INLINE void take_gammas(const MixedModel& in, std::size_t begin, std::s
     }
 }
 
+// The shares of clusters in an object's labels: sums for `use` and, over the odds, the mass. Returns the number of labels,
+// whose chances are in the block.
 template <class Code>
-CONCLUST_INLINE void visit_row(const Code* row, const MixedModel& in, const double* beta, std::size_t i,
-                               double log_scale, Block& block, double* new_mass) {
-    const double count = in.counts[i];
+CONCLUST_INLINE std::size_t share_labels(const Code* row, const MixedModel& in, const double* beta,
+                                         double count, Block& block) {
     const std::size_t width = block.width;
     const double* odds = block.odds.data();
     double* mass = block.mass.data();
@@ -105,6 +110,73 @@ CONCLUST_INLINE void visit_row(const Code* row, const MixedModel& in, const doub
         }
         block.chance[labels] = chance;
         block.weight[labels++] = in.labels.weights[u];
+    }
+    return labels;
+}
+
+// The same for rows of `packs` packs, which stay in registers; in three passes, so that divisions become vectors.
+template <std::size_t packs, class Code>
+CONCLUST_INLINE std::size_t share_labels(const Code* row, const MixedModel& in, const double* beta,
+                                         double count, Block& block) {
+    constexpr std::size_t width = packs * pack_lanes;
+    Pack odds[packs], mass[packs];
+    for (std::size_t p = 0; p < packs; ++p) {
+        odds[p] = load(block.odds.data() + p * pack_lanes);
+        mass[p] = spread(0.0);
+    }
+    double* __restrict__ chance = block.chance.data();
+    double* __restrict__ weight = block.weight.data();
+    double* __restrict__ inverse = block.inverse.data();
+    std::size_t* __restrict__ cell = block.cell.data();
+    const std::int64_t* offsets = in.labels.offsets.data();
+    const double* weights = in.labels.weights.data();
+    std::size_t labels = 0;
+    for (std::size_t u = 0; u < in.labels.m; ++u) {
+        if (row[u] >= first_reserved_code<Code>) {
+            continue;
+        }
+        cell[labels] = (static_cast<std::size_t>(offsets[u]) + row[u]) * width;
+        const double* b = beta + cell[labels];
+        Pack sum = spread(0.0);
+        for (std::size_t p = 0; p < packs; ++p) {
+            sum += odds[p] * load(b + p * pack_lanes);
+        }
+        chance[labels] = lane_sum(sum);
+        weight[labels++] = weights[u];
+    }
+    for (std::size_t l = 0; l < labels; ++l) {
+        inverse[l] = 1.0 / chance[l];
+    }
+    double* uses = block.use.data();
+    for (std::size_t l = 0; l < labels; ++l) {
+        const double* b = beta + cell[l];
+        double* use = uses + cell[l];
+        const Pack share = spread(weight[l] * inverse[l]);
+        const Pack used = spread(count * inverse[l]);
+        for (std::size_t p = 0; p < packs; ++p) {
+            mass[p] += share * load(b + p * pack_lanes);
+            store(use + p * pack_lanes, load(use + p * pack_lanes) + used * odds[p]);
+        }
+    }
+    for (std::size_t p = 0; p < packs; ++p) {
+        store(block.mass.data() + p * pack_lanes, mass[p]);
+    }
+    return labels;
+}
+
+template <class Code>
+CONCLUST_INLINE void visit_row(const Code* row, const MixedModel& in, const double* beta, std::size_t i,
+                               double log_scale, Block& block, double* new_mass) {
+    const double count = in.counts[i];
+    const double* odds = block.odds.data();
+    const double* mass = block.mass.data();
+    std::size_t labels = 0;
+    switch (block.width / pack_lanes) {
+        case 1: labels = share_labels<1>(row, in, beta, count, block); break;
+        case 2: labels = share_labels<2>(row, in, beta, count, block); break;
+        case 3: labels = share_labels<3>(row, in, beta, count, block); break;
+        case 4: labels = share_labels<4>(row, in, beta, count, block); break;
+        default: labels = share_labels(row, in, beta, count, block);
     }
     for (std::size_t l = 0; l < labels; ++l) {
         block.chance[l] = natural_log(block.chance[l]);

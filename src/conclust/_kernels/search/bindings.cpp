@@ -8,7 +8,7 @@
 #include "search/expected_loss.h"
 #include "search/label_vectors.h"
 #include "search/median.h"
-#include "search/resemblance.h"
+#include "search/resemblance/resemblance.h"
 
 using conclust::ConceptGrowth;
 using conclust::LossSearch;

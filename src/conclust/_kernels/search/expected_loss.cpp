@@ -6,6 +6,7 @@
 #include "base/clones.h"
 #include "base/interrupt.h"
 #include "base/random.h"
+#include "base/wide.h"
 #include "labels/codes.h"
 
 namespace conclust {
@@ -14,6 +15,23 @@ namespace {
 CONCLUST_CLONES void add_scaled(const double* from, double weight, std::size_t n, double* to) {
     for (std::size_t k = 0; k < n; ++k) {
         to[k] += weight * from[k];
+    }
+}
+
+// The sum of rows, each times a factor, of `n` places rounded up to whole vectors.
+CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, std::size_t count,
+                              std::size_t n, double* to) {
+    for (std::size_t k = 0; k < n; k += wide) {
+        Wide sum;
+        spread(0.0, sum);
+        for (std::size_t r = 0; r < count; ++r) {
+            Wide row, factor;
+            load(rows[r] + k, row);
+            spread(factors[r], factor);
+            row *= factor;
+            sum += row;
+        }
+        store(to + k, sum);
     }
 }
 
@@ -178,6 +196,8 @@ LossSearch::LossSearch(const LabelView& labels, std::span<const std::int64_t> ma
     rows_ = clusters + group_first_.size();
     first_.assign(view_.m, 0.0);
     both_.assign(view_.m, 0.0);
+    summed_.resize(view_.m + group_first_.size());
+    summed_factor_.resize(summed_.size());
     reserve(8);
 }
 
@@ -384,7 +404,6 @@ void LossSearch::score(const Code* codes, std::size_t unit) {
     const std::int64_t mass = mass_[unit];
     const std::size_t clusters = view_.n_clusters();
     const auto m = static_cast<double>(mass);
-    std::fill_n(score_.begin(), used_, 0.0);
     const auto add = [&](std::size_t at, double weight, double* to) {
         if (squares()) {
             add_scaled(deltas_.data() + at * stride_, weight * m, used_, to);
@@ -394,19 +413,32 @@ void LossSearch::score(const Code* codes, std::size_t unit) {
             add_risen(counts_.data() + at * stride_, f_.data(), mass, weight, used_, to);
         }
     };
+    std::fill_n(score_.begin(), used_, 0.0);
     if (by_factors()) {
         double base = 0.0;  // of squares: m^2, which all clusters have
+        std::size_t summed = 0;
+        const bool steps = squares() || mass == 1;
+        const auto take = [&](std::size_t at, double weight) {
+            base += weight;
+            if (steps) {
+                summed_[summed] = deltas_.data() + at * stride_;
+                summed_factor_[summed++] = squares() ? weight * m : weight;
+            } else {
+                add(at, weight, score_.data());
+            }
+        };
         for (std::size_t g = 0; g < group_first_.size(); ++g) {
             if (row[group_first_[g]] != missing_code<Code>) {
-                add(clusters + g, group_factor_[g], score_.data());
-                base += group_factor_[g];
+                take(clusters + g, group_factor_[g]);
             }
         }
         for (std::size_t s = 0; s < view_.m; ++s) {
             if (row[s] < first_reserved_code<Code>) {
-                add(view_.first_cluster(s) + row[s], both_factor_[s], score_.data());
-                base += both_factor_[s];
+                take(view_.first_cluster(s) + row[s], both_factor_[s]);
             }
+        }
+        if (steps) {
+            add_rows(summed_.data(), summed_factor_.data(), summed, used_, score_.data());
         }
         new_score_ = base * f_[mass];
         if (squares()) {

@@ -138,6 +138,8 @@ class LossSearch {
     std::vector<double> deltas_;  // rows x stride: step_ of them
     std::vector<double> first_, both_;  // A_s, J_s; only of losses that are not linear
     std::vector<double> score_, term_, group_term_, saved_;
+    std::vector<const double*> summed_;  // rows of deltas_ in the scores of a unit, and their factors
+    std::vector<double> summed_factor_;
     double new_score_ = 0.0;
     std::size_t used_ = 0, stride_ = 0,
                 live_ = 0;  // places of clusters, room for them, clusters with units

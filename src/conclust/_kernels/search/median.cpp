@@ -7,6 +7,7 @@
 #include "base/clones.h"
 #include "base/interrupt.h"
 #include "base/pack.h"
+#include "base/wide.h"
 
 namespace conclust {
 
@@ -342,8 +343,7 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
         return grown[d] > grown[c] ? cross[d * n + c] : cross[c * n + d];
     };
     const auto gain = [&](std::size_t c, std::size_t d) {
-        return value(q_[c] + q_[d] + 2.0 * between(c, d), size_[c] + size_[d]) - value(q_[c], size_[c]) -
-               value(q_[d], size_[d]);
+        return value(q_[c] + q_[d] + 2.0 * between(c, d), size_[c] + size_[d]) - now_[c] - now_[d];
     };
     const auto search = [&](std::size_t c) {
         partner[c] = -1;
@@ -452,69 +452,125 @@ struct Extraction {
     const double* a;
     const double* mass;
     const double* inner;  // q of a unit alone
+    const std::uint8_t* alive;
     std::size_t n;
     double* sum;    // similarity of an object of the unit to all objects of S
     double* sign;   // 1 for a unit that can be added, -1 for a member
     double* own;    // of members: their part in `sum`; 0 for others
-    double* then;   // q after the move
     double* gains;  // of the semi-average
 };
 
-CONCLUST_CLONES void change_unit(const Extraction& in, std::size_t i, double sign) {
+// S: q and objects; the change that has not reached `sum` yet.
+struct Extracted {
+    double q = 0.0;
+    double size = 0.0;
+    const double* row = nullptr;
+    double factor = 0.0;
+};
+
+void change_unit(const Extraction& in, std::size_t i, double sign, Extracted& to) {
     in.sign[i] = -sign;
     in.own[i] = sign > 0 ? in.mass[i] * in.a[i * in.n + i] : 0.0;
-    const double factor = sign * in.mass[i];
-    const double* row = in.a + i * in.n;
-    for (std::size_t j = 0; j < in.n; ++j) {
-        in.sum[j] += factor * row[j];
-    }
+    to.factor = sign * in.mass[i];
+    to.row = in.a + i * in.n;
 }
 
-CONCLUST_CLONES void find_gains(const Extraction& in, double q, double size) {
-    const double average = q / size;
-    const double* __restrict__ sum = in.sum;
-    const double* __restrict__ sign = in.sign;
-    const double* __restrict__ own = in.own;
-    const double* __restrict__ mass = in.mass;
-    const double* __restrict__ inner = in.inner;
-    double* __restrict__ then = in.then;
-    double* __restrict__ gains = in.gains;
-    for (std::size_t i = 0; i < in.n; ++i) {
-        then[i] = q + sign[i] * (2.0 * mass[i] * (sum[i] - own[i]) + inner[i]);
-        gains[i] = then[i] / (size + sign[i] * mass[i]) - average;
-    }
+// q after unit i is added, or removed.
+CONCLUST_INLINE double changed(const Extraction& in, const Extracted& to, std::size_t i) {
+    return to.q + in.sign[i] * (2.0 * in.mass[i] * (in.sum[i] - in.own[i]) + in.inner[i]);
 }
 
-double extracted(const Extraction& in, const std::uint8_t* alive, std::size_t start) {
-    const std::size_t n = in.n;
-    std::fill_n(in.sum, n, 0.0);
-    std::fill_n(in.sign, n, 1.0);
-    std::fill_n(in.own, n, 0.0);
-    change_unit(in, start, 1.0);
-    double q = in.inner[start], size = in.mass[start];
-    // Each move raises the semi-average, so the loop ends. The bound guards against rounding.
-    for (std::size_t step = 0; step < 20 * n + 20; ++step) {
-        find_gains(in, q, size);
-        double best = 0.0;
-        std::size_t which = n;
-        for (std::size_t i = 0; i < n; ++i) {
+// The same, and the gains, for eight units at a time, with the change of `sum`. Raises `top` to the highest gains.
+CONCLUST_INLINE void find_gains(const Extraction& in, const Extracted& to, const Wide& average,
+                                std::size_t i, Wide& top) {
+    Wide sum, row, own, mass, sign, inner, factor, then, size;
+    load(in.sum + i, sum);
+    load(to.row + i, row);
+    spread(to.factor, factor);
+    row *= factor;
+    sum += row;
+    store(in.sum + i, sum);
+    load(in.own + i, own);
+    load(in.mass + i, mass);
+    load(in.sign + i, sign);
+    load(in.inner + i, inner);
+    sum -= own;
+    spread(2.0, then);
+    then *= mass;
+    then *= sum;
+    then += inner;
+    then *= sign;
+    Wide q;
+    spread(to.q, q);
+    then += q;
+    mass *= sign;
+    spread(to.size, size);
+    size += mass;
+    then /= size;
+    then -= average;
+    store(in.gains + i, then);
+    where_less(top, then, then, top, top);
+}
+
+// The move of one unit that raises the semi-average most, or n.
+CONCLUST_CLONES std::size_t find_change(const Extraction& in, const Extracted& to) {
+    constexpr std::size_t block = 8 * wide;
+    const double average = to.q / to.size;
+    Wide averages;
+    spread(average, averages);
+    double best = 0.0;
+    std::size_t which = in.n;
+    for (std::size_t begin = 0; begin < in.n; begin += block) {
+        const std::size_t end = std::min(in.n, begin + block);
+        Wide tops;
+        spread(best, tops);
+        std::size_t i = begin;
+        for (; i + wide <= end; i += wide) {
+            find_gains(in, to, averages, i, tops);
+        }
+        double lanes[wide];
+        store(lanes, tops);
+        double top = *std::max_element(lanes, lanes + wide);
+        for (; i < end; ++i) {
+            in.sum[i] += to.factor * to.row[i];
+            in.gains[i] = changed(in, to, i) / (to.size + in.sign[i] * in.mass[i]) - average;
+            top = std::max(top, in.gains[i]);
+        }
+        if (!(top > best)) {
+            continue;
+        }
+        for (i = begin; i < end; ++i) {
             const double gain = in.gains[i];
-            if (!(gain > best) || !alive[i] || (in.sign[i] < 0.0 && size <= in.mass[i])) {
+            if (!(gain > best) || !in.alive[i] || (in.sign[i] < 0.0 && to.size <= in.mass[i])) {
                 continue;
             }
-            if (gain > best + negligible * (std::abs(q / size) + std::abs(gain))) {
+            if (gain > best + negligible * (std::abs(average) + std::abs(gain))) {
                 best = gain;
                 which = i;
             }
         }
+    }
+    return which;
+}
+
+double extracted(const Extraction& in, std::size_t start) {
+    const std::size_t n = in.n;
+    std::fill_n(in.sum, n, 0.0);
+    std::fill_n(in.sign, n, 1.0);
+    std::fill_n(in.own, n, 0.0);
+    Extracted found{in.inner[start], in.mass[start]};
+    change_unit(in, start, 1.0, found);
+    // Each move raises the semi-average, so the loop ends. The bound guards against rounding.
+    for (std::size_t step = 0; step < 20 * n + 20; ++step) {
+        const std::size_t which = find_change(in, found);
         if (which == n) {
             break;
         }
-        q = in.then[which];
-        size += in.sign[which] * in.mass[which];
-        change_unit(in, which, in.sign[which]);
+        found.q = changed(in, found, which);
+        found.size += in.sign[which] * in.mass[which];
+        change_unit(in, which, in.sign[which], found);
     }
-    return q / size;
+    return found.q / found.size;
 }
 
 }  // namespace
@@ -523,16 +579,16 @@ double add_rem_add(std::span<const double> a, std::span<const double> mass,
                    std::span<const std::uint8_t> alive, std::span<const std::int64_t> starts,
                    std::span<std::uint8_t> members) {
     const std::size_t n = mass.size();
-    std::vector<double> space(6 * n);
+    std::vector<double> space(5 * n);
     double* const inner = space.data();
     for (std::size_t i = 0; i < n; ++i) {
         inner[i] = mass[i] * (mass[i] - 1.0) * a[i * n + i];
     }
-    const Extraction in{a.data(),      mass.data(),   inner,        n, inner + n, inner + 2 * n,
-                        inner + 3 * n, inner + 4 * n, inner + 5 * n};
+    const Extraction in{a.data(),  mass.data(),   inner,         alive.data(), n,
+                        inner + n, inner + 2 * n, inner + 3 * n, inner + 4 * n};
     double best = 0.0;
     for (std::size_t s = 0; s < starts.size(); ++s) {
-        const double found = extracted(in, alive.data(), static_cast<std::size_t>(starts[s]));
+        const double found = extracted(in, static_cast<std::size_t>(starts[s]));
         if (s == 0 || found > best + negligible * std::abs(best)) {
             best = found;
             std::transform(in.sign, in.sign + n, members.begin(),

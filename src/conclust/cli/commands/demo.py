@@ -331,7 +331,9 @@ def _draw(shown: _Shown, classes: NDArray[Any], folder: OutputFolder, talk: Talk
 
 def _save(ax: Any, title: str, path: Path) -> None:
     ax.title.set_text(title)
-    ax.figure.savefig(path, format="png")
+    from conclust.plotting.canvas.figures import save
+
+    save(ax.figure, path, "png")
 
 
 def _files() -> list[str]:

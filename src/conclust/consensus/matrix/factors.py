@@ -92,14 +92,17 @@ class Criterion:
         weighted = H * self.mass[:, np.newaxis]
         sums = self.products.sums(weighted)
         squares = np.bincount(self.partition, (sums**2).sum(axis=1), minlength=len(self.given))
-        grams = self.grams(H)
+        grams = self.grams(H, weighted)
         lengths = (grams**2).sum(axis=(1, 2))
         return Factors(H, sums, grams, np.asarray(squares, dtype=np.float64), lengths)
 
-    def grams(self, H: Floats) -> Floats:
-        """Return H'H over all objects, or over those that each partition observed (1 or N, K, K)."""
+    def grams(self, H: Floats, weighted: Floats) -> Floats:
+        """Return H'H over all objects, or over those that each partition observed (1 or N, K, K).
+
+        `weighted` is H times the objects of each row.
+        """
         if self.observed is None:
-            return np.asarray((H.T @ (H * self.mass[:, np.newaxis]))[np.newaxis])
+            return np.asarray((H.T @ weighted)[np.newaxis])
         a, b, whole = _triangle(H.shape[1])
         columns = np.ascontiguousarray(H.T)
         return np.asarray(((columns[a] * (columns * self.mass)[b]) @ self.observed).T[:, whole])
@@ -250,7 +253,7 @@ class _Round:
             raises = criterion.products.times(sums * self.column_weights[:, np.newaxis])
         else:
             raises = self.together @ weighted
-        grams = criterion.grams(H)
+        grams = criterion.grams(H, weighted)
         lengths = (grams**2).sum(axis=(1, 2))
         fit = lengths.sum() if criterion.observed is None else self.weights @ lengths
         # sum_u w_u |B_u'H|^2 = <H, B diag(w) B'H>
@@ -261,6 +264,8 @@ class _Round:
     def ratio(self, now: _Reached) -> Floats:
         """Return the terms that raise H over the terms that lower it, entry by entry."""
         lowers = self.criterion.lowers(self.weights, now.H, now.grams)
+        if lowers.min() > 0:
+            return np.asarray(now.raises / lowers)
         return np.divide(now.raises, lowers, out=np.zeros_like(now.raises), where=lowers > 0)
 
 

@@ -35,6 +35,8 @@ ScaleShift: TypeAlias = Literal["mean", "modularity", "none"]
 
 # Total membership of a soft cluster: below this the cluster is empty.
 _HARDLY = 1e-100
+# Share of the units below which those without a cluster are put into a smaller matrix.
+_FEWER = 2 / 3
 
 
 @dataclass(eq=False, repr=False)
@@ -252,20 +254,25 @@ def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -
         one, other = evidence.apart.T
         far = -4.0 * (1.0 + float(evidence.mass.sum()) * float(np.abs(similarity).max(initial=0.0)))
         similarity[one, other] = similarity[other, one] = far
-    alive = np.ones(m, dtype=np.uint8)
-    members = np.empty(m, dtype=np.uint8)
     labels = np.full(m, -1)
+    # The units among which clusters are sought, and whether they are in none yet.
+    units, mass, alive = np.arange(m), evidence.mass, np.ones(m, dtype=np.uint8)
     cluster = 0
     while alive.any():
         tried = np.flatnonzero(alive)
+        if len(tried) <= _FEWER * len(units):
+            units, mass = units[tried], mass[tried]
+            similarity = similarity[np.ix_(tried, tried)]
+            alive, tried = np.ones(len(units), dtype=np.uint8), np.arange(len(units))
         if starts != "all" and len(tried) > int(starts):
             tried = np.sort(draw.permutation(tried)[: int(starts)])
-        gain = add_rem_add(similarity, evidence.mass, alive, tried, members)
+        members = np.empty(len(units), dtype=np.uint8)
+        gain = add_rem_add(similarity, mass, alive, tried, members)
         if gain <= 0:
             break
         extracted = members.astype(np.bool_)
-        labels[extracted], alive[extracted] = cluster, 0
+        labels[units[extracted]], alive[extracted] = cluster, 0
         cluster += 1
-    rest = np.flatnonzero(alive)
+    rest = units[alive.astype(np.bool_)]
     labels[rest] = cluster + np.arange(len(rest))
     return labels

@@ -66,7 +66,7 @@ class Evidence:
     def dense(self) -> Floats:
         """Return the similarities of objects of all pairs of units."""
         weighted = self.rows.multiply(self.weights).tocsr()
-        return np.ascontiguousarray((weighted @ self.rows.T).toarray())
+        return np.asarray(weighted @ self.rows.T.toarray())
 
     def search(self, criterion: Criterion, n_clusters: int | None) -> PartitionSearch:
         """Return a local search on these units."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, polygamma, psi
+from scipy.special import gammaln, psi, zeta
 
 from conclust._kernels import mixed_membership_round
 from conclust._parameters import Parameters, Range
@@ -461,8 +461,8 @@ def _better_alpha(alpha: Floats, logs: Floats, n: float) -> Floats:
         return float(n * (gammaln(a.sum()) - gammaln(a).sum()) + (a * logs).sum())
 
     g = logs + n * (psi(alpha.sum()) - psi(alpha))
-    h = -n * polygamma(1, alpha)
-    z = n * polygamma(1, alpha.sum())
+    h = -n * zeta(2.0, alpha)
+    z = n * zeta(2.0, alpha.sum())
     c = (g / h).sum() / (1.0 / z + (1.0 / h).sum())
     step = (g - c) / h
     before = value(alpha)

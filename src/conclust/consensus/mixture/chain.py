@@ -1,6 +1,6 @@
 """Gibbs sampling in the mixed-membership model: draws of the clusters behind all labels, and their means.
 
-``_kernels/models/mixed_gibbs.h`` has the model and the draw of a cluster. Here are the draw of alpha, the
+``_kernels/models/chains/mixed_gibbs.h`` has the model and the draw of a cluster. Here are the draw of alpha, the
 chain, and the matching of cluster names over all draws.
 """
 

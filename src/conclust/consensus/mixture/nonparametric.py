@@ -7,10 +7,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._kernels import gibbs_sweep
+from conclust._kernels import GibbsChain, squared_tables
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
@@ -22,9 +21,6 @@ from conclust.consensus.mixture.bayesian import BayesianEnsemble
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 from conclust.evidence import coassociation
-
-# Number of draws per block: the contingency tables of two blocks of draws are in memory at once.
-_DRAWS = 30
 
 
 @dataclass(eq=False, repr=False)
@@ -87,9 +83,10 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     Notes
     -----
     The paper gives each object a distribution over clusters; this is its simpler form, in which an
-    object belongs to one cluster. A sweep costs O(n_samples n_partitions n_clusters), also where
-    objects have the same labels: each of them is drawn by itself. The chain runs on one thread; 500
-    sweeps over 10,000 objects in 20 partitions took 4 s, and 100,000 objects take ten times that.
+    object belongs to one cluster. A sweep costs at most O(n_samples n_partitions n_clusters), also where
+    objects have the same labels: each of them is drawn by itself. An object that hardly leaves its cluster is
+    visited in O(1) until another object moves. The chain runs on one thread; 500 sweeps over 100,000 objects in
+    20 partitions, a fifth of the labels random, took 0.7 s.
     ``draws_`` takes 4 n_samples n_draws bytes.
 
     A partition that did not observe an object carries no information about it. Neither does noise, a label that no
@@ -150,10 +147,11 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         self.draws_ = np.empty((n, self.n_draws), dtype=np.int32)
         self.n_clusters_draws_ = np.empty(self.n_draws, dtype=np.int64)
         self.concentrations_ = np.empty(self.n_draws)
-        labels = np.full(n, -1, dtype=np.int64)
+        labels = np.empty(n, dtype=np.int64)
+        chain = GibbsChain(view, float(self.smoothing))
         for sweep in tracked(range(self.n_iter_), "sweeps"):
             seed = int(rng.integers(2**63))
-            k = gibbs_sweep(view, float(self.smoothing), concentration, seed, labels)
+            k = chain.sweep(concentration, seed, labels)
             if self.concentration is None:
                 concentration = _drawn_concentration(concentration, n, k, rng)
             n_kept = sweep - self.n_burn_in
@@ -184,23 +182,10 @@ def _least_squares(draws: NDArray[np.int32]) -> Floats:
     S = draws.shape[1]
     if len(draws) == 1:  # there are no pairs
         return np.zeros(S)
-    ensemble = Ensemble(draws)
+    rows = Ensemble(draws).distinct_rows()
     # Ordered pairs of objects that share a cluster in both s and t, including each object with itself.
     both = np.empty((S, S))
-    groups = np.array_split(np.arange(S), -(-S // _DRAWS))
-    for i, group in enumerate(groups):
-        for other in groups[i:]:
-            columns = np.union1d(group, other)
-            part = ensemble.subset(partitions=columns)
-            # Tables of more cells than objects are mostly empty.
-            B = part.indicator
-            tables = sp.coo_array(
-                B.T @ B if int(part.offsets[-1]) ** 2 > B.nnz * len(columns) else part.gram
-            )
-            draw_of = part.column_partitions
-            cells = draw_of[tables.row] * len(columns) + draw_of[tables.col]
-            sums = np.bincount(cells, tables.data**2, len(columns) ** 2)
-            both[np.ix_(columns, columns)] = sums.reshape(len(columns), -1)
+    squared_tables(rows.ensemble.label_view, rows.counts, both)
     losses: Floats = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
     return losses / 2.0
 

@@ -1,4 +1,4 @@
-#include "models/mixed_gibbs.h"
+#include "models/chains/mixed_gibbs.h"
 
 #include <algorithm>
 #include <cmath>

@@ -16,6 +16,8 @@
 #include <span>
 #include <vector>
 
+#include "search/resemblance/pair_resemblance.h"
+
 namespace conclust {
 
 class ResemblanceSearch {
@@ -43,7 +45,7 @@ class ResemblanceSearch {
     // The mean decrease by random moves that would lower the value; 0 if there are none. Makes no move.
     double mean_fall(std::uint64_t seed, std::size_t proposals);
 
-    double objective() const;
+    double objective();
     std::size_t n_clusters() const;
     void read(std::span<std::int64_t> partition) const;
 
@@ -53,8 +55,19 @@ class ResemblanceSearch {
     std::size_t empty_cluster();
     void leave(std::size_t unit);
     void join(std::size_t unit, std::size_t c);
+    void take_columns();
+    PairFixed fixed_terms() const;
+    PairUnit pair_unit(std::size_t unit, double mass) const;
+    PairCluster pair_cluster(std::size_t c);
+    PairTotals totals() { return {shared_.data(), norm_.data()}; }
+    void take_terms();
+    void move_counts(std::size_t from, std::size_t to);
     void change(std::size_t unit, std::size_t c, double mass);
-    double joined(std::size_t unit, std::size_t c) const;
+    void count(std::size_t unit, std::size_t c, double mass);
+    double moved(std::size_t unit, std::size_t to);
+    void decide(std::size_t unit, std::size_t to, bool taken);
+    void change_subsets(std::size_t unit, std::size_t c, double mass);
+    double joined(std::size_t unit, std::size_t c);
     double inside(std::size_t c, std::size_t u, std::int32_t label, double mass) const;
     double own(double size) const;
     double replaced(double total, const std::vector<double>& parts, std::size_t c, std::size_t u,
@@ -66,13 +79,15 @@ class ResemblanceSearch {
     std::vector<double> mass_, cluster_sizes_, factors_;  // sizes as logarithms with all subsets
     std::vector<double> log_subsets_;                     // log2 f, for whole numbers
     std::vector<std::int64_t> offsets_;
-    std::size_t n_, m_, n_columns_, used_ = 0;
+    std::vector<std::int32_t> columns_;  // n x stride, see PairUnit, if only pairs count
+    std::vector<double> observed_, before_;
+    std::size_t n_, m_, n_columns_, stride_, used_ = 0;
     bool all_subsets_, fixed_;
     std::vector<std::int64_t> partition_, units_;
-    // For each cluster: objects by label; observed, and as noise, by partition; f summed over labels
+    // For each cluster: objects by label (a place more than labels); observed, and as noise, by partition; f summed over labels
     // (pairs alone); its terms of shared_ and of norm_.
     std::vector<double> counts_, size_, noise_, sum_, part_, own_;
-    std::vector<double> shared_, norm_, score_;  // of each partition
+    std::vector<double> shared_, norm_, score_;  // of each partition; the last with all subsets
 };
 
 }  // namespace conclust

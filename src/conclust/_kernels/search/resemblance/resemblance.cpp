@@ -1,4 +1,4 @@
-#include "search/resemblance.h"
+#include "search/resemblance/resemblance.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "base/random.h"
+#include "base/wide.h"
 
 namespace conclust {
 
@@ -43,14 +44,17 @@ ResemblanceSearch::ResemblanceSearch(std::span<const std::int32_t> labels, std::
       offsets_(offsets.begin(), offsets.end()),
       n_(mass.size()),
       m_(factors.size()),
-      n_columns_(static_cast<std::size_t>(offsets.back())),
+      n_columns_(static_cast<std::size_t>(offsets.back()) + 1),
+      stride_((m_ + wide - 1) / wide * wide),
       all_subsets_(all_subsets),
       fixed_(fixed),
       partition_(n_, -1),
-      shared_(m_),
-      norm_(m_),
+      shared_(stride_),
+      norm_(stride_),
       score_(m_) {
-    if (all_subsets_) {
+    if (!all_subsets_) {
+        take_columns();
+    } else {
         const double objects = std::accumulate(mass_.begin(), mass_.end(), 0.0);
         for (double s = 0.0; s <= objects; s += 1.0) {
             log_subsets_.push_back(log_subsets(s));
@@ -61,35 +65,67 @@ ResemblanceSearch::ResemblanceSearch(std::span<const std::int32_t> labels, std::
     }
 }
 
-double ResemblanceSearch::own(double size) const {
-    if (all_subsets_) {
-        return size > 0.0 ? log_subsets_[static_cast<std::size_t>(size)] - 2.0 * std::log2(size)
-                          : nothing;
+// What the form for pairs reads: each label's column, and where labels are not missing.
+void ResemblanceSearch::take_columns() {
+    cluster_sizes_.push_back(std::numeric_limits<double>::infinity());
+    before_.assign(2 * stride_, 0.0);
+    columns_.assign(n_ * stride_, static_cast<std::int32_t>(n_columns_ - 1));
+    if (std::find(labels_.begin(), labels_.end(), -1) != labels_.end()) {
+        observed_.assign(n_ * stride_, 0.0);
     }
-    return size > 0.0 ? pairs_of(size) / (size * size) : 0.0;
+    for (std::size_t i = 0; i < n_; ++i) {
+        for (std::size_t u = 0; u < m_; ++u) {
+            const std::int32_t label = labels_[i * m_ + u];
+            if (label >= 0) {
+                columns_[i * stride_ + u] = static_cast<std::int32_t>(offsets_[u]) + label;
+            }
+            if (!observed_.empty()) {
+                observed_[i * stride_ + u] = label == -1 ? 0.0 : 1.0;
+            }
+        }
+    }
 }
 
-// The kernel of cluster c with partition u when `mass` objects of a label join it.
-double ResemblanceSearch::inside(std::size_t c, std::size_t u, std::int32_t label, double mass) const {
-    const double size = size_[c * m_ + u] + mass;
+PairFixed ResemblanceSearch::fixed_terms() const {
+    return {cluster_sizes_.data(), factors_.data(), m_, stride_};
+}
+
+PairUnit ResemblanceSearch::pair_unit(std::size_t unit, double mass) const {
+    const double* observed = observed_.empty() ? nullptr : observed_.data() + unit * stride_;
+    return {columns_.data() + unit * stride_, observed, mass};
+}
+
+PairCluster ResemblanceSearch::pair_cluster(std::size_t c) {
+    const std::size_t cell = c * stride_;
+    return {counts_.data() + c * n_columns_, size_.data() + cell, sum_.data() + cell,
+            part_.data() + cell, own_.data() + cell};
+}
+
+// The norm's term of a cluster of this size.
+double ResemblanceSearch::own(double size) const {
     if (size <= 0.0) {
         return all_subsets_ ? nothing : 0.0;
     }
+    return all_subsets_ ? log_subsets_[static_cast<std::size_t>(size)] - 2.0 * std::log2(size)
+                        : pairs_of(size) / (size * size);
+}
+
+// From here to `score`: with all subsets only; pair_resemblance.h has the form for pairs.
+//
+// The kernel of cluster c with partition u when `mass` objects of a label join it.
+double ResemblanceSearch::inside(std::size_t c, std::size_t u, std::int32_t label, double mass) const {
+    const double size = size_[c * stride_ + u] + mass;
+    if (size <= 0.0) {
+        return nothing;
+    }
     const double* const counts = counts_.data() + c * n_columns_ + offsets_[u];
     const double* const sizes = cluster_sizes_.data() + offsets_[u];
-    if (!all_subsets_) {
-        double sum = sum_[c * m_ + u];
-        if (label >= 0) {
-            sum += (pairs_of(counts[label] + mass) - pairs_of(counts[label])) / sizes[label];
-        }
-        return sum / size;
-    }
     const std::int64_t k = offsets_[u + 1] - offsets_[u];
     const auto term = [&](std::int64_t l) {
         const double count = counts[l] + (l == label ? mass : 0.0);
         return log_subsets_[static_cast<std::size_t>(count)] - sizes[l];
     };
-    const double noise = noise_[c * m_ + u] + (label == -2 ? mass : 0.0);
+    const double noise = noise_[c * stride_ + u] + (label == -2 ? mass : 0.0);
     double high = noise > 0.0 ? 0.0 : nothing;
     for (std::int64_t l = 0; l < k; ++l) {
         high = std::max(high, term(l));
@@ -105,10 +141,7 @@ double ResemblanceSearch::inside(std::size_t c, std::size_t u, std::int32_t labe
 // A total over clusters with the term of cluster c replaced.
 double ResemblanceSearch::replaced(double total, const std::vector<double>& parts, std::size_t c,
                                    std::size_t u, double part) const {
-    const double before = parts[c * m_ + u];
-    if (!all_subsets_) {
-        return total - before + part;
-    }
+    const double before = parts[c * stride_ + u];
     const double rest = 1.0 - std::exp2(before - total), added = std::exp2(part - total);
     if (rest > cancelled && added < 1e300) {  // false where the total is log2 of 0
         return total + std::log2(rest + added);
@@ -116,17 +149,14 @@ double ResemblanceSearch::replaced(double total, const std::vector<double>& part
     double sum = part;
     for (std::size_t d = 0; d < used_; ++d) {
         if (d != c) {
-            sum = log_add(sum, parts[d * m_ + u]);
+            sum = log_add(sum, parts[d * stride_ + u]);
         }
     }
     return sum;
 }
 
 double ResemblanceSearch::score(double shared, double norm) const {
-    if (all_subsets_) {
-        return shared == nothing ? nothing : shared - 0.5 * norm;
-    }
-    return norm > 0.5 ? shared / std::sqrt(norm) : 0.0;  // 0, or at least 1
+    return shared == nothing ? nothing : shared - 0.5 * norm;
 }
 
 void ResemblanceSearch::reserve(std::size_t clusters) {
@@ -137,10 +167,10 @@ void ResemblanceSearch::reserve(std::size_t clusters) {
     counts_.resize(room * n_columns_, 0.0);
     const double none = all_subsets_ ? nothing : 0.0;
     for (auto* table : {&size_, &noise_, &sum_}) {
-        table->resize(room * m_, 0.0);
+        table->resize(room * stride_, 0.0);
     }
-    part_.resize(room * m_, none);
-    own_.resize(room * m_, none);
+    part_.resize(room * stride_, none);
+    own_.resize(room * stride_, none);
     units_.resize(room, 0);
 }
 
@@ -166,42 +196,74 @@ void ResemblanceSearch::set(std::span<const std::int64_t> partition, std::size_t
             if (label == -1) {
                 continue;
             }
-            size_[c * m_ + u] += mass_[i];
+            size_[c * stride_ + u] += mass_[i];
             if (label >= 0) {
                 counts_[c * n_columns_ + offsets_[u] + label] += mass_[i];
             } else {
-                noise_[c * m_ + u] += mass_[i];
+                noise_[c * stride_ + u] += mass_[i];
             }
         }
     }
+    take_terms();
+}
+
+// Computes all terms and totals from the counts.
+void ResemblanceSearch::take_terms() {
     for (std::size_t u = 0; u < m_; ++u) {
-        double shared = none, norm = none;
+        double shared = all_subsets_ ? nothing : 0.0, norm = shared;
         for (std::size_t c = 0; c < used_; ++c) {
-            double sum = 0.0;
-            for (std::int64_t t = offsets_[u]; t < offsets_[u + 1] && !all_subsets_; ++t) {
-                sum += pairs_of(counts_[c * n_columns_ + t]) / cluster_sizes_[t];
+            const std::size_t cell = c * stride_ + u;
+            double part = 0.0;
+            if (all_subsets_) {
+                part = inside(c, u, -1, 0.0);
+            } else {
+                double sum = 0.0;
+                for (std::int64_t t = offsets_[u]; t < offsets_[u + 1]; ++t) {
+                    sum += pairs_of(counts_[c * n_columns_ + t]) / cluster_sizes_[t];
+                }
+                sum_[cell] = sum;
+                part = size_[cell] > 0.0 ? sum / size_[cell] : 0.0;
             }
-            sum_[c * m_ + u] = sum;
-            const double part = inside(c, u, -1, 0.0), self = own(size_[c * m_ + u]);
-            part_[c * m_ + u] = part;
-            own_[c * m_ + u] = self;
+            const double self = own(size_[cell]);
+            part_[cell] = part;
+            own_[cell] = self;
             shared = all_subsets_ ? log_add(shared, part) : shared + part;
             norm = all_subsets_ ? log_add(norm, self) : norm + self;
         }
         shared_[u] = shared;
         norm_[u] = norm;
-        score_[u] = score(shared, norm);
+        if (all_subsets_) {
+            score_[u] = score(shared, norm);
+        }
     }
 }
 
 // Add a unit's mass to cluster c (negative: remove it).
 void ResemblanceSearch::change(std::size_t unit, std::size_t c, double mass) {
+    if (all_subsets_) {
+        change_subsets(unit, c, mass);
+        return;
+    }
+    change_pairs(fixed_terms(), pair_unit(unit, mass), pair_cluster(c), totals(), nullptr);
+    count(unit, c, mass);
+}
+
+// Adds to the counts of labels, if only pairs count.
+void ResemblanceSearch::count(std::size_t unit, std::size_t c, double mass) {
+    for (std::size_t u = 0; u < m_; ++u) {
+        if (labels_[unit * m_ + u] >= 0) {
+            counts_[c * n_columns_ + static_cast<std::size_t>(columns_[unit * stride_ + u])] += mass;
+        }
+    }
+}
+
+void ResemblanceSearch::change_subsets(std::size_t unit, std::size_t c, double mass) {
     for (std::size_t u = 0; u < m_; ++u) {
         const std::int32_t label = labels_[unit * m_ + u];
         if (label == -1) {
             continue;
         }
-        const std::size_t cell = c * m_ + u;
+        const std::size_t cell = c * stride_ + u;
         const double part = inside(c, u, label, mass), self = own(size_[cell] + mass);
         shared_[u] = replaced(shared_[u], part_, c, u, part);
         norm_[u] = replaced(norm_[u], own_, c, u, self);
@@ -210,12 +272,7 @@ void ResemblanceSearch::change(std::size_t unit, std::size_t c, double mass) {
         own_[cell] = self;
         size_[cell] += mass;
         if (label >= 0) {
-            double& count = counts_[c * n_columns_ + offsets_[u] + label];
-            if (!all_subsets_) {
-                sum_[cell] +=
-                    (pairs_of(count + mass) - pairs_of(count)) / cluster_sizes_[offsets_[u] + label];
-            }
-            count += mass;
+            counts_[c * n_columns_ + offsets_[u] + label] += mass;
         } else {
             noise_[cell] += mass;
         }
@@ -236,40 +293,76 @@ void ResemblanceSearch::join(std::size_t unit, std::size_t c) {
 }
 
 // The value after a unit without a cluster joins cluster c.
-double ResemblanceSearch::joined(std::size_t unit, std::size_t c) const {
-    double total = all_subsets_ ? nothing : 0.0;
+double ResemblanceSearch::joined(std::size_t unit, std::size_t c) {
+    if (!all_subsets_) {
+        return joined_pairs(fixed_terms(), pair_unit(unit, mass_[unit]), pair_cluster(c), totals());
+    }
+    double total = nothing;
     for (std::size_t u = 0; u < m_; ++u) {
         const std::int32_t label = labels_[unit * m_ + u];
         double found = score_[u];
         if (label != -1) {
             const double part = inside(c, u, label, mass_[unit]);
-            const double self = own(size_[c * m_ + u] + mass_[unit]);
+            const double self = own(size_[c * stride_ + u] + mass_[unit]);
             found = score(replaced(shared_[u], part_, c, u, part), replaced(norm_[u], own_, c, u, self));
         }
-        total = all_subsets_ ? log_add(total, factors_[u] + found) : total + factors_[u] * found;
+        total = log_add(total, factors_[u] + found);
     }
     return total;
 }
 
-double ResemblanceSearch::objective() const {
-    double total = all_subsets_ ? nothing : 0.0;
+double ResemblanceSearch::objective() {
+    if (!all_subsets_) {
+        return sum_pairs(fixed_terms(), totals());
+    }
+    double total = nothing;
     for (std::size_t u = 0; u < m_; ++u) {
-        total = all_subsets_ ? log_add(total, factors_[u] + score_[u]) : total + factors_[u] * score_[u];
+        total = log_add(total, factors_[u] + score_[u]);
     }
     return total;
 }
 
-// Remove empty clusters, and recompute sums, because many moves leave rounding errors.
+// Remove empty clusters, and recompute sums, because many moves leave rounding errors. Counts are whole numbers and
+// have none.
 void ResemblanceSearch::renew() {
-    std::vector<std::int64_t> place(used_, -1), partition(partition_);
-    std::int64_t kept = 0;
+    std::vector<std::int64_t> place(used_, -1);
+    std::size_t kept = 0;
     for (std::size_t c = 0; c < used_; ++c) {
-        place[c] = units_[c] > 0 ? kept++ : -1;
+        if (units_[c] == 0) {
+            continue;
+        }
+        place[c] = static_cast<std::int64_t>(kept);
+        if (kept < c) {
+            move_counts(c, kept);
+        }
+        ++kept;
     }
-    for (std::int64_t& c : partition) {
-        c = c < 0 ? -1 : place[c];
+    if (kept < used_) {
+        for (std::int64_t& c : partition_) {
+            c = c < 0 ? -1 : place[static_cast<std::size_t>(c)];
+        }
+        const double none = all_subsets_ ? nothing : 0.0;
+        std::fill(sum_.begin() + static_cast<std::ptrdiff_t>(kept * stride_), sum_.end(), 0.0);
+        for (auto* table : {&part_, &own_}) {
+            std::fill(table->begin() + static_cast<std::ptrdiff_t>(kept * stride_), table->end(), none);
+        }
+        used_ = kept;
     }
-    set(partition, static_cast<std::size_t>(kept));
+    take_terms();
+}
+
+// Moves what is counted in a cluster to another, which is empty.
+void ResemblanceSearch::move_counts(std::size_t from, std::size_t to) {
+    const auto move = [&](std::vector<double>& table, std::size_t width) {
+        const auto begin = table.begin() + static_cast<std::ptrdiff_t>(from * width);
+        const auto end = begin + static_cast<std::ptrdiff_t>(width);
+        std::copy(begin, end, table.begin() + static_cast<std::ptrdiff_t>(to * width));
+        std::fill(begin, end, 0.0);
+    };
+    move(counts_, n_columns_);
+    move(size_, stride_);
+    move(noise_, stride_);
+    std::swap(units_[from], units_[to]);
 }
 
 std::size_t ResemblanceSearch::empty_cluster() {
@@ -340,6 +433,36 @@ bool ResemblanceSearch::propose(std::uint64_t seed, std::size_t draw, std::size_
     return true;
 }
 
+// The value after a unit moves to another cluster; `decide` follows.
+double ResemblanceSearch::moved(std::size_t unit, std::size_t to) {
+    const auto from = static_cast<std::size_t>(partition_[unit]);
+    if (all_subsets_) {
+        change_subsets(unit, from, -mass_[unit]);
+    } else {
+        change_pairs(fixed_terms(), pair_unit(unit, -mass_[unit]), pair_cluster(from), totals(),
+                     before_.data());
+    }
+    return joined(unit, to);
+}
+
+void ResemblanceSearch::decide(std::size_t unit, std::size_t to, bool taken) {
+    const auto from = static_cast<std::size_t>(partition_[unit]);
+    if (all_subsets_) {
+        change_subsets(unit, taken ? to : from, mass_[unit]);
+    } else if (taken) {
+        count(unit, from, -mass_[unit]);
+        change(unit, to, mass_[unit]);
+    } else {
+        return_pairs(fixed_terms(), pair_unit(unit, mass_[unit]), pair_cluster(from), totals(),
+                     before_.data());
+    }
+    if (taken) {
+        --units_[from];
+        ++units_[to];
+        partition_[unit] = static_cast<std::int64_t>(to);
+    }
+}
+
 std::size_t ResemblanceSearch::anneal(std::uint64_t seed, std::size_t first, double temperature,
                                       std::size_t proposals) {
     std::size_t moves = 0;
@@ -349,12 +472,10 @@ std::size_t ResemblanceSearch::anneal(std::uint64_t seed, std::size_t first, dou
         if (!propose(seed, draw, unit, to)) {
             continue;
         }
-        const auto from = static_cast<std::size_t>(partition_[unit]);
-        leave(unit);
-        const double then = joined(unit, to);
+        const double then = moved(unit, to);
         const double uniform = static_cast<double>(random_bits(seed, draw, 2) >> 11) * 0x1p-53;
         const bool taken = then >= now || uniform < std::exp((then - now) / temperature);
-        join(unit, taken ? to : from);
+        decide(unit, to, taken);
         now = taken ? then : now;
         moves += taken;
     }
@@ -370,10 +491,8 @@ double ResemblanceSearch::mean_fall(std::uint64_t seed, std::size_t proposals) {
         if (!propose(seed, draw, unit, to)) {
             continue;
         }
-        const auto from = static_cast<std::size_t>(partition_[unit]);
-        leave(unit);
-        const double fall = now - joined(unit, to);
-        join(unit, from);
+        const double fall = now - moved(unit, to);
+        decide(unit, to, false);
         if (fall > negligible * std::abs(now) && fall < -nothing) {
             sum += fall;
             falls += 1.0;
