@@ -7,7 +7,7 @@ github.com/gagolews/clustering-data-v1 (`set.data.gz` beside one or more `set.la
 github.com/deric/clustering-benchmark (`set.arff` with an attribute "class"). Sets of 100 to 11,000 points with at least two classes are
 clustered by `ConsensusClustering()` with no number and with that of the classes, by k-means with that number (ten starts), and by HDBSCAN with
 scikit-learn's defaults, its noise a cluster. A score is the adjusted Rand index with the classes, of several with those that suit
-best; points that the classes call noise are left out. ``--part 0`` takes the first, third, ... set of the folder by name, 1 the others.
+best; points that the classes call noise are left out. ``--part 0`` takes the first, third, ... of these sets by name, 1 the others.
 """
 
 from __future__ import annotations
@@ -120,11 +120,9 @@ def row_of(benchmark: Benchmark) -> Row:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    wanted = [
-        each
-        for i, each in enumerate(benchmarks(Path(arguments.folder), arguments.under))
-        if arguments.part in (None, i % 2) and each.name not in arguments.without
-    ]
+    every = benchmarks(Path(arguments.folder), arguments.under)
+    others = [each for each in every if each.name not in arguments.without]
+    wanted = others if arguments.part is None else others[arguments.part :: 2]
     if not wanted:
         raise DatasetNotFoundError(
             f"{arguments.folder} has no benchmark sets: clone github.com/gagolews/clustering-data-v1."
