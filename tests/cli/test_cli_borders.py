@@ -32,7 +32,7 @@ def clustered(tmp_path_factory):
     home = tmp_path_factory.mktemp("borders")
     X = blobs()
     np.save(home / "points.npy", X)
-    given = ["cluster", str(home / "points.npy"), "--borders", "-k", "4", *MEMBERS]
+    given = ["cluster", str(home / "points.npy"), "--borders", "-k", "3", *MEMBERS]
     assert main([*given, "--out", str(home / "result")]) == 0
     return home, X
 
@@ -45,7 +45,7 @@ def rows_of(path):
 def test_the_folder_holds_the_border_tests_of_the_model(clustered):
     home, X = clustered
     members = cc.EnsembleGenerator("kmeans", n_partitions=10)
-    model = cc.ConsensusClustering(cc.AutoConsensus(4), members, random_state=0).fit(X)
+    model = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(X)
     tests = border_tests(X, model, random_state=0)
     tree = consensus_tree(model, X, random_state=0)
     rows = rows_of(home / "result" / "borders.csv")
@@ -54,7 +54,7 @@ def test_the_folder_holds_the_border_tests_of_the_model(clustered):
         assert [row[name] for row in rows] == [str(value) for value in column.tolist()]
     actual = results.load(home / "result").borders
     assert actual.headline() == tests.headline()
-    assert (actual.n_held, actual.n_clusters) == (tests.n_held(), 4)
+    assert (actual.n_held, actual.n_clusters) == (tests.n_held(), 3)
     assert actual.n_left == tests.merged().max() + 1 < 4
     assert actual.tree.splits == tree.splits
     np.testing.assert_array_equal(np.bincount(actual.tree.leaves), np.bincount(tree.leaves))
@@ -186,7 +186,7 @@ def test_the_report_shows_table_and_tree(clustered):
     assert f"{borders.tree.holds().sum()} of 9 splits hold (p < .05)" in picture["alt"]
     # The same tests in Python give the same section.
     members = cc.EnsembleGenerator("kmeans", n_partitions=10)
-    model = cc.ConsensusClustering(cc.AutoConsensus(4), members, random_state=0).fit(X)
+    model = cc.ConsensusClustering(cc.AutoConsensus(3), members, random_state=0).fit(X)
     tests = border_tests(X, model, random_state=0)
     tree = consensus_tree(model, X, random_state=0)
     same = report.account(model, X=X, borders=tests, tree=tree, pictures=False)

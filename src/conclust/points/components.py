@@ -109,7 +109,7 @@ def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures 
     Returns
     -------
     Mixtures or None
-        None where a shape cannot be fitted to so few points, or there is only one number.
+        None where a shape cannot be fitted to so few points, or no larger number has a lower BIC than the fewest.
     """
     if fewest >= most:
         return None
@@ -134,7 +134,8 @@ def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures 
                 return None
             if all(K - len(best[shape]) >= _WORSE for shape in _SHAPES):
                 break
-    return Mixtures(part, best) if best else None
+    lowest = min(best.values(), key=lambda mixture: mixture.bic)
+    return Mixtures(part, best) if len(lowest) > fewest else None
 
 
 def _modes(mixture: Mixture) -> Ints:
