@@ -5,8 +5,8 @@ python -m experiments.default.battery --folder COPY [--under wut ...] [--part 0]
 COPY is a folder with the sets of one of two repositories, whose files are no part of this one:
 github.com/gagolews/clustering-data-v1 (`set.data.gz` beside one or more `set.labels*.gz`) or
 github.com/deric/clustering-benchmark (`set.arff` with an attribute "class"). Sets of 100 to 11,000 points with at least two classes are
-clustered by `ConsensusClustering()` with no number and with that of the classes, by k-means with that number (ten starts), and by HDBSCAN with
-scikit-learn's defaults, its noise a cluster. A score is the adjusted Rand index with the classes, of several with those that suit
+clustered by `ConsensusClustering()` without a number and with the number of classes, by k-means with the number of classes (ten starts), and by
+HDBSCAN with scikit-learn's defaults, whose noise counts as a cluster. A score is the adjusted Rand index with the classes, of several with those that suit
 best; points that the classes call noise are left out. ``--part 0`` takes the first, third, ... of these sets by name, 1 the others.
 """
 

@@ -3,7 +3,7 @@
 python -m experiments.networks.large [--quick] [--nodes 3000000] [--mixing 0.3] [--out FOLDER]
 
 Degrees and sizes of communities have the power laws of `communities`; a share "mixing" of the edges of each node goes
-elsewhere. Peak memory is that of the whole process and includes the network.
+elsewhere. Peak memory is measured for the whole process and includes the network.
 """
 
 from __future__ import annotations

@@ -98,7 +98,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     reason_ : str
         Reason for the number of clusters, in a sentence.
     border_depths_ : ndarray of shape (n_borders,)
-        If the points chose the number, the depth of the valley between any two adjacent clusters, from 0 to 1.
+        If the points chose the number, the depth of the valley between any two adjacent clusters, from 0 to 1. If ``reason_``
+        says that few points are near the borders, how much fewer they are than in an equally wide band of either cluster.
     refinement_ : Refinement or None
         The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
         ``consensus_.labels_`` has the partition before.

@@ -560,7 +560,7 @@ def label_view(
     *,
     complete: bool = False,
 ) -> LabelView:
-    """Return the view of some objects' labels for kernels; ``Ensemble.label_view`` is that of all objects.
+    """Return some objects' labels as kernels read them; ``Ensemble.label_view`` has all objects.
 
     Parameters
     ----------

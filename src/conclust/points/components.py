@@ -139,6 +139,6 @@ def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures 
 
 
 def _modes(mixture: Mixture) -> Ints:
-    """Return the group of each component; there is no saddle within a group."""
+    """Return the group of each component: components without a saddle between them are in one group."""
     together = saddles(mixture) > _ONE_MODE
     return np.asarray(connected_components(together, directed=False)[1], dtype=np.int64)

@@ -17,10 +17,10 @@ EMPTY_MARGIN = 0.12
 def margin_ratio(paths: PathsOfPoints, labels: Ints, pair: Ints) -> float:
     """Return how many points lie near a border, relative to the fewer in the middle of either cluster.
 
-    The depth of a point is its distance from the other cluster's nearest point, less that of neighbours: the median
-    distance of the points of both clusters from their nearest neighbour. With half of the smaller of the clusters'
-    median depths as width w, points less than w deep are near the border, and points within w of the median depth of
-    their cluster are in its middle. Both bands are 2 w wide.
+    The depth of a point is its distance from the nearest point of the other cluster, less the distance between
+    neighbours (the median, over the points of both clusters, of the distance to the nearest neighbour). With half of
+    the smaller of the clusters' median depths as width w, points less than w deep are near the border, and points
+    within w of the median depth of their cluster are in its middle. Both bands are 2 w wide.
 
     Depths follow the border, so that they hold for clusters of any shape, and no number of neighbours is chosen: two
     crescents of 50 points each have an empty margin, although graphs of ten neighbours reach across it.

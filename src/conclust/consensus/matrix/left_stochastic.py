@@ -227,7 +227,7 @@ class Plane:
         if k == 0:  # no two objects share a cluster
             return cls(1.0, np.zeros((0, 0)))
         normal = np.linalg.solve(gram, sums)
-        # Scaled so that its distance from 0 is that of the simplex.
+        # Scaled to be as far from 0 as the simplex.
         scale = float(normal @ normal) / k
         return cls(scale, np.sqrt(scale) * _complement(normal / np.linalg.norm(normal)))
 
