@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from conclust.confidence import border_tests
 from conclust.exceptions import EnsembleWarning, SelectionWarning
 from conclust.selection import choose
+from conclust.selection.second import Second
 
 
 def test_a_square_is_one_cluster_and_separate_quarters_are_four():
@@ -48,11 +51,25 @@ def test_overlapping_clusters_count_if_no_cloud_is_as_stable():
     with pytest.warns(SelectionWarning, match="No border between the clusters holds"):
         selection = choose(X, range(2, 6), random_state=0, n_jobs=1)
     assert (selection.n_clusters, selection.n_held) == (3, 0)
-    assert selection.p_value_clouds <= 0.1
-    assert (
-        "; no border holds (p < .05, Holm); flat and skewed clouds are less stable (p = "
-        in selection.reason
+    assert np.isnan(selection.p_value_clouds)
+    assert selection.reason.endswith(
+        "; no border holds (p < .05, Holm); the points are less flat than flat clouds and less skewed than skewed clouds."
     )
+
+
+def test_the_words_name_the_clouds_that_were_compared_and_those_that_are_unlike():
+    borders = border_tests(np.random.default_rng(3).random((60, 2)), np.arange(60) % 2)
+    compared = Second(
+        borders, p_value=0.025, n_references=39, cloud="flat", compared=("flat", "skewed")
+    )
+    clouds = "flat and skewed clouds are less stable (p = 0.025, 39 flat clouds)"
+    assert compared.words == f"no border holds (p < .05, Holm); {clouds}"
+    both = replace(compared, compared=("flat",), unlike=("skewed",))
+    assert both.words.endswith(
+        "; flat clouds are less stable (p = 0.025, 39 flat clouds), and the points are less skewed than skewed clouds"
+    )
+    assert not compared.one_cluster
+    assert replace(compared, p_value=0.075).one_cluster
 
 
 def test_without_references_borders_only_raise_doubts():

@@ -30,8 +30,9 @@ from conclust.selection.resampled.points import components_for, read, scores_of
 from conclust.selection.resampled.prediction_strength import prediction_strength
 from conclust.selection.resampled.reference_cache import open_reference_cache
 from conclust.selection.resampled.resampling import check_clusterer, drawn_size
+from conclust.selection.resampled.shape import p_value_of_shape
 from conclust.selection.resampled.testing import OneClusterTest, n_statistics
-from conclust.selection.second import OTHERS, Second, ask
+from conclust.selection.second import KINDS, Kind, Second, ask
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
 from conclust.selection.tabling import assemble
@@ -118,7 +119,7 @@ def choose(
         None: only where references are costly (from 20,000 numbers in the points tested on, or with a
         clusterer of your own).
     alpha : float in (0, 1), default=0.05
-        Level of the p-value, and of the borders. Flat and skewed clouds are rejected at twice the level.
+        Level of the p-value, of the borders, and of the comparisons with flat and skewed clouds.
     window : tuple of two floats, default=(0.1, 0.9)
         A pair is ambiguous if its share of being together is above the first and at most the second.
     n_components : int, default=None
@@ -175,8 +176,10 @@ def choose(
     A p-value of at most `alpha` says "more stable than one Gaussian", not "clusters": k-means cuts a flat
     square into four stable quarters, and a skewed cloud into stable parts. Hence the second question, with null
     "rotation" or "gaussian". ``borders`` has the tests, on all points and at the number that RCSI shows; ``p_value_clouds``
-    the larger of the p-values of flat and skewed clouds, of at most 39 each. It is NaN where a border holds: these
-    clouds are not needed then. With categories no borders are tested.
+    the larger of the p-values of flat and skewed clouds, of at most 39 each. Points that are clearly less flat than boxes,
+    or clearly less than half as skewed as exponential clouds, are not compared with these (p at most `alpha`, of 99 clouds
+    each, by Mardia's kurtosis and skewness in the directions of the clusters [7]_). It is NaN where nothing was compared: a
+    border holds, or the points are neither flat nor skewed. With categories no borders are tested.
 
     The table has for each K:
 
@@ -212,9 +215,8 @@ def choose(
     mean and sd over the references and the points: any later choice of K leaves it exact.
 
     Resamples of few objects are as stable in the middle of one cloud as between two clusters. With fewer than 50 objects the
-    p-value is that of the largest silhouette of Ward's clusters (of at least five objects each), the number of clusters has
-    the largest silhouette of the points, and flat and skewed clouds are compared at `alpha` (with more objects, at twice
-    `alpha`). With 50 to 99 objects the silhouette is one more gap beside those of log PAC.
+    p-value is that of the largest silhouette of Ward's clusters (of at least five objects each), and the number of clusters has
+    the largest silhouette of the points. With 50 to 99 objects the silhouette is one more gap beside those of log PAC.
 
     References
     ----------
@@ -224,6 +226,7 @@ def choose(
     .. [4] B. Bodinier et al., Bioinformatics 39:btad635, 2023.
     .. [5] J. Besag and P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
     .. [6] R. Tibshirani and G. Walther, JCGS 14, 2005.
+    .. [7] K. V. Mardia, "Measures of multivariate skewness and kurtosis with applications", Biometrika 57, 1970.
 
     Examples
     --------
@@ -287,6 +290,7 @@ class _Seeds(NamedTuple):
     part: np.random.SeedSequence
     splits: np.random.SeedSequence
     borders: np.random.SeedSequence
+    shapes: np.random.SeedSequence
 
 
 @dataclass(frozen=True)
@@ -405,7 +409,7 @@ def _read(call: _Call) -> _Data:
     settings = replace(settings, ks=_numbers(call.k, call.clusterer, n, settings.sample_fraction))
     components = components_for(n, p, call.n_components, _OWNER)
     root = seed_sequence(call.random_state, _OWNER)
-    seeds = _Seeds(*spawn_sequences(root, 7))
+    seeds = _Seeds(*spawn_sequences(root, len(_Seeds._fields)))
 
     def placed(rows: Any = slice(None)) -> tuple[Floats, list[int] | None]:
         """Return the scores of some objects, and the widths of their blocks if there are categories."""
@@ -463,15 +467,10 @@ def _assemble(
 
     def asked_again(labels: Ints) -> Second:
         """Run the second test on the clusters of the provisional choice."""
-        seeds = dict(zip(OTHERS, spawn_sequences(data.seeds.references, len(OTHERS)), strict=True))
-
-        def compare(clouds: Settings) -> Verdict | None:
-            assert clouds.null is not None
-            return data.compare(clouds, seeds[clouds.null], clock)
-
         level, seed = float(call.alpha), data.seeds.borders
+        clouds = _Clouds(data, clock)
         with one_library_thread():
-            return ask(data.scores, labels, requested, level, seed, compare, borders=codes is None)
+            return ask(data.scores, labels, requested, level, seed, clouds, borders=codes is None)
 
     categories = {}
     if codes is not None:
@@ -510,6 +509,28 @@ def _assemble(
         why_no_p="no null was requested (null=None)",
         ask=asked_again,
     )
+
+
+@dataclass(frozen=True)
+class _Clouds:
+    """Compares the points with flat and with skewed clouds; see `Clouds` of the second test."""
+
+    data: _Data
+    clock: _Clock
+
+    def compare(self, asked: Settings) -> Verdict | None:
+        """Return the comparison of the stability with that of references."""
+        data = self.data
+        seeds = dict(zip(KINDS, spawn_sequences(data.seeds.references, len(KINDS)), strict=True))
+        assert asked.null == "flat" or asked.null == "skewed"
+        return data.compare(asked, seeds[asked.null], self.clock)
+
+    def p_value_of_shape(self, kind: Kind, n_clusters: int) -> float:
+        """Return how plausible it is that the points are as flat, or half as skewed; categories do not count."""
+        data = self.data
+        numbers = data.tested if data.widths is None else data.tested[:, : data.widths[0]]
+        seeds = dict(zip(KINDS, spawn_sequences(data.seeds.shapes, len(KINDS)), strict=True))
+        return p_value_of_shape(numbers, kind, n_clusters - 1, generator(seeds[kind]))
 
 
 def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]:

@@ -3,14 +3,13 @@
 A flat or skewed cloud is not Gaussian, and k-means cuts it into stable parts: the rejection of one Gaussian says
 nothing about clusters. A border that holds does. If none holds, which also happens for overlapping clusters with
 few points, the points are compared with flat and with skewed clouds: structure that these also show is no evidence
-of clusters.
+of clusters. Points that are clearly less flat, or less than half as skewed, are not compared with the clouds of that kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -18,24 +17,33 @@ from conclust._types import Floats, Ints
 from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
-from conclust.selection.resampled.null import Null, Verdict
-from conclust.selection.resampled.testing import by_silhouette
+from conclust.selection.resampled.null import Verdict
 from conclust.selection.settings import Settings
 
 GAUSSIAN = ("rotation", "gaussian")
 """The nulls that are one Gaussian."""
 
-OTHERS: dict[Null, str] = {"flat": "flat", "skewed": "skewed"}
-"""The single clouds that are not Gaussian, with their names in sentences."""
+Kind = Literal["flat", "skewed"]
+"""Kind of a single cloud that is not Gaussian."""
+
+KINDS: tuple[Kind, ...] = ("flat", "skewed")
+"""The kinds, in the order of their tests."""
 
 NO_BORDER = "No border between the clusters holds"
 """How the doubt begins."""
 
 # Maximum number of clouds of each kind with which the points are compared.
 _CLOUDS = 39
-# Twice the level of the first test, so that fewer overlapping clusters are missed (experiments/selection); for few
-# objects, which are compared by silhouettes, the same level.
-_LEVELS = 2
+
+
+class Clouds(Protocol):
+    """Compares the points with single clouds of their covariance."""
+
+    def compare(self, asked: Settings) -> Verdict | None:
+        """Return the comparison of the points with references, given the settings of these."""
+
+    def p_value_of_shape(self, kind: Kind, n_clusters: int) -> float:
+        """Return how plausible it is that the points are as flat, or half as skewed, as the clouds."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +57,14 @@ class Second:
     level : float
         Level of the adjusted p-values.
     p_value : float
-        Share of the clouds of one kind, the points among them, that are at least as stable: the largest of both kinds;
-        NaN where it was not tested.
+        Share of the clouds of one kind, the points among them, that are at least as stable: the largest of the kinds
+        that were compared; NaN where none was.
     n_references : int
         Number of clouds that it rests on.
     cloud : str
-        The kind: "flat" or "skewed"; empty where it was not tested.
-    level_of_clouds : float
-        Level of the comparison with these clouds.
+        The kind with that share: "flat" or "skewed"; empty where none was compared.
+    compared, unlike : tuple of str
+        Kinds that were compared, and kinds that were not because the points are clearly less flat or skewed.
     """
 
     borders: BorderTests | None = None
@@ -64,7 +72,8 @@ class Second:
     p_value: float = float("nan")
     n_references: int = 0
     cloud: str = ""
-    level_of_clouds: float = _LEVELS * 0.05
+    compared: tuple[Kind, ...] = ()
+    unlike: tuple[Kind, ...] = ()
 
     @property
     def n_borders(self) -> int:
@@ -79,7 +88,7 @@ class Second:
     @property
     def one_cluster(self) -> bool:
         """Whether the rejection of one Gaussian is the only evidence for more than one cluster."""
-        return not self.n_held and self.p_value > self.level_of_clouds
+        return not self.n_held and self.p_value > self.level
 
     @property
     def against(self) -> str:
@@ -94,12 +103,14 @@ class Second:
             return ""
         if self.n_held:
             return held_of(self.n_held, self.n_borders, self.level)
-        other = (
-            ""
-            if np.isnan(self.p_value)
-            else f"; flat and skewed clouds are less stable ({self._clouds})"
-        )
-        return f"no border holds {at_level(self.level)}{other}"
+        reasons = []
+        if self.compared:
+            reasons.append(f"{' and '.join(self.compared)} clouds are less stable ({self._clouds})")
+        if self.unlike:
+            shapes = " and ".join(f"less {kind} than {kind} clouds" for kind in self.unlike)
+            reasons.append(f"the points are {shapes}")
+        sentence = f"no border holds {at_level(self.level)}"
+        return f"{sentence}; {', and '.join(reasons)}" if reasons else sentence
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -121,7 +132,7 @@ def ask(
     asked: Settings,
     level: float,
     seed: np.random.SeedSequence,
-    compare: Callable[[Settings], Verdict | None],
+    clouds: Clouds,
     *,
     borders: bool = True,
 ) -> Second:
@@ -136,16 +147,15 @@ def ask(
     asked : Settings
         Settings for resampling data sets.
     level : float
-        Level of the first question.
+        Level of each test.
     seed : SeedSequence
         Seed of the splits of the points.
-    compare : callable
-        Compares the points with references, given the settings of these.
+    clouds : Clouds
+        Compares the points with single clouds.
     borders : bool, default=True
         Whether borders are tested: not where there are categories, between which there are no borders.
     """
-    levels = 1 if by_silhouette(len(points)) else _LEVELS
-    second = Second(level=level, level_of_clouds=levels * level)
+    second = Second(level=level)
     if borders and round(len(points) / 3) > labels.max():
         clusterer: Any = None if asked.fast else asked.clusterer
         tests = border_tests(
@@ -159,13 +169,18 @@ def ask(
         second = replace(second, borders=tests)
     if second.n_held or asked.null not in GAUSSIAN:
         return second
-    for kind, name in OTHERS.items():
-        clouds = replace(asked, null=kind, n_references=min(_CLOUDS, asked.n_references))
-        verdict = compare(clouds)
+    n_clusters = int(labels.max()) + 1
+    for kind in KINDS:
+        if clouds.p_value_of_shape(kind, n_clusters) <= level:
+            second = replace(second, unlike=(*second.unlike, kind))
+            continue
+        settings = replace(asked, null=kind, n_references=min(_CLOUDS, asked.n_references))
+        verdict = clouds.compare(settings)
         assert verdict is not None
+        second = replace(second, compared=(*second.compared, kind))
         if not verdict.p_value <= second.p_value:
             second = replace(
-                second, p_value=verdict.p_value, n_references=verdict.n_references, cloud=name
+                second, p_value=verdict.p_value, n_references=verdict.n_references, cloud=kind
             )
         if second.one_cluster:
             break

@@ -138,7 +138,8 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
         else:
             text += (
                 "A small one says: more stable than one Gaussian cloud. A flat or a skewed cloud is that too; hence a second "
-                "question: whether a border between the clusters holds, or else flat and skewed clouds are less stable."
+                "question: whether a border between the clusters holds, or else flat and skewed clouds are less stable, or the points "
+                "less flat and less skewed than these."
             )
         blocks.append({"kind": "text", "text": text})
     else:

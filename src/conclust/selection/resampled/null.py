@@ -82,16 +82,16 @@ def flat(Z: Floats, rng: np.random.Generator) -> Floats:
 
     For a square, a cube or a strip, the points and the references have the same distribution.
     """
-    return _with_products(rng.uniform(size=Z.shape), Z)
+    return with_products(rng.uniform(size=Z.shape), Z)
 
 
 def skewed(Z: Floats, rng: np.random.Generator) -> Floats:
     """Return scores of independent exponential components, each in a random direction, with the same Z'Z."""
     signs = rng.choice(np.array([-1.0, 1.0]), Z.shape[1])
-    return _with_products(rng.exponential(size=Z.shape) * signs, Z)
+    return with_products(rng.exponential(size=Z.shape) * signs, Z)
 
 
-def _with_products(W: Floats, Z: Floats) -> Floats:
+def with_products(W: Floats, Z: Floats) -> Floats:
     """Return draws with columns of mean 0 and the inner products of Z, rotated as little as possible."""
     W = W - W.mean(axis=0)
     values, V = np.linalg.eigh(W.T @ W)

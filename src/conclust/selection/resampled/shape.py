@@ -1,0 +1,82 @@
+"""How flat or skewed points are, compared with flat and skewed clouds, by Mardia's measures of kurtosis and skewness."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from conclust._types import Floats
+from conclust.selection.resampled.null import flat, with_products
+
+_CLOUDS = 99
+# Maximum number of leading components: the number of third moments grows with its cube.
+_MOST_LEADING = 10
+# A gamma distribution of this shape is half as skewed as the exponential distribution.
+_HALF_AS_SKEWED = 4.0
+
+
+def p_value_of_shape(
+    Z: Floats, kind: Literal["flat", "skewed"], n_leading: int, rng: np.random.Generator
+) -> float:
+    """Return how plausible it is that the points are as flat as boxes, or half as skewed as exponential clouds.
+
+    Kurtosis is compared in the first component, in the first two, and so on up to `n_leading`, and in all: points may be
+    flat in the directions of the clusters only. Skewness is compared in the `n_leading` components.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, r)
+        Principal scores: orthogonal columns of mean 0, the longest first.
+    kind : {"flat", "skewed"}
+    n_leading : int
+        Number of directions of the clusters: one less than the clusters. More than ten count as ten.
+    rng : numpy.random.Generator
+        Source of 99 clouds of the same Z'Z.
+
+    Returns
+    -------
+    float
+        Share of the clouds, the points among them, that are at most as flat or as skewed as the points. Of several
+        numbers of components the largest share.
+
+    Notes
+    -----
+    With whitened rows z, kurtosis is the mean of |z|^4, and skewness the mean of (z_i'z_j)^3 over all pairs
+    of rows (K. V. Mardia, Biometrika 57, 1970). Neither depends on how the components are rotated.
+    """
+    n_leading = min(n_leading, _MOST_LEADING, Z.shape[1])
+    if kind == "flat":
+        numbers = np.array([*range(n_leading), Z.shape[1] - 1])
+        values = kurtosis(Z)[numbers]
+        clouds = np.array([kurtosis(flat(Z, rng))[numbers] for _ in range(_CLOUDS)])
+        beyond = np.count_nonzero(clouds >= values, axis=0)
+    else:
+        value = skewness(Z[:, :n_leading])
+        drawn = (_half_as_skewed(Z, rng) for _ in range(_CLOUDS))
+        beyond = np.count_nonzero([skewness(cloud[:, :n_leading]) <= value for cloud in drawn])
+    return float((np.max(beyond) + 1) / (_CLOUDS + 1))
+
+
+def kurtosis(Z: Floats) -> Floats:
+    """Return Mardia's kurtosis of the first component, of the first two, and so on, (r,)."""
+    squares = np.cumsum(np.square(_whitened(Z)), axis=1)
+    return np.asarray(np.square(squares).mean(axis=0))
+
+
+def skewness(Z: Floats) -> float:
+    """Return Mardia's skewness: the sum of the squared third moments of whitened scores."""
+    W = _whitened(Z)
+    moments = np.einsum("ia,ib,ic->abc", W, W, W, optimize=True) / len(W)
+    return float(np.square(moments).sum())
+
+
+def _half_as_skewed(Z: Floats, rng: np.random.Generator) -> Floats:
+    signs = rng.choice(np.array([-1.0, 1.0]), Z.shape[1])
+    return with_products(rng.gamma(_HALF_AS_SKEWED, size=Z.shape) * signs, Z)
+
+
+def _whitened(Z: Floats) -> Floats:
+    """Return scores whose columns have variance 1."""
+    variances = np.square(Z).mean(axis=0)
+    return np.asarray(Z / np.sqrt(np.maximum(variances, np.finfo(float).tiny)))
