@@ -53,7 +53,7 @@ def test_overlapping_clusters_count_if_no_cloud_is_as_stable():
     assert (selection.n_clusters, selection.n_held) == (3, 0)
     assert np.isnan(selection.p_value_clouds)
     assert selection.reason.endswith(
-        "; no border holds (p < .05, Holm); the points are less flat than flat clouds and less skewed than skewed clouds."
+        "; no border holds (p < .05, Holm); the points are less flat than a box and less skewed than an exponential cloud."
     )
 
 
@@ -66,7 +66,7 @@ def test_the_words_name_the_clouds_that_were_compared_and_those_that_are_unlike(
     assert compared.words == f"no border holds (p < .05, Holm); {clouds}"
     both = replace(compared, compared=("flat",), unlike=("skewed",))
     assert both.words.endswith(
-        "; flat clouds are less stable (p = 0.025, 39 flat clouds), and the points are less skewed than skewed clouds"
+        "; flat clouds are less stable (p = 0.025, 39 flat clouds), and the points are less skewed than an exponential cloud"
     )
     assert not compared.one_cluster
     assert replace(compared, p_value=0.075).one_cluster

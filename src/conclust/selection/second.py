@@ -29,6 +29,11 @@ Kind = Literal["flat", "skewed"]
 KINDS: tuple[Kind, ...] = ("flat", "skewed")
 """The kinds, in the order of their tests."""
 
+_UNLIKE: dict[Kind, str] = {
+    "flat": "less flat than a box",
+    "skewed": "less skewed than an exponential cloud",
+}
+
 NO_BORDER = "No border between the clusters holds"
 """How the doubt begins."""
 
@@ -107,8 +112,7 @@ class Second:
         if self.compared:
             reasons.append(f"{' and '.join(self.compared)} clouds are less stable ({self._clouds})")
         if self.unlike:
-            shapes = " and ".join(f"less {kind} than {kind} clouds" for kind in self.unlike)
-            reasons.append(f"the points are {shapes}")
+            reasons.append(f"the points are {' and '.join(_UNLIKE[kind] for kind in self.unlike)}")
         sentence = f"no border holds {at_level(self.level)}"
         return f"{sentence}; {', and '.join(reasons)}" if reasons else sentence
 
