@@ -1,10 +1,13 @@
 """Docstrings are valid reStructuredText, checked without Sphinx."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import conclust
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "conclust"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -117,3 +120,21 @@ def test_docstrings_that_sphinx_cannot_parse_are_detected(doc):
 )
 def test_valid_docstrings_pass(doc):
     assert not defects(doc)
+
+
+# How the methods declare the parameters that most of them have: type, default and, if it is always the same, the sentence.
+COMMON = {
+    "random_state": r"int, Generator, SeedSequence or RandomState, default=None",
+    "n_jobs": r"int, default=None",
+    "verbose": r"int, default=0\n +1: .*",
+    "missing": r'\{"unobserved", "noise"\}, default="unobserved"\n +Meaning of -1 in label arrays given to ``fit``; see .*',
+}
+
+
+@pytest.mark.parametrize("name", COMMON)
+def test_methods_declare_common_parameters_in_one_way(name):
+    docs = {m.estimator: inspect.getdoc(getattr(conclust, m.estimator)) for m in conclust.methods()}
+    having = {method: doc for method, doc in docs.items() if f"\n{name} : " in doc}
+    assert len(having) > 15
+    pattern = re.compile(rf"\n{name} : ({COMMON[name]})\n")
+    assert not [method for method, doc in having.items() if not pattern.search(doc)]

@@ -75,10 +75,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Whether Lloyd's iterations from the means of the clusters end the fit, where the neighbour graphs of the
         points agree with their partition (see the notes): for clusters that overlap. "auto": with
         :class:`conclust.AutoConsensus` (the default), not with another consensus.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         If given, seeds both parts; None leaves their own ``random_state`` alone.
     verbose : int, default=0
-        If 1, print progress and the estimated time left of all parts to standard error.
+        1: progress and the estimated time left of all parts, on standard error.
 
     Attributes
     ----------

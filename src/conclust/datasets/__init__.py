@@ -104,7 +104,7 @@ def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
     ----------
     name : str
         One of `names`.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=0
+    random_state : int, Generator, SeedSequence or RandomState, default=0
         Seed of generated sets; ignored for the others.
 
     Returns

@@ -26,8 +26,8 @@ def planted_ensemble(
         Probabilities of the clusters for every object; rows sum to 1.
     n_partitions : int, default=100
         Partitions to draw. The paper draws 1000.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -91,8 +91,8 @@ def random_ensemble(
     noise : float, default=0.0
         Share of the objects that each partition observes and puts apart from all others, in [0, 1);
         together with `missing` below 1.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------

@@ -38,8 +38,8 @@ def rings(
         Number of points in each ring, from the inside.
     noise : float, default=0.1
         Standard deviation of the distance from the ring; the rings are 1 apart.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def half_rings(
         Points in the upper and in the lower half ring.
     noise : float, default=0.25
         Width of the half rings, of outer radius 1; below 0.5 they stay apart.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -130,8 +130,8 @@ def spirals(
     noise : float, default=0.05
         Standard deviation around the curve, in both coordinates. An arm moves outwards by 4 a
         turn, so that two arms are 2 apart.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -175,8 +175,8 @@ def cigars(
     ----------
     sizes : sequence of 4 int, default=(100, 100, 25, 25)
         Points in the two long and the two small groups.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -225,8 +225,8 @@ def gaussian_mixture(
         Means of the components. None: random, for 4 components in the plane.
     covariances : float or (n_components, n_features, n_features) array-like, default=1.0
         One variance for all components and directions, or a covariance matrix for each.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -289,8 +289,8 @@ def image_c(*, random_state: RandomStateLike = None) -> Dataset:
 
     Parameters
     ----------
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -325,8 +325,8 @@ def image_1(*, random_state: RandomStateLike = None) -> Dataset:
 
     Parameters
     ----------
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------

@@ -35,8 +35,8 @@ def two_bananas(
         Number of points, half of them in each banana; at least 2.
     noise : float, default=0.13
         Standard deviation of the noise in both directions.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def smiling_face(
         Number of points; at least 8.
     noise : float, default=0.08
         Standard deviation of the distance from outline and mouth, and of the eyes in both directions.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------
@@ -128,8 +128,8 @@ def circles_and_gaussians(
         Number of points; at least 15.
     noise : float, default=0.08
         Standard deviation of the distance from the circles; of the Gaussians in them it is three times as large.
-    random_state : None, int, Generator, SeedSequence or RandomState, default=None
-        Source of the randomness.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
 
     Returns
     -------

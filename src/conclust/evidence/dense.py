@@ -136,7 +136,7 @@ def coassociation(
     max_dense : int, default=20000
         Maximum number of objects for which the whole matrix is made. None: no limit.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def copresence(
     max_dense : int, default=20000
         Maximum number of objects for which the whole matrix is made. None: no limit.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def evidence(
     max_dense : int, default=20000
         Maximum number of objects for which the whole matrices are made. None: no limit.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------
@@ -319,7 +319,7 @@ def coassociation_blocks(
     block_rows : int, default=None
         Number of rows in a block. None: a matrix of 64 MiB, at least one row.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Yields
     ------

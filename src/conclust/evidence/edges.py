@@ -28,7 +28,7 @@ def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> Spar
         Non-zero entries are the edges, in one direction or both; their values and the diagonal are ignored.
         ``networkx.to_scipy_sparse_array(G, nodelist=nodes)`` is one.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------

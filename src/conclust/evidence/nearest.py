@@ -42,7 +42,7 @@ def nearest_pairs(
         those with which it shares smaller clusters are chosen (the largest sum of 1 / size), then those that come
         next in the order of the objects. None: all ties.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def pair_counts(
     i, j : array-like of int of shape (n_pairs,)
         The two objects of each pair, 0 to n_samples - 1. Fast when `i` is sorted.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------
@@ -203,10 +203,10 @@ def sample_pairs(
         Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     per_object : int, default=30
         Number of partners that each object draws; all other objects if there are fewer.
-    random_state : int, Generator, SeedSequence, RandomState or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed. The sample depends on it, on the number of objects and on `per_object` only.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------

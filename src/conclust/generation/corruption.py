@@ -67,7 +67,7 @@ def corrupt(
         Ensemble to corrupt; it is not changed.
     fraction : float in [0, 1]
         Share of the partitions to replace, rounded to the nearest number of them (a half up).
-    random_state : int, Generator, SeedSequence, RandomState or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the draws.
     return_indices : bool, default=False
         Whether to return also which partitions were replaced.

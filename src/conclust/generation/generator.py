@@ -132,10 +132,10 @@ class EnsembleGenerator(StoredGenerator):
         with a ``ScaleWarning`` where their spreads differ in kind.
     max_dense : int, default=20000
         Maximum number of objects for which "mixed" and its algorithms allocate n x n matrices.
-    random_state : int, Generator, SeedSequence, RandomState or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all randomness. The result does not depend on `n_jobs`, the backend or the cache, and the first
         members stay the same if more are requested.
-    n_jobs : int or None, default=None
+    n_jobs : int, default=None
         Members made at a time, through joblib: None means 1 unless a ``joblib.parallel_config``
         says otherwise, -1 all processors. Each member runs on one thread.
     cache_dir : path-like or None, default=None
@@ -143,7 +143,7 @@ class EnsembleGenerator(StoredGenerator):
         points, parameters and versions of the libraries: an interrupted run can be resumed. Runs at the same time
         share the work. Needs a `random_state`. Delete the folder when done.
     verbose : int, default=0
-        If 1, print about ten lines of progress to standard error; if 2, one for each run of an algorithm.
+        1: about ten lines of progress on standard error. 2: one for each run of an algorithm.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ def neighbour_graph(
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance. By "cosine", rows of the same direction are one point.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------

@@ -72,7 +72,7 @@ def find_neighbours(
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance. By "cosine", rows of the same direction are one point.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------

@@ -44,7 +44,7 @@ def choose_beside(
     cached : bool
         Whether references are kept in the folder of the generator.
     verbose : int
-        If 1, print progress to standard error.
+        1: progress on standard error.
 
     Returns
     -------

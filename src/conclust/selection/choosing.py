@@ -142,10 +142,10 @@ def choose(
         areas and distribution functions come from `n_pairs` pairs.
     n_pairs : int, default=200000
         Number of pairs drawn if there are more than `max_dense` objects. At least 1000.
-    random_state : int, Generator, SeedSequence, RandomState or None, default=None
-        Source of all randomness.
-    n_jobs : int or None, default=None
-        Threads. None: OMP_NUM_THREADS or all processors. No bit of the result depends on it.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Source of all random choices.
+    n_jobs : int, default=None
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. No bit of the result depends on it.
     cache_dir : path-like or None, default=None
         Folder that keeps finished references (and the resamples of a clusterer of your own), so that an interrupted
         call can be resumed. Needs a `random_state`.

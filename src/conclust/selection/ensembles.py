@@ -57,10 +57,10 @@ def choose_from(
         Maximum number of objects for which all pairs are counted and a tree is grown; see `choose`.
     n_pairs : int, default=200000
         Pairs drawn where there are more than `max_dense` objects. At least 1000.
-    random_state : int, Generator, SeedSequence, RandomState or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws objects and pairs where there are too many, and starts of "all" criteria.
-    n_jobs : int or None, default=None
-        Threads. None: OMP_NUM_THREADS or all processors. No bit of the result depends on it.
+    n_jobs : int, default=None
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. No bit of the result depends on it.
     verbose : int, default=0
         1: progress on standard error.
 

@@ -111,9 +111,9 @@ def modes(
     max_samples : int, default=1000
         Maximum number of objects on which partitions are compared; if there are more, this number is drawn. The
         estimates cover all objects.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws thirds of the partitions, starts and objects.
-    n_jobs : int or None, default=None
+    n_jobs : int, default=None
         Threads. The result does not depend on it.
 
     Returns

@@ -103,7 +103,7 @@ def core_partition(
         Share of the draws that must agree on the core, in (0, 1].
     n_init : int, default=16
         Number of objects from which the search starts, one after the other: all, or random ones.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws these objects where there are more.
 
     Returns

@@ -78,7 +78,7 @@ class LCE(ConsensusClusterer):
     n_init : int, default=10
         Number of starts of k-means on the embedding, for "spectral".
     max_dense : int, default=20000
-        Most distinct rows of labels for which complete linkage makes a matrix of all pairs.
+        Maximum number of distinct rows of labels for which complete linkage makes a matrix of all pairs.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None

@@ -65,7 +65,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         the pairs of 2,000 objects drawn at random, the landmarks, and the others are placed against them.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.

@@ -55,7 +55,7 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
         Stop when a step lowers the objective by less than this per object.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the random rotations.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.

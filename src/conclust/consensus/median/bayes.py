@@ -61,9 +61,9 @@ class BayesEstimate(ConsensusClusterer):
         Maximum number of passes over the objects in one descent.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the order in which objects are visited.
-    n_jobs : int or None, default=None
+    n_jobs : int, default=None
         Threads; None: as many as there are processors (or ``OMP_NUM_THREADS``). The result does not depend
         on it.
     verbose : int, default=0

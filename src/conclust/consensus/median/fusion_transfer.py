@@ -50,7 +50,7 @@ class MedianPartition(ConsensusClusterer):
         Maximum number of passes of transfers over the objects from one start.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the random starts and of the order in which objects are tried.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.

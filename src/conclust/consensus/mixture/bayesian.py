@@ -85,8 +85,8 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     n_draws : int, default=300
         With Gibbs sampling, number of draws kept, one per sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of the label -1 (see :class:`conclust.Ensemble`).
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
         Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result

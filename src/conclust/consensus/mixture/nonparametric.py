@@ -45,8 +45,8 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     n_draws : int, default=300
         Number of partitions kept, one per sweep.
     missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of the label -1 (see :class:`conclust.Ensemble`).
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.

@@ -67,14 +67,14 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         Whether to extrapolate after every two steps [2]_, unless that raises the objective. False: only the
         published steps.
     missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of the label -1 (see :class:`conclust.Ensemble`).
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the starts.
     n_jobs : int, default=None
         Number of starts that run at the same time. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
-        If 1, print a line per start to standard error.
+        1: a line per start, on standard error.
 
     Attributes
     ----------

@@ -90,13 +90,13 @@ class PEACE(PairObjectiveClusterer):
         A run stops when ``kkt_residual_``, how far an object is from fulfilling the conditions of
         Karush, Kuhn and Tucker (KKT) for an optimum, falls below this.
     missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of the label -1 (see :class:`conclust.Ensemble`).
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     verbose : int, default=0
-        1: a line per sweep on standard error.
+        1: a line per sweep, on standard error.
 
     Attributes
     ----------

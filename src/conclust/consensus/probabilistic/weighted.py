@@ -146,13 +146,13 @@ class WeightedPCC(PairObjectiveClusterer):
         Stop when a round lowers the objective by less than this share of it, and the weights
         change by less than 1e-4 altogether.
     missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of the label -1 (see :class:`conclust.Ensemble`).
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     verbose : int, default=0
-        If 1, print a line per round to standard error.
+        1: a line per round, on standard error.
 
     Attributes
     ----------

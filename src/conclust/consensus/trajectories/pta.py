@@ -54,7 +54,7 @@ class PTA(ConsensusClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     verbose : int, default=0
         1: lines of progress with the time left, on standard error.
 

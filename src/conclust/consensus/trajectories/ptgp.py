@@ -59,7 +59,7 @@ class PTGP(ConsensusClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     n_jobs : int, default=None
-        Threads. None: OMP_NUM_THREADS or all processors; the result does not depend on it.
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts, and of the estimate.
     verbose : int, default=0

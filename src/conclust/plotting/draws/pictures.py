@@ -211,7 +211,7 @@ def expected_loss_of(
         20 numbers 20, in steps that grow.
     loss, split_cost, n_init
         As of :class:`conclust.BayesEstimate`.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=0
+    random_state : int, Generator, SeedSequence or RandomState, default=0
         Seed of the estimates.
 
     Returns

@@ -33,10 +33,10 @@ def pair_distribution(
         of Zarr or Dask) only the objects of the pairs drawn are held, and the result is the same.
     n_pairs : int, default=200000
         Number of pairs drawn without replacement; all pairs if there are no more.
-    random_state : int, Generator, SeedSequence, RandomState or None, default=None
+    random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the pairs: they depend on it and on the number of objects.
-    n_jobs : int or None, default=None
-        Threads. None: OMP_NUM_THREADS or all processors. The result does not depend on it.
+    n_jobs : int, default=None
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
     Returns
     -------

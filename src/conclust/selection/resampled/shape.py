@@ -42,7 +42,7 @@ def p_value_of_shape(
 
     Notes
     -----
-    With whitened rows z, kurtosis is the mean of |z|^4, and skewness the mean of (z_i'z_j)^3 over all pairs
+    With whitened rows z, kurtosis is the mean of ``|z|^4``, and skewness the mean of ``(z_i'z_j)^3`` over all pairs
     of rows (K. V. Mardia, Biometrika 57, 1970). Neither depends on how the components are rotated.
     """
     n_leading = min(n_leading, _MOST_LEADING, Z.shape[1])
