@@ -28,6 +28,7 @@ NAMES = (
     "default.suite",
     "default.number",
     "default.members",
+    "default.repeats",
     "default.weights",
     "default.scale",
     "default.margins",

@@ -1,6 +1,6 @@
 """How much the answer of the default depends on the seed, by number of members.
 
-python -m experiments.default.repeats [--quick] [--sets settled confirmed] [--members 40 80 120] [--seeds 8] [--out FOLDER]
+python -m experiments.default.repeats [--quick] [--members 40 80 120] [--seeds 6] [--out FOLDER]
 
 `ConsensusClustering(random_state=seed)` without a number, of sets of 50 to 1,000 points: the mean adjusted Rand index between the
 answers of two seeds, the share of pairs of seeds with the same number of clusters, the adjusted Rand index with the classes, and
@@ -30,18 +30,14 @@ from experiments.default.sets import Points, blobs, real
 from experiments.output import Row, options, show, stopwatch, write
 
 MOST = 1_000
-REAL = {
-    "settled": ("wine", "seeds", "iris", "glass", "ionosphere", "breast_cancer_683"),
-    "confirmed": ("zoo", "house_votes_435", "std_yeast_cell", "hgsc_tcga", "optdigits_1000", "sc_yan"),
-}
-GENERATOR_SEED = {"settled": 50, "confirmed": 60}
+FIRST = 50
+REAL = ("wine", "seeds", "iris", "glass", "ionosphere", "breast_cancer_683")
 
 
-def sets_of(which: str) -> Iterator[Points]:
-    """Yield the sets that a number was settled on, or others."""
-    seed = GENERATOR_SEED[which]
+def sets_of(seed: int) -> Iterator[Points]:
+    """Yield real sets, and others drawn with a seed."""
     there = available()
-    yield from real(tuple(name for name in REAL[which] if name in there))
+    yield from real(tuple(name for name in REAL if name in there))
     yield from some_shapes(seed)
     yield from blobs(1, (3, 5, 8, 12), first_seed=1_000 + seed)
     yield from overlapping_pairs(seed)
@@ -68,10 +64,10 @@ def repeated(points: Points, members: int, seeds: int, jobs: int | None) -> dict
     }
 
 
-def rows_of(which: str, arguments: argparse.Namespace) -> Iterator[Row]:
+def rows_of(arguments: argparse.Namespace) -> Iterator[Row]:
     """Yield a row for each group of sets and number of members."""
     groups: dict[str, list[list[dict[str, float]]]] = {}
-    for points in sets_of(which):
+    for points in sets_of(arguments.seed + FIRST):
         if not 50 <= len(points.X) <= MOST or (arguments.quick and len(points.X) > 150):
             continue
         found = [
@@ -84,23 +80,21 @@ def rows_of(which: str, arguments: argparse.Namespace) -> Iterator[Row]:
             each = [one[at] for one in found]
             mean = {key: float(np.mean([one[key] for one in each])) for key in each[0]}
             seconds = mean.pop("CPU s") / float(np.mean([one[0]["CPU s"] for one in found]))
-            row: dict[str, Any] = {"sets": which, "group": group, "number of sets": len(each)}
+            row: dict[str, Any] = {"group": group, "number of sets": len(each)}
             yield row | {"members": members} | mean | {"CPU": seconds}
 
 
 def main(given: list[str] | None = None) -> None:
     parser = options(__doc__)
-    parser.add_argument("--sets", nargs="+", choices=list(REAL), default=list(REAL))
     parser.add_argument("--members", nargs="+", type=int, default=[40, 80, 120])
-    parser.add_argument("--seeds", type=int, default=8, help="fits of each set")
+    parser.add_argument("--seeds", type=int, default=6, help="fits of each set")
     arguments = parser.parse_args(given)
     if arguments.quick:
         arguments.seeds = 2
-    for which in arguments.sets:
-        rows = list(rows_of(which, arguments))
-        formats = {"CPU": ".2f"}
-        show(rows, f"Answers of {arguments.seeds} seeds, sets {which}", formats)
-        write(rows, f"repeats_{which}", arguments, formats)
+    rows = list(rows_of(arguments))
+    formats = {"CPU": ".2f"}
+    show(rows, f"Answers of {arguments.seeds} seeds", formats)
+    write(rows, "repeats", arguments, formats)
 
 
 if __name__ == "__main__":
