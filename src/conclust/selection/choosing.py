@@ -25,6 +25,7 @@ from conclust.selection.judged.criteria import error_of_mean, mean_of
 from conclust.selection.judged.measuring import Design, Measured, measure
 from conclust.selection.judged.model_criteria import costly_criteria
 from conclust.selection.judged.pairs import check_window
+from conclust.selection.resampled.matched import Kind, is_more_than_gaussian
 from conclust.selection.resampled.null import NULLS, Null, Verdict
 from conclust.selection.resampled.points import components_for, read, scores_of
 from conclust.selection.resampled.prediction_strength import prediction_strength
@@ -32,7 +33,7 @@ from conclust.selection.resampled.reference_cache import open_reference_cache
 from conclust.selection.resampled.resampling import check_clusterer, drawn_size
 from conclust.selection.resampled.shape import p_value_of_shape
 from conclust.selection.resampled.testing import OneClusterTest, n_statistics
-from conclust.selection.second import KINDS, Kind, Second, ask
+from conclust.selection.second import KINDS, Second, ask
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
 from conclust.selection.tabling import assemble
@@ -119,7 +120,7 @@ def choose(
         None: only where references are costly (from 20,000 numbers in the points tested on, or with a
         clusterer of your own).
     alpha : float in (0, 1), default=0.05
-        Level of the p-value, of the borders, and of the comparisons with flat and skewed clouds.
+        Level of the p-value, of the borders, and of the comparison with boxes and exponential clouds.
     window : tuple of two floats, default=(0.1, 0.9)
         A pair is ambiguous if its share of being together is above the first and at most the second.
     n_components : int, default=None
@@ -176,10 +177,11 @@ def choose(
     A p-value of at most `alpha` says "more stable than one Gaussian", not "clusters": k-means cuts a flat
     square into four stable quarters, and a skewed cloud into stable parts. Hence the second question, with null
     "rotation" or "gaussian". ``borders`` has the tests, on all points and at the number that RCSI shows; ``p_value_clouds``
-    the larger of the p-values of flat and skewed clouds, of at most 39 each. Points that are clearly less flat than boxes,
-    or clearly less than half as skewed as exponential clouds, are not compared with these (p at most `alpha`, of 99 clouds
-    each, by Mardia's kurtosis and skewness in the directions of the clusters [7]_). It is NaN where nothing was compared: a
-    border holds, or the points are neither flat nor skewed. With categories no borders are tested.
+    the p-value of flat or skewed clouds, 39 at most, that is largest relative to its level. The clouds are boxes and exponential
+    clouds, at `alpha`, unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds (p at most `alpha`, of
+    99 clouds each); and clouds of the kurtosis and the skewness of the points (beta and gamma distributions), at four times `alpha`. Both are measured in the
+    directions of the clusters [7]_. It is NaN where nothing was compared: a border holds, or the points are
+    neither flatter nor more skewed than one Gaussian. With categories no borders are tested.
 
     The table has for each K:
 
@@ -215,8 +217,8 @@ def choose(
     mean and sd over the references and the points: any later choice of K leaves it exact.
 
     Resamples of few objects are as stable in the middle of one cloud as between two clusters. With fewer than 50 objects the
-    p-value is that of the largest silhouette of Ward's clusters (of at least five objects each), and the number of clusters has
-    the largest silhouette of the points. With 50 to 99 objects the silhouette is one more gap beside those of log PAC.
+    p-value is that of the largest silhouette of Ward's clusters (of at least five objects each), the number of clusters has
+    the largest silhouette of the points, and boxes and exponential clouds are compared at `alpha`. With 50 to 99 objects the silhouette is one more gap beside those of log PAC.
 
     References
     ----------
@@ -525,12 +527,20 @@ class _Clouds:
         assert asked.null == "flat" or asked.null == "skewed"
         return data.compare(asked, seeds[asked.null], self.clock)
 
-    def p_value_of_shape(self, kind: Kind, n_clusters: int) -> float:
-        """Return how plausible it is that the points are as flat, or half as skewed; categories do not count."""
+    def p_value_of_shape(self, kind: Kind, n_leading: int) -> float:
+        """Return how plausible it is that the numbers are as flat as boxes, or half as skewed as exponential clouds."""
+        seeds = dict(zip(KINDS, spawn_sequences(self.data.seeds.shapes, len(KINDS)), strict=True))
+        return p_value_of_shape(self._numbers, kind, n_leading, generator(seeds[kind]))
+
+    def is_more_than_gaussian(self, kind: Kind, n_leading: int) -> bool:
+        """Return whether the leading components of the numbers are flatter, or more skewed, than normal ones."""
+        return is_more_than_gaussian(self._numbers, kind, n_leading)
+
+    @property
+    def _numbers(self) -> Floats:
+        """The scores without categories."""
         data = self.data
-        numbers = data.tested if data.widths is None else data.tested[:, : data.widths[0]]
-        seeds = dict(zip(KINDS, spawn_sequences(data.seeds.shapes, len(KINDS)), strict=True))
-        return p_value_of_shape(numbers, kind, n_clusters - 1, generator(seeds[kind]))
+        return data.tested if data.widths is None else data.tested[:, : data.widths[0]]
 
 
 def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]:

@@ -145,7 +145,7 @@ def decide(
             doubts.append(f"{name[0].upper()}{name[1:]} is largest for {ks[other]} clusters.")
     if alternatives:
         doubts.append(
-            f"{_listed(alternatives)} clusters are as good within one standard error of "
+            f"{listed(alternatives)} clusters are as good within one standard error of "
             f"{_NAMES[main]}."
         )
     if best == max(ks) and len(ks) > 1:
@@ -207,10 +207,10 @@ def numbers_tried(ks: Sequence[int]) -> str:
         return f"K = {ks[0]}"
     if len(ks) > 2 and ks[-1] - ks[0] == len(ks) - 1:
         return f"K = {ks[0]} to {ks[-1]}"
-    return f"K = {_listed(ks)}"
+    return f"K = {listed(ks)}"
 
 
-def _listed(ks: Sequence[int]) -> str:
+def listed(ks: Sequence[int | str]) -> str:
     if len(ks) < 3:
         return " and ".join(map(str, ks))
     return ", ".join(map(str, ks[:-1])) + f" and {ks[-1]}"

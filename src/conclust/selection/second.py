@@ -3,13 +3,14 @@
 A flat or skewed cloud is not Gaussian, and k-means cuts it into stable parts: the rejection of one Gaussian says
 nothing about clusters. A border that holds does. If none holds, which also happens for overlapping clusters with
 few points, the points are compared with flat and with skewed clouds: structure that these also show is no evidence
-of clusters. Points that are clearly less flat, or less than half as skewed, are not compared with the clouds of that kind.
+of clusters. The clouds have the shapes that the points may have: boxes and exponential clouds, unless the points are clearly less
+flat or skewed, and clouds that are as flat or as skewed as the points are measured to be.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,28 +18,26 @@ from conclust._types import Floats, Ints
 from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
+from conclust.selection.decision import listed
+from conclust.selection.resampled.matched import Kind
 from conclust.selection.resampled.null import Verdict
+from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.settings import Settings
 
 GAUSSIAN = ("rotation", "gaussian")
 """The nulls that are one Gaussian."""
 
-Kind = Literal["flat", "skewed"]
-"""Kind of a single cloud that is not Gaussian."""
-
 KINDS: tuple[Kind, ...] = ("flat", "skewed")
 """The kinds, in the order of their tests."""
-
-_UNLIKE: dict[Kind, str] = {
-    "flat": "less flat than a box",
-    "skewed": "less skewed than an exponential cloud",
-}
 
 NO_BORDER = "No border between the clusters holds"
 """How the doubt begins."""
 
 # Maximum number of clouds of each kind with which the points are compared.
 _CLOUDS = 39
+# Clouds of the measured shape are rejected at four times the level of the first test: points that were more stable than one Gaussian
+# are measured as flatter than they are (experiments/selection).
+_LEVELS_OF_MEASURED = 4
 
 
 class Clouds(Protocol):
@@ -47,8 +46,11 @@ class Clouds(Protocol):
     def compare(self, asked: Settings) -> Verdict | None:
         """Return the comparison of the points with references, given the settings of these."""
 
-    def p_value_of_shape(self, kind: Kind, n_clusters: int) -> float:
-        """Return how plausible it is that the points are as flat, or half as skewed, as the clouds."""
+    def p_value_of_shape(self, kind: Kind, n_leading: int) -> float:
+        """Return how plausible it is that the points are as flat as boxes, or half as skewed as exponential clouds."""
+
+    def is_more_than_gaussian(self, kind: Kind, n_leading: int) -> bool:
+        """Return whether the leading components of the points are flatter, or more skewed, than normal ones."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,16 @@ class Second:
     level : float
         Level of the adjusted p-values.
     p_value : float
-        Share of the clouds of one kind, the points among them, that are at least as stable: the largest of the kinds
-        that were compared; NaN where none was.
+        Share of the clouds of one kind, the points among them, that are at least as stable: the largest of those that were
+        compared, relative to their levels; NaN where none was.
     n_references : int
         Number of clouds that it rests on.
     cloud : str
-        The kind with that share: "flat" or "skewed"; empty where none was compared.
-    compared, unlike : tuple of str
-        Kinds that were compared, and kinds that were not because the points are clearly less flat or skewed.
+        These clouds, as "flat"; empty where none were compared.
+    compared : tuple of str
+        All clouds that were compared.
+    level_of_clouds : float
+        Level of the comparison with `cloud`.
     """
 
     borders: BorderTests | None = None
@@ -77,8 +81,8 @@ class Second:
     p_value: float = float("nan")
     n_references: int = 0
     cloud: str = ""
-    compared: tuple[Kind, ...] = ()
-    unlike: tuple[Kind, ...] = ()
+    compared: tuple[str, ...] = ()
+    level_of_clouds: float = 0.05
 
     @property
     def n_borders(self) -> int:
@@ -93,7 +97,7 @@ class Second:
     @property
     def one_cluster(self) -> bool:
         """Whether the rejection of one Gaussian is the only evidence for more than one cluster."""
-        return not self.n_held and self.p_value > self.level
+        return not self.n_held and self.p_value > self.level_of_clouds
 
     @property
     def against(self) -> str:
@@ -108,13 +112,10 @@ class Second:
             return ""
         if self.n_held:
             return held_of(self.n_held, self.n_borders, self.level)
-        reasons = []
-        if self.compared:
-            reasons.append(f"{' and '.join(self.compared)} clouds are less stable ({self._clouds})")
-        if self.unlike:
-            reasons.append(f"the points are {' and '.join(_UNLIKE[kind] for kind in self.unlike)}")
-        sentence = f"no border holds {at_level(self.level)}"
-        return f"{sentence}; {', and '.join(reasons)}" if reasons else sentence
+        reason = f"no border holds {at_level(self.level)}"
+        if not self.compared:
+            return reason
+        return f"{reason}; {listed(self.compared)} clouds are less stable ({self._clouds})"
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -151,7 +152,7 @@ def ask(
     asked : Settings
         Settings for resampling data sets.
     level : float
-        Level of each test.
+        Level of the first question.
     seed : SeedSequence
         Seed of the splits of the points.
     clouds : Clouds
@@ -159,7 +160,7 @@ def ask(
     borders : bool, default=True
         Whether borders are tested: not where there are categories, between which there are no borders.
     """
-    second = Second(level=level)
+    second = Second(level=level, level_of_clouds=level)
     if borders and round(len(points) / 3) > labels.max():
         clusterer: Any = None if asked.fast else asked.clusterer
         tests = border_tests(
@@ -173,19 +174,31 @@ def ask(
         second = replace(second, borders=tests)
     if second.n_held or asked.null not in GAUSSIAN:
         return second
-    n_clusters = int(labels.max()) + 1
+    asked = replace(asked, n_references=min(_CLOUDS, asked.n_references))
+    n_leading = int(labels.max())
+    few = by_silhouette(len(points))
     for kind in KINDS:
-        if clouds.p_value_of_shape(kind, n_clusters) <= level:
-            second = replace(second, unlike=(*second.unlike, kind))
-            continue
-        settings = replace(asked, null=kind, n_references=min(_CLOUDS, asked.n_references))
-        verdict = clouds.compare(settings)
-        assert verdict is not None
-        second = replace(second, compared=(*second.compared, kind))
-        if not verdict.p_value <= second.p_value:
-            second = replace(
-                second, p_value=verdict.p_value, n_references=verdict.n_references, cloud=kind
-            )
+        if few or clouds.p_value_of_shape(kind, n_leading) > level:
+            second = _compared(second, clouds.compare(replace(asked, null=kind)), kind, level)
+        if not (second.one_cluster or few) and clouds.is_more_than_gaussian(kind, n_leading):
+            verdict = clouds.compare(replace(asked, null=kind, n_leading=n_leading))
+            second = _compared(second, verdict, f"equally {kind}", _LEVELS_OF_MEASURED * level)
         if second.one_cluster:
             break
     return second
+
+
+def _compared(second: Second, verdict: Verdict | None, cloud: str, level: float) -> Second:
+    """Return the results after a further comparison, at a level of its own."""
+    assert verdict is not None
+    p_value = verdict.p_value
+    second = replace(second, compared=(*second.compared, cloud))
+    if p_value / level <= second.p_value / second.level_of_clouds:
+        return second
+    return replace(
+        second,
+        p_value=p_value,
+        n_references=verdict.n_references,
+        cloud=cloud,
+        level_of_clouds=level,
+    )

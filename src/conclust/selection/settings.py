@@ -21,7 +21,14 @@ Criteria = Literal["usual", "all"]
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings for resampling and criteria; see `choose` for their meaning."""
+    """Settings for resampling and criteria; see `choose` for their meaning.
+
+    Attributes
+    ----------
+    n_leading : int, default=None
+        Number of leading components in which flat and skewed references are as flat and as skewed as the points. None: boxes
+        and exponential clouds.
+    """
 
     ks: tuple[int, ...]
     clusterer: Any
@@ -32,6 +39,7 @@ class Settings:
     window: tuple[Fraction, Fraction]
     threads: int
     cache_dir: str | PathLike[str] | None
+    n_leading: int | None = None
 
     @property
     def fast(self) -> bool:

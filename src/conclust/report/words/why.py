@@ -128,7 +128,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
         if reported.n_clusters == 1 and selection.p_value <= selection.settings.get("alpha", 0.0):
             text += (
                 "It is small: the points are more stable than one Gaussian. But no border holds between these clusters, "
-                "and another single cloud is as stable: flat (a box) or skewed (exponential), of the same covariance."
+                "and another single cloud is as stable: one as flat or as skewed as the points, of the same covariance."
             )
         elif reported.n_clusters == 1:
             text += (
@@ -138,8 +138,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
         else:
             text += (
                 "A small one says: more stable than one Gaussian cloud. A flat or a skewed cloud is that too; hence a second "
-                "question: whether a border between the clusters holds, or else flat and skewed clouds are less stable, or the points "
-                "less flat and less skewed than these."
+                "question: whether a border between the clusters holds, or else clouds as flat and as skewed as the points are less stable."
             )
         blocks.append({"kind": "text", "text": text})
     else:

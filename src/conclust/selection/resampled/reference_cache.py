@@ -99,6 +99,8 @@ def open_reference_cache(
     }
     if widths is not None:  # for each block of the points
         described["widths"] = widths
+    if settings.n_leading is not None:
+        described["n_leading"] = settings.n_leading
     text = json.dumps(described, sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:32]
     folder = open_cache(settings.cache_dir, digest, None, len(points)).folder

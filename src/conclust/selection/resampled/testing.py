@@ -14,8 +14,9 @@ from conclust._types import Floats
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning, warn
 from conclust.generation.crew import Crew
-from conclust.selection.categories import permuting
+from conclust.selection.categories import Draw, permuting
 from conclust.selection.judged.pairs import PairCounts, count_all
+from conclust.selection.resampled.matched import matched_cloud
 from conclust.selection.resampled.null import FIXING, NULLS, Verdict, fixed_test, sequential_test
 from conclust.selection.resampled.reference_cache import ReferenceCache
 from conclust.selection.resampled.resampling import Resamples
@@ -41,6 +42,15 @@ def n_statistics(settings: Settings, n: int) -> int:
 def by_silhouette(n: int) -> bool:
     """Return whether the silhouette alone is compared with the references of n objects."""
     return n < _VERY_FEW
+
+
+def _draw_of(settings: Settings) -> Draw:
+    """Return the function that draws a reference."""
+    null, n_leading = settings.null, settings.n_leading
+    assert null is not None
+    if n_leading is None or (null != "flat" and null != "skewed"):
+        return NULLS[null]
+    return lambda Z, rng: matched_cloud(Z, null, n_leading, rng)
 
 
 class OneClusterTest:
@@ -76,11 +86,10 @@ class OneClusterTest:
         report: Callable[[str], None],
         widths: list[int] | None = None,
     ) -> None:
-        assert settings.null is not None
         self._settings = settings
         self._points = points
         self._resamples = resamples
-        self._draw = NULLS[settings.null]
+        self._draw = _draw_of(settings)
         if widths is not None:
             self._draw = permuting(self._draw, widths)
         # One more than the maximum ever drawn, sequentially or not.
