@@ -211,6 +211,7 @@ def numbers_tried(ks: Sequence[int]) -> str:
 
 
 def listed(ks: Sequence[int | str]) -> str:
+    """Return values in words: "2, 5 and 9"."""
     if len(ks) < 3:
         return " and ".join(map(str, ks))
     return ", ".join(map(str, ks[:-1])) + f" and {ks[-1]}"
