@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -102,16 +103,19 @@ class LossSearch {
     template <class Code>
     double score_of(const Code* codes, std::size_t unit, std::size_t cluster, int sign) const;
     template <class Code>
+    bool stays(const Code* codes, std::size_t unit, double& own);
+    template <class Code>
     bool visit(const Code* codes, std::size_t unit, std::span<const std::size_t> allowed);
     std::size_t transfer(std::span<const std::size_t> order, std::span<const std::size_t> allowed = {});
 
+    std::uint64_t fingerprint() const;
     std::size_t merge();
     void pair_changes(std::vector<double>& changes, std::size_t only) const;
     std::vector<std::size_t> units_of(std::size_t cluster) const;
     std::size_t nearest_cluster(std::size_t cluster) const;
     void take_out(std::span<const std::size_t> units);
     template <class Attempt>
-    bool attempt(std::span<const std::size_t> units, const Attempt& work);
+    bool attempt(std::span<const std::size_t> units, double& before, const Attempt& work);
     std::size_t farthest(std::span<const std::size_t> units, std::size_t from) const;
 
     LabelView view_;
@@ -141,6 +145,9 @@ class LossSearch {
     std::vector<const double*> summed_;  // rows of deltas_ in the scores of a unit, and their factors
     std::vector<double> summed_factor_;
     double new_score_ = 0.0;
+    // Partitions that no move of a unit and no merge improves, of linear losses. Scores are read from integer counts, so
+    // that neither the order of the units nor the numbers of the clusters matter.
+    std::unordered_set<std::uint64_t> optima_;
     std::size_t used_ = 0, stride_ = 0,
                 live_ = 0;  // places of clusters, room for them, clusters with units
 };

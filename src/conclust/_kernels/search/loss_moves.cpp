@@ -201,16 +201,35 @@ std::pair<std::size_t, bool> LossSearch::descend(std::uint64_t seed, std::size_t
         const std::size_t moves = transfer(order);
         refresh();
         if (moves == 0 && merge() == 0) {
+            if (linear()) {
+                optima_.insert(fingerprint());
+            }
             return {passes, true};
         }
         if (live_ > most_) {
             merge();
+        } else if (moves > 0 && passes < max_passes && linear() && optima_.contains(fingerprint())) {
+            compact();
+            return {passes + 1, true};  // the next pass would move nothing
         }
     }
     if (live_ > most_) {
         merge();
     }
     return {passes, false};
+}
+
+// A hash of the partition, whatever the numbers of its clusters; units in no cluster are one of them.
+std::uint64_t LossSearch::fingerprint() const {
+    std::vector<std::uint64_t> sums(used_ + 1, 0);
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        sums[labels_[i] < 0 ? used_ : static_cast<std::size_t>(labels_[i])] += random_bits(1, i, 0);
+    }
+    std::uint64_t whole = mix(mix(sums[used_]));
+    for (std::size_t c = 0; c < used_; ++c) {
+        whole += units_[c] > 0 ? mix(sums[c]) : 0;
+    }
+    return whole;
 }
 
 std::vector<std::size_t> LossSearch::units_of(std::size_t cluster) const {
@@ -249,16 +268,21 @@ void LossSearch::take_out(std::span<const std::size_t> units) {
     });
 }
 
-// Does the work, which moves these units only, and undoes it unless the loss falls.
+// Does the work, which moves these units only, and undoes it unless the loss falls below `before`, that of now.
 template <class Attempt>
-bool LossSearch::attempt(std::span<const std::size_t> units, const Attempt& work) {
-    const double before = loss();
+bool LossSearch::attempt(std::span<const std::size_t> units, double& before, const Attempt& work) {
     std::vector<std::int64_t> old(units.size());
     for (std::size_t x = 0; x < units.size(); ++x) {
         old[x] = labels_[units[x]];
     }
     work();
-    if (loss() < before - least_fall) {
+    bool same = true;
+    for (std::size_t x = 0; x < units.size() && same; ++x) {
+        same = labels_[units[x]] == old[x];
+    }
+    const double after = same ? before : loss();
+    if (after < before - least_fall) {
+        before = after;
         return true;
     }
     with_codes(view_, [&](const auto* codes) {
@@ -304,6 +328,7 @@ std::size_t LossSearch::rebuild(std::uint64_t seed) {
     }
     shuffle(clusters, seed, 0);
     std::size_t better = 0;
+    double now = loss();
     for (const std::size_t c : clusters) {
         if (units_[c] == 0) {
             continue;
@@ -328,11 +353,11 @@ std::size_t LossSearch::rebuild(std::uint64_t seed) {
             }
         };
         shuffle(units, seed, 3 * c + 1);
-        if (live_ > 1 && attempt(units, again)) {
+        if (live_ > 1 && attempt(units, now, again)) {
             ++better;
             continue;
         }
-        if (units.size() > 1 && live_ < most_ && attempt(units, [&] {
+        if (units.size() > 1 && live_ < most_ && attempt(units, now, [&] {
             const std::size_t other = empty_cluster();
             const std::size_t one = units.front(), two = farthest(units, one);
             take_out(units);
@@ -355,20 +380,25 @@ std::size_t LossSearch::rebuild(std::uint64_t seed) {
         const std::vector<std::size_t> more = units_of(near);
         units.insert(units.end(), more.begin(), more.end());
         shuffle(units, seed, 3 * c + 2);
-        better += attempt(units, again);
+        better += attempt(units, now, again);
     }
     return better;
 }
 
 std::size_t LossSearch::shake(std::uint64_t seed, std::size_t turns, std::size_t max_passes) {
     std::size_t passes = 0;
-    std::vector<std::int64_t> old(labels_.size());
+    std::vector<std::int64_t> old;
+    std::vector<std::int32_t> counts;
+    std::vector<double> deltas;
     for (std::size_t turn = 0; turn < turns && labels_.size() > 1; ++turn) {
         stop_if_interrupted();
         compact();
         const double before = loss();
-        const std::size_t k = used_;
+        const std::size_t k = used_, stride = stride_;
         old = labels_;
+        counts = counts_;
+        deltas = deltas_;
+        const std::vector<std::int64_t> sizes = units_;
         std::vector<std::size_t> clusters(k);
         for (std::size_t c = 0; c < k; ++c) {
             clusters[c] = c;
@@ -409,8 +439,15 @@ std::size_t LossSearch::shake(std::uint64_t seed, std::size_t turns, std::size_t
         const std::size_t taken = descend(random_bits(seed, 5 * turn + 4, 0), max_passes, false).first;
         if (loss() < before - least_fall) {
             passes += taken;
-        } else {
+        } else if (stride_ != stride) {
             set(old, k);
+        } else {
+            labels_ = old;
+            counts_.swap(counts);
+            deltas_.swap(deltas);
+            units_ = sizes;
+            used_ = live_ = k;
+            refresh();
         }
     }
     return passes;
