@@ -5,9 +5,9 @@
 
 #include "labels/bound.h"
 #include "search/concepts.h"
-#include "search/expected_loss.h"
 #include "search/extraction.h"
 #include "search/label_vectors.h"
+#include "search/losses/expected_loss.h"
 #include "search/median.h"
 #include "search/resemblance/resemblance.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/clones.h"
-#include "search/expected_loss.h"
+#include "search/losses/expected_loss.h"
 
 namespace conclust {
 

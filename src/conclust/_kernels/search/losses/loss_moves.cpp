@@ -3,7 +3,7 @@
 
 #include "base/interrupt.h"
 #include "base/random.h"
-#include "search/expected_loss.h"
+#include "search/losses/expected_loss.h"
 
 namespace conclust {
 namespace {

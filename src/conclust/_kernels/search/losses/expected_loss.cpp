@@ -1,4 +1,4 @@
-#include "search/expected_loss.h"
+#include "search/losses/expected_loss.h"
 
 #include <cmath>
 #include <unordered_map>
@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "base/wide.h"
 #include "labels/codes.h"
-#include "search/loss_terms.h"
+#include "search/losses/loss_terms.h"
 
 namespace conclust {
 namespace {
