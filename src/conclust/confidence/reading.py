@@ -64,7 +64,9 @@ class Judged:
         members, K = self.members, self.n_clusters
         if members.is_soft:
             return np.asarray((members.indicator.T @ self.indicator).toarray())
-        counts = np.empty((int(members.offsets[-1]), K + 1))  # the last column: objects in no cluster
+        counts = np.empty(
+            (int(members.offsets[-1]), K + 1)
+        )  # the last column: objects in no cluster
         cluster_sums(members.label_view, None, np.where(self.labels < 0, K, self.labels), counts)
         return np.ascontiguousarray(counts[:, :K])
 
