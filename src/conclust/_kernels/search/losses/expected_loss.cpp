@@ -596,6 +596,10 @@ bool LossSearch::visit(const Code* codes, std::size_t unit, std::span<const std:
     if (in_doubt) {
         save_sums();
     }
+    if (linear() && old >= 0) {
+        shift(codes, unit, static_cast<std::size_t>(to));
+        return true;
+    }
     if (by_factors() && old >= 0) {
         place(codes, unit, static_cast<std::size_t>(old), -1);
     }
@@ -628,8 +632,6 @@ std::size_t LossSearch::transfer(std::span<const std::size_t> order,
         return moves;
     });
 }
-
-std::size_t LossSearch::n_clusters() const { return live_; }
 
 template void LossSearch::place(const std::uint8_t*, std::size_t, std::size_t, std::int64_t);
 template void LossSearch::place(const std::uint16_t*, std::size_t, std::size_t, std::int64_t);

@@ -59,7 +59,7 @@ class LossSearch {
     std::size_t shake(std::uint64_t seed, std::size_t turns, std::size_t max_passes);
 
     double loss() const;
-    std::size_t n_clusters() const;
+    std::size_t n_clusters() const { return live_; }
     void read(std::span<std::int64_t> labels) const {
         std::copy(labels_.begin(), labels_.end(), labels.begin());
     }
@@ -91,6 +91,8 @@ class LossSearch {
     void compact();
     template <class Code>
     void place(const Code* codes, std::size_t unit, std::size_t cluster, std::int64_t sign);
+    template <class Code>
+    void shift(const Code* codes, std::size_t unit, std::size_t to);
     void change(std::size_t row, std::size_t cluster, std::int64_t by);
     void refresh();
     double value() const;

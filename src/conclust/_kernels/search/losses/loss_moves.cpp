@@ -24,6 +24,39 @@ void shuffle(std::vector<T>& items, std::uint64_t seed, std::uint64_t which) {
 
 }  // namespace
 
+// Moves a unit from its cluster to another, in a linear loss: as `place` twice.
+template <class Code>
+void LossSearch::shift(const Code* codes, std::size_t unit, std::size_t to) {
+    const Code* const row = codes + unit * view_.m;
+    const auto from = static_cast<std::size_t>(labels_[unit]);
+    const auto mass = static_cast<std::int32_t>(mass_[unit]);
+    const auto move = [&](std::size_t at) {
+        std::int32_t* const counts = counts_.data() + at * stride_;
+        double* const deltas = deltas_.data() + at * stride_;
+        counts[from] -= mass;
+        counts[to] += mass;
+        deltas[from] = step_[static_cast<std::size_t>(counts[from])];
+        deltas[to] = step_[static_cast<std::size_t>(counts[to])];
+    };
+    for (std::size_t g = 0; g < group_first_.size(); ++g) {
+        if (row[group_first_[g]] != missing_code<Code>) {
+            move(view_.n_clusters() + g);
+        }
+    }
+    for (std::size_t s = 0; s < view_.m; ++s) {
+        if (row[s] < first_reserved_code<Code>) {
+            move(view_.first_cluster(s) + row[s]);
+        }
+    }
+    live_ -= --units_[from] == 0;
+    live_ += units_[to]++ == 0;
+    labels_[unit] = static_cast<std::int64_t>(to);
+}
+
+template void LossSearch::shift(const std::uint8_t*, std::size_t, std::size_t);
+template void LossSearch::shift(const std::uint16_t*, std::size_t, std::size_t);
+template void LossSearch::shift(const std::uint32_t*, std::size_t, std::size_t);
+
 void LossSearch::compact() {
     if (live_ == used_) {
         return;
