@@ -120,17 +120,15 @@ def cluster_sums(judged: Judged, max_dense: int, n_jobs: int | None) -> tuple[Fl
 
 def _weights_of_labels(members: Ensemble) -> Floats:
     """Return for each object the sum of the weights of the partitions that put it in a cluster."""
-    weights, n = members.partition_weights, members.n_samples
-    if not members.has_missing and not members.has_noise:
-        return np.full(n, np.add.reduceat(weights, [0])[0])
-    sums = np.zeros(n)
-    in_cluster = members.codes < noise_code(members.codes.dtype)
-    counts = np.count_nonzero(in_cluster, axis=1)
-    some = np.flatnonzero(counts)
-    if len(some):
-        entries = np.broadcast_to(weights, in_cluster.shape)[in_cluster]
-        sums[some] = np.add.reduceat(entries, (np.cumsum(counts) - counts)[some])
-    return sums
+    weights = members.partition_weights
+    alike = not members.has_missing and not members.has_noise  # one row stands for all
+    codes = members.codes[:1] if alike else members.codes
+    in_cluster = codes < noise_code(codes.dtype)
+    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(in_cluster, axis=1))])
+    entries = np.broadcast_to(weights, in_cluster.shape)[in_cluster]
+    columns = np.broadcast_to(np.arange(len(weights)), in_cluster.shape)[in_cluster]
+    sums = np.asarray(sp.csr_array((entries, columns, ends), shape=codes.shape).sum(axis=1))
+    return np.repeat(sums, members.n_samples) if alike else sums
 
 
 def _by_pairs(members: Ensemble, Z: sp.csr_array, n_jobs: int | None) -> tuple[Floats, Floats]:
