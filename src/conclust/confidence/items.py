@@ -12,7 +12,7 @@ from conclust._types import Floats
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import indicator_of, noise_code
+from conclust.ensemble.labels import indicator_of, noise_code, over_partitions
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.measures.matching import assign
 from conclust.spectra.indicator import IndicatorProducts
@@ -126,8 +126,7 @@ def _weights_of_labels(members: Ensemble) -> Floats:
     in_cluster = codes < noise_code(codes.dtype)
     ends = np.concatenate([[0], np.cumsum(np.count_nonzero(in_cluster, axis=1))])
     entries = np.broadcast_to(weights, in_cluster.shape)[in_cluster]
-    columns = np.broadcast_to(np.arange(len(weights)), in_cluster.shape)[in_cluster]
-    sums = np.asarray(sp.csr_array((entries, columns, ends), shape=codes.shape).sum(axis=1))
+    sums: Floats = over_partitions(entries, ends)  # the segments are objects here
     return np.repeat(sums, members.n_samples) if alike else sums
 
 
