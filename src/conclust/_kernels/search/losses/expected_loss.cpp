@@ -1,6 +1,7 @@
 #include "search/losses/expected_loss.h"
 
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/clones.h"
@@ -109,13 +110,11 @@ LossSearch::LossSearch(const LabelView& labels, std::span<const std::int64_t> ma
       merge_(2.0 - split_cost),
       most_(max_clusters ? max_clusters : none),
       labels_(labels.n, -1) {
-    std::int64_t total = 0;
-    for (const std::int64_t each : mass_) {
-        total += each;
-    }
-    const auto largest = static_cast<std::size_t>(total) + 1;
-    f_.assign(largest + 1, 0.0);
-    for (std::size_t x = 1; x <= largest; ++x) {
+    const auto largest =
+        static_cast<std::size_t>(std::accumulate(mass_.begin(), mass_.end(), std::int64_t{1}));
+    // A unit is scored in its own cluster too, as if it came to it once more.
+    f_.assign(largest + static_cast<std::size_t>(*std::max_element(mass_.begin(), mass_.end())), 0.0);
+    for (std::size_t x = 1; x < f_.size(); ++x) {
         const auto value = static_cast<double>(x);
         f_[x] = squares() ? value * value : value * std::log2(value);
     }

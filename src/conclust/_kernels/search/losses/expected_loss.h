@@ -122,8 +122,8 @@ class LossSearch {
 
     LabelView view_;
     std::vector<std::int64_t> mass_;
-    std::vector<double> f_;  // f(x), x up to all objects
-    std::vector<double> step_;  // f(x + 1) - f(x); 2 x of squares
+    std::vector<double> f_;  // f(x), x up to all objects and those of the largest unit
+    std::vector<double> step_;  // f(x + 1) - f(x), x up to all objects; 2 x of squares
     std::vector<Draw> draws_;
     std::vector<double>
         both_factor_;  // of J_s in a linear loss; of others the slope where the search is

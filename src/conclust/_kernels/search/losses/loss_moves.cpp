@@ -172,7 +172,7 @@ std::size_t LossSearch::merge() {
     for (std::size_t c = 0; c < k; ++c) {
         into[c] = c;
     }
-    const double tolerance = linear() ? 0.1 * negligible * total_factor_ * f_.back() : negligible;
+    const double tolerance = linear() ? 0.1 * negligible * total_factor_ * f_[step_.size()] : negligible;
     std::size_t merges = 0;
     while (live_ > 1) {
         stop_if_interrupted();
@@ -222,7 +222,7 @@ std::size_t LossSearch::merge() {
 
 std::pair<std::size_t, bool> LossSearch::descend(std::uint64_t seed, std::size_t max_passes,
                                                  bool exact) {
-    slopes_ = !exact && !linear() && f_.size() > many_objects;
+    slopes_ = !exact && !linear() && step_.size() >= many_objects;
     std::vector<std::size_t> order(view_.n);
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i] = i;
@@ -354,7 +354,7 @@ std::size_t LossSearch::farthest(std::span<const std::size_t> units, std::size_t
 
 std::size_t LossSearch::rebuild(std::uint64_t seed) {
     compact();
-    slopes_ = !linear() && f_.size() > many_objects;
+    slopes_ = !linear() && step_.size() >= many_objects;
     std::vector<std::size_t> clusters(used_);
     for (std::size_t c = 0; c < used_; ++c) {
         clusters[c] = c;
