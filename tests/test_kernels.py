@@ -26,6 +26,7 @@ FOLDERS = {
     "linkage": 3,
     "linkage/rows": 4,
     "search": 3,
+    "search/losses": 2,
     "search/resemblance": 2,
     "search/rows": 2,
     "models": 3,

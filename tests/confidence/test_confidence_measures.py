@@ -19,6 +19,8 @@ from conclust.confidence import (
     partition_confidence,
     stability_over_k,
 )
+from conclust.confidence.items import cluster_sums
+from conclust.confidence.reading import read_consensus
 from conclust.evidence import coassociation
 from conclust.exceptions import InputError, ParameterError
 from conclust.membership import cluster_similarity
@@ -101,6 +103,20 @@ def test_pairs_are_weighted_by_copresence_with_many_objects():
     np.testing.assert_allclose(
         item_consensus(labels, ensemble, max_dense=10), item_consensus(labels, ensemble)
     )
+
+
+@pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.2, 0.0), (0.0, 0.2), (0.2, 0.1)])
+def test_counts_without_the_indicator_equal_its_products(missing, noise):
+    _, ensemble = case(5, n=60, m=11, missing=missing, noise=noise, weights=True)
+    consensus = np.random.default_rng(1).integers(-1, 4, ensemble.n_samples)
+    judged = read_consensus(consensus, ensemble, "test")
+    B, Z = ensemble.indicator, judged.indicator
+    np.testing.assert_array_equal(judged.shared, (B.T @ Z).toarray())
+    sums, _ = cluster_sums(judged, 1, 1)
+    both = ((B * ensemble.column_weights) @ (B.T @ Z)).toarray()
+    clustered = np.flatnonzero(judged.labels >= 0)
+    both[clustered, judged.labels[clustered]] -= (B @ ensemble.column_weights)[clustered]
+    np.testing.assert_allclose(sums, np.maximum(both, 0.0), atol=1e-12)
 
 
 def test_soft_members_are_compared_by_products_of_memberships():

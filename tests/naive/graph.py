@@ -126,3 +126,51 @@ def singular_triplets(B):
     x, y = B.sum(axis=1), B.sum(axis=0)
     S = B / np.sqrt(x)[:, None] / np.sqrt(y)
     return np.linalg.svd(S, full_matrices=False)
+
+
+def moved_hypergraph(members, weights, labels, mass, k, capacity, passes, patience, tries=32):
+    """Move vertices between parts as ``PartRefiner.hypergraph`` does; all gains are computed again for each move.
+
+    `members` (n, m) is the incidence of vertices and hyperedges. Returns the labels and the number of passes.
+    """
+    members, labels = np.asarray(members, dtype=bool), np.array(labels)
+
+    def gains():
+        inside = np.stack([members[labels == t].sum(axis=0) for t in range(k)])
+        alone = np.stack([inside[labels[v]] == 1 for v in range(len(labels))])
+        leaves = (members & alone) @ weights
+        return leaves[:, None] - members @ ((inside == 0) * weights).T
+
+    done = 0
+    while done < passes:
+        done += 1
+        locked, held, moves = np.zeros(len(labels), bool), [set() for _ in range(k)], []
+        total = best = kept = 0
+        while len(moves) < kept + patience:
+            now, found = gains(), None
+            heavy, counts = np.bincount(labels, mass, k), np.bincount(labels, minlength=k)
+            for t in range(k):
+                if heavy[t] + mass.min() > capacity:
+                    continue
+                free = [v for v in np.flatnonzero(~locked & (labels != t)) if v not in held[t]]
+                for v in sorted(free, key=lambda v, t=t: (-now[v, t], v))[:tries]:
+                    if heavy[t] + mass[v] > capacity or counts[labels[v]] == 1:
+                        held[t].add(v)
+                        continue
+                    rank = (now[v, t], -heavy[t])
+                    if found is None or rank > found[0]:
+                        found = rank, v, t
+                    break
+            if found is None:
+                break
+            (gain, _), v, t = found
+            moves.append((v, labels[v]))
+            held[labels[v]].clear()
+            labels[v], locked[v], total = t, True, total + gain
+            if total > best + 1e-9 * (weights.max() + best):
+                best, kept = total, len(moves)
+        for v, before in reversed(moves[kept:]):
+            labels[v] = before
+        if kept == 0:
+            break
+    return labels, done

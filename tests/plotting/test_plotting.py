@@ -15,6 +15,7 @@ from conclust.exceptions import InputError, MissingExtraError, ParameterError
 from conclust.plotting import coassociation_heatmap, heatmaps, membership_heatmap
 from conclust.plotting.canvas import figures
 from conclust.plotting.canvas.orders import dendrogram_order
+from conclust.plotting.canvas.reading import mean_shares
 
 
 def picture(ax):
@@ -45,6 +46,23 @@ def test_the_given_order_keeps_the_shares():
     np.testing.assert_allclose(shares[0, :3], [1, 1 / 2, 1 / 3])
     assert shares.mask[1, 3]  # never in one partition together
     assert not shares.mask[0, 3]
+
+
+@pytest.mark.parametrize("clusters", [4, 90])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_blocks_of_a_picture_are_means_over_pairs(clusters, missing):
+    # Few clusters are counted from the labels, many by a product of sparse matrices.
+    rng = np.random.default_rng(clusters)
+    L = rng.integers(clusters, size=(120, 6))
+    L[rng.random(L.shape) < missing] = -1
+    weights, order = rng.random(6) + 0.1, rng.permutation(120)
+    seen = (L >= 0)[order] * 1.0
+    both = np.einsum("iu,ju,u->ij", seen, seen, weights)
+    same = np.einsum("iju,u->ij", (L[order, None] == L[order]) & (L[order, None] >= 0), weights)
+    blocks = np.repeat(np.eye(20), 6, axis=1)
+    expected = (blocks @ same @ blocks.T) / (blocks @ both @ blocks.T)
+    actual = mean_shares(Ensemble(L, weights=weights), order, 20)
+    np.testing.assert_allclose(actual, expected, atol=1e-12)
 
 
 def test_a_matrix_and_an_ensemble_give_the_same_plot():

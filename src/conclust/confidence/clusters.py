@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -135,11 +135,15 @@ def _jaccard(judged: Judged) -> Floats:
     """Return for each cluster the mean over the members of the best Jaccard coefficient."""
     members, Z = judged.members, judged.indicator
     hard = members if not members.is_soft else Ensemble(members.labels, weights=members.weights)
-    shared = (hard.indicator.T @ Z).toarray()
+    shared = (judged if hard is members else replace(judged, members=hard)).shared
     sizes = hard.cluster_sizes
-    present = hard.present.astype(np.float64)
-    observed = np.asarray(Z.T @ present)  # (K, N): objects of the cluster that the member observed
-    noise = np.asarray(Z.T @ hard.noise.astype(np.float64))
+    # (K, N): objects of the cluster that the member observed, and those that are noise there.
+    observed = np.repeat(judged.sizes[:, np.newaxis].astype(np.float64), hard.n_partitions, axis=1)
+    noise = np.zeros_like(observed)
+    if hard.has_missing:
+        observed = np.asarray(Z.T @ hard.present.astype(np.float64))
+    if hard.has_noise:
+        noise = np.asarray(Z.T @ hard.noise.astype(np.float64))
     sums = np.zeros(judged.n_clusters)
     observed_weight = np.zeros(judged.n_clusters)
     for u, weight in enumerate(hard.partition_weights):

@@ -12,9 +12,10 @@ from conclust._types import Floats
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import indicator_of
+from conclust.ensemble.labels import indicator_of, noise_code, over_partitions
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.measures.matching import assign
+from conclust.spectra.indicator import IndicatorProducts
 
 Matching: TypeAlias = Literal["majority", "one_to_one"]
 
@@ -91,12 +92,15 @@ def cluster_sums(judged: Judged, max_dense: int, n_jobs: int | None) -> tuple[Fl
     if members.has_missing and members.n_samples <= max_dense:
         return _by_pairs(members, Z, n_jobs)
     partition_weights = members.partition_weights
-    B = members.indicator
-    weighted = sp.csr_array(B * members.column_weights[np.newaxis, :])
-    sums = np.asarray((weighted @ (B.T @ Z).toarray()), dtype=np.float64)
-    # The diagonal of weighted B'. For hard partitions B has ones only.
-    squares = weighted.multiply(B) if members.is_soft else weighted
-    self_pairs = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+    # Of each object with all of a cluster, and with itself.
+    if members.is_soft:
+        weighted = sp.csr_array(members.indicator * members.column_weights[np.newaxis, :])
+        sums = np.asarray(weighted @ judged.shared)
+        self_pairs = np.asarray(weighted.multiply(members.indicator).sum(axis=1)).ravel()
+    else:
+        table = members.column_weights[:, np.newaxis] * judged.shared
+        sums = IndicatorProducts.of(members).times(table)
+        self_pairs = _weights_of_labels(members)
     if members.has_missing:
         present = members.present.astype(np.float64)
         divisors = (present * partition_weights) @ np.asarray((Z.T @ present).T)
@@ -112,6 +116,18 @@ def cluster_sums(judged: Judged, max_dense: int, n_jobs: int | None) -> tuple[Fl
     # A difference of equal numbers is rounding.
     divisors[divisors < 1e-9 * partition_weights.max()] = 0.0
     return sums, divisors
+
+
+def _weights_of_labels(members: Ensemble) -> Floats:
+    """Return for each object the sum of the weights of the partitions that put it in a cluster."""
+    weights = members.partition_weights
+    alike = not members.has_missing and not members.has_noise  # one row stands for all
+    codes = members.codes[:1] if alike else members.codes
+    in_cluster = codes < noise_code(codes.dtype)
+    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(in_cluster, axis=1))])
+    entries = np.broadcast_to(weights, in_cluster.shape)[in_cluster]
+    sums: Floats = over_partitions(entries, ends)  # the segments are objects here
+    return np.repeat(sums, members.n_samples) if alike else sums
 
 
 def _by_pairs(members: Ensemble, Z: sp.csr_array, n_jobs: int | None) -> tuple[Floats, Floats]:
@@ -181,11 +197,14 @@ def company(
 def company_of(judged: Judged, who: sp.csr_array | None = None) -> Floats:
     """Return the shares (n, K) of the members' objects, or of those with other rows of the indicator."""
     members = judged.members
-    B = members.indicator
-    table = (B.T @ judged.indicator).toarray() / np.maximum(members.cluster_sizes, 1e-300)[:, None]
-    rows = B if who is None else who
-    sums = np.asarray(rows @ (members.column_weights[:, None] * table))
-    observed_weight = np.asarray(rows @ members.column_weights)
+    table = judged.shared / np.maximum(members.cluster_sizes, 1e-300)[:, None]
+    columns = members.column_weights[:, None]
+    if who is None:
+        times = IndicatorProducts.of(members).times
+        sums, observed_weight = times(columns * table), times(columns).ravel()
+    else:
+        sums = np.asarray(who @ (columns * table))
+        observed_weight = np.asarray(who @ members.column_weights)
     shares = np.full(sums.shape, np.nan)
     np.divide(sums, observed_weight[:, None], out=shares, where=observed_weight[:, None] > 0)
     return shares
@@ -235,7 +254,7 @@ def member_agreement(
 def agreement_of(judged: Judged, matching: Matching) -> Floats:
     """Return the shares (n,)."""
     members, labels = judged.members, judged.labels
-    shared = (members.indicator.T @ judged.indicator).toarray()
+    shared = judged.shared
     votes = np.zeros(len(labels))
     observed_weight = np.zeros(len(labels))
     for u, weight in enumerate(members.partition_weights):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.points import point_rows, refuse_gaps
+from conclust._kernels import cluster_sums
 from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble, as_ensemble
@@ -55,6 +57,18 @@ class Judged:
         starts = np.concatenate([[0], np.cumsum(in_cluster)])
         entries = (np.ones(int(starts[-1])), self.labels[in_cluster], starts)
         return sp.csr_array(entries, shape=(len(self.labels), self.n_clusters))
+
+    @cached_property
+    def shared(self) -> Floats:
+        """B'Z (T, K): objects in both, for each cluster of a partition and of the consensus."""
+        members, K = self.members, self.n_clusters
+        if members.is_soft:
+            return np.asarray((members.indicator.T @ self.indicator).toarray())
+        counts = np.empty(
+            (int(members.offsets[-1]), K + 1)
+        )  # the last column: objects in no cluster
+        cluster_sums(members.label_view, None, np.where(self.labels < 0, K, self.labels), counts)
+        return np.ascontiguousarray(counts[:, :K])
 
     def own(self, table: Floats) -> Floats:
         """Return each object's entry of a table (n, K) for its own cluster; NaN for an object in none."""

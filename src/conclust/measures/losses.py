@@ -22,7 +22,7 @@ from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.contingency import read_labels
 
 Loss: TypeAlias = Literal["binder", "vi", "omari", "nvi", "id", "nid"]
-# Their numbers in ``_kernels/search/expected_loss.h`` are their positions here.
+# Their numbers in ``_kernels/search/losses/expected_loss.h`` are their positions here.
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 LossTerms: TypeAlias = Floats

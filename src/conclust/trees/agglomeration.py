@@ -17,6 +17,7 @@ from conclust._kernels import (
     clusterwise_dissimilarities,
     sparse_average,
     sparse_single,
+    summed_dissimilarities,
 )
 from conclust._progress import advance, stage, tracked
 from conclust._threads import thread_count
@@ -25,6 +26,7 @@ from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import label_view, missing_code, noise_code
 from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
+from conclust.evidence.dense import unsigned
 from conclust.exceptions import DenseLimitError
 from conclust.trees.dendrogram import from_merges
 
@@ -213,18 +215,32 @@ def _dissimilarities(
     whole = not ensemble.has_missing and not ensemble.is_soft and ensemble.weights is None
     matrix = np.empty((n, n))
     unobserved = 0.0
+    alike = (
+        not ensemble.has_missing and not ensemble.is_soft
+    )  # partitions observed the same objects
+    table = None
+    counted = ensemble
+    all_weights = 0.0
+    if whole:
+        table = float(ensemble.n_partitions) - np.arange(ensemble.n_partitions + 1.0)
+    elif alike:
+        all_weights = evidence(ensemble, rows=slice(0, 1), n_jobs=n_jobs).copresence[0, 0]
+        if (ensemble.partition_weights == 1.0).all():  # the same sums, as whole numbers
+            counted = ensemble.reweighted(None)
+            table = 1.0 - np.arange(ensemble.n_partitions + 1.0) / all_weights
+            _snap(table)
     stage("evidence of all pairs")
     for begin in tracked(range(0, n, max(1, _BLOCK_ENTRIES // n)), "blocks of rows"):
         rows = slice(begin, min(n, begin + max(1, _BLOCK_ENTRIES // n)))
         block = matrix[rows]
-        if whole:
-            c = coassociation(ensemble, rows=rows, n_jobs=n_jobs)
-            np.subtract(float(ensemble.n_partitions), c, out=block)
-        elif not ensemble.has_missing and not ensemble.is_soft:
-            c = coassociation(ensemble, rows=rows, n_jobs=n_jobs)
-            N = evidence(ensemble, rows=slice(0, 1), n_jobs=n_jobs).copresence[0, 0]  # of all pairs
+        if alike:
+            c = coassociation(counted, rows=rows, n_jobs=n_jobs)
+            if table is not None:
+                objects = sizes if summed else np.ones(n)
+                summed_dissimilarities(unsigned(c), table, objects[rows], objects, block)
+                continue
             for part in _cached_rows(block):
-                np.divide(c[part], N, out=block[part])
+                np.divide(c[part], all_weights, out=block[part])
                 np.subtract(1.0, block[part], out=block[part])
                 _snap(block[part])
         else:

@@ -86,7 +86,7 @@ def test_refinement_never_raises_the_cut(k):
 @pytest.mark.parametrize("k", [2, 7, 40])
 @pytest.mark.parametrize("share", [0.02, 0.4, 1.0])
 def test_dense_and_sparse_refinement_make_the_same_moves(k, share):
-    # Scanned gains, and gains in heaps.
+    # Scanned gains, and gains in trees.
     rng = np.random.default_rng(k)
     n = 130
     W = random_graph(rng, n, share)
@@ -101,6 +101,30 @@ def test_dense_and_sparse_refinement_make_the_same_moves(k, share):
             assert refiner.dense(W, dense) == refiner.sparse(*rows, sparse)
             np.testing.assert_array_equal(dense, sparse)
         assert not np.array_equal(dense, start)
+
+
+@pytest.mark.parametrize(("n", "k"), [(30, 2), (90, 4), (150, 11)])
+def test_hypergraph_refinement_makes_the_moves_of_the_twin(n, k):
+    rng = np.random.default_rng(n)
+    truth = rng.integers(k, size=n)
+    columns = [np.where(rng.random(n) < 0.3, rng.integers(k, size=n), truth) for _ in range(4)]
+    members = np.column_stack([np.eye(k)[column] for column in columns])
+    H, pins = sp.csr_array(members), sp.csc_array(members)
+    incidences = [
+        part.astype(dtype)
+        for M in (H, pins)
+        for part, dtype in ((M.indptr, np.int64), (M.indices, np.int32))
+    ]
+    # Whole weights: sums of gains are exact.
+    for weights in (np.ones(4 * k), rng.integers(0, 5, 4 * k) + 0.0):
+        for mass in (np.ones(n), rng.integers(1, 4, n) + 0.0):
+            capacity = np.ceil(1.1 * mass.sum() / k)
+            labels = rng.permutation(np.arange(n) % k)
+            expected = naive.moved_hypergraph(members, weights, labels, mass, k, capacity, 3, 20)
+            refiner = PartRefiner(mass, k, capacity, 3, 20)
+            passes = refiner.hypergraph(*incidences, weights, labels)
+            np.testing.assert_array_equal(labels, expected[0])
+            assert passes == expected[1]
 
 
 def test_dense_and_sparse_graphs_are_cut_alike():

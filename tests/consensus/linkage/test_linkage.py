@@ -104,16 +104,16 @@ def test_merges_of_random_labels_are_greedy(linkage, data):
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.3, 0.0), (0.2, 0.1)])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [False, "alike", True])
 def test_heights_equal_those_of_scipy_without_ties(linkage, missing, noise, weighted):
     rng = np.random.default_rng(11)
     labels = random_labels(rng, 60, 25, missing=missing, noise=noise)
-    weights = rng.random(25) if weighted else None
+    weights = {False: None, "alike": np.ones(25), True: rng.random(25)}[weighted]
     D = dissimilarity(labels, weights)
     D = np.sqrt(D) if linkage == "ward" else D
     expected = hierarchy.linkage(squareform(D, checks=False), linkage)
     tree = EAC(linkage=linkage).fit(Ensemble(labels, weights=weights)).linkage_matrix_
-    if linkage == "single" or weighted:
+    if linkage == "single" or weighted is True:
         # Single linkage's heights are the same under ties; with weights there are none.
         np.testing.assert_allclose(tree[:, 2], expected[:, 2], rtol=0, atol=1e-11)
     else:

@@ -152,3 +152,26 @@ def test_impossible_requests_are_refused():
     with pytest.raises(UnsupportedEnsembleError):
         BayesEstimate().fit(soft)
     assert issubclass(UnsupportedEnsembleError, ConclustError)
+
+
+@pytest.mark.parametrize("loss", ["vi", "binder"])
+def test_a_search_used_again_ends_as_a_new_one(loss):
+    # A search remembers the optima that it has met, and skips the pass that would find nothing to move.
+    for seed, odd in ((1, False), (2, True)):
+        ensemble = Ensemble(draws_of(seed, n=90, odd=odd))
+        wanted = bayes_search.Wanted(loss, 1.0, None, 4, 4, 50)
+        units = ensemble.distinct_rows(noise="apart")
+        rng = np.random.default_rng(seed)
+        used = bayes_search._Problem.of(units, np.arange(len(units)), wanted)
+        for turn in range(30):
+            start = rng.integers(-1, 4, len(units))
+            again = used.descend(start, turn)
+            fresh = bayes_search._Problem.of(units, np.arange(len(units)), wanted)
+            alone = fresh.descend(start, turn)
+            np.testing.assert_array_equal(again.labels, alone.labels)
+            assert (again.loss, again.n_iter, again.converged) == (
+                alone.loss,
+                alone.n_iter,
+                alone.converged,
+            )
+        assert len(used.idle) == 1

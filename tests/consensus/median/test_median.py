@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from tests.cases import E1, E2, E3
+from tests.cases import E1, E2, E3, planted
 from tests.naive import median as naive
 from tests.naive import optima
 from tests.naive.partitions import all_partitions
@@ -188,6 +188,76 @@ def test_units_of_several_objects_are_extracted_like_the_objects():
                 inside = moved[of].astype(bool)
                 if inside.any():
                     assert whole[np.ix_(inside, inside)].sum() / inside.sum() <= value + 1e-9
+
+
+def test_starts_that_meet_lose_no_cluster():
+    # Each start by itself meets no other.
+    for seed in range(8):
+        labels, _ = planted(seed, 90, 8, 5, flip=0.35)
+        a, N = naive.similarity(labels)
+        a = naive.shifted(a, N)
+        mass = np.random.default_rng(seed).integers(1, 4, 90).astype(np.float64)
+        alive = (np.arange(90) % 7 > 0).astype(np.uint8)
+        starts = np.flatnonzero(alive)
+        single = []
+        for start in starts:
+            members = np.empty(90, dtype=np.uint8)
+            value = add_rem_add(a, mass, alive, np.array([start]), members)
+            single.append((value, members))
+        together = np.empty(90, dtype=np.uint8)
+        assert add_rem_add(a, mass, alive, starts, together) == pytest.approx(
+            max(value for value, _ in single), rel=1e-10
+        )
+        assert any(
+            np.array_equal(together, members)
+            for value, members in single
+            if value > 0.999999 * max(value for value, _ in single)
+        )
+
+
+@pytest.mark.parametrize("n", [5, 48, 83])
+def test_similarities_of_all_units_are_products_of_their_rows(n):
+    rng = np.random.default_rng(n)
+    labels = rng.integers(-1, 6, (n, 7))
+    labels[0] = 0
+    ensemble = Ensemble(labels, weights=rng.random(7))
+    units = interchangeable(ensemble)
+    evidence = evidence_of(ensemble, units, np.ones(int(ensemble.offsets[-1])), None)
+    rows = evidence.rows.toarray()
+    np.testing.assert_allclose(evidence.dense(), (rows * evidence.weights) @ rows.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["additive", "averaged", "explained"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_fusions_are_the_best_pairs(criterion, wide):
+    # Few large clusters in the members, or many small ones: whole rows of sums, or those above 0 only.
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 40 if wide else 3, (60, 9))
+    ensemble = Ensemble(labels, weights=rng.random(9))  # no gains are tied
+    units = interchangeable(ensemble)
+    evidence = evidence_of(ensemble, units, np.ones(int(ensemble.offsets[-1])), None)
+    a, mass = evidence.dense(), evidence.mass
+
+    def value(objects):
+        q = mass[objects] @ a[np.ix_(objects, objects)] @ mass[objects]
+        q -= mass[objects] @ a.diagonal()[objects]
+        mean = q / mass[objects].sum()
+        return {"additive": q / 2, "averaged": mean, "explained": mean * abs(mean)}[criterion]
+
+    clusters = [[i] for i in range(len(units))]
+    while len(clusters) > 12:
+        gains = {
+            (c, d): value(clusters[c] + clusters[d]) - value(clusters[c]) - value(clusters[d])
+            for c in range(len(clusters))
+            for d in range(c + 1, len(clusters))
+        }
+        most = max(gains.values())
+        c, d = next(pair for pair, gain in gains.items() if gain >= most - 1e-9)
+        clusters[c] += clusters.pop(d)
+    search = evidence.search(criterion, 12)
+    search.set(np.arange(len(units)), len(units))
+    search.fuse(12)
+    assert search.objective() == pytest.approx(sum(map(value, clusters)), rel=1e-9)
 
 
 def test_the_first_extracted_cluster_is_the_best_of_all_sets():

@@ -147,40 +147,39 @@ class HypergraphGains {
           m_(graph.edge_weights.size()),
           n_(n),
           k_(k),
+          stride_((k + kLanes - 1) / kLanes * kLanes),
           inside_(m_ * k),
+          missed_(m_ * stride_),
           leaves_(n),
-          enters_(n * k) {
+          enters_(n * stride_) {
         for (const double weight : graph.edge_weights) largest_ = std::max(largest_, weight);
     }
 
     void reset(const std::int64_t* labels) {
         std::fill(inside_.begin(), inside_.end(), 0);
-        for (std::size_t e = 0; e < m_; ++e)
-            for (std::int64_t i = pins_at_[e]; i < pins_at_[e + 1]; ++i)
-                ++inside_[e * k_ + static_cast<std::size_t>(labels[pins_[i]])];
-        // The parts that an edge does not meet, and whether a vertex is its only one in a part: mostly none.
-        std::vector<std::vector<std::uint32_t>> empty(m_);
-        std::vector<char> notable(m_, 0);
-        for (std::size_t e = 0; e < m_; ++e)
-            for (std::size_t t = 0; t < k_; ++t) {
-                const std::uint32_t inside = inside_[e * k_ + t];
-                notable[e] |= inside <= 1;
-                if (inside == 0) empty[e].push_back(static_cast<std::uint32_t>(t));
-            }
-        std::fill(leaves_.begin(), leaves_.end(), 0.0);
-        std::fill(enters_.begin(), enters_.end(), 0.0);
         for (std::size_t v = 0; v < n_; ++v)
-            for (std::int64_t i = edges_at_[v]; i < edges_at_[v + 1]; ++i) {
+            for (std::int64_t i = edges_at_[v]; i < edges_at_[v + 1]; ++i)
+                ++inside_[static_cast<std::size_t>(edges_[i]) * k_ +
+                          static_cast<std::size_t>(labels[v])];
+        for (std::size_t e = 0; e < m_; ++e)
+            for (std::size_t t = 0; t < k_; ++t)
+                missed_[e * stride_ + t] = inside_[e * k_ + t] == 0 ? weights_[e] : 0.0;
+        for (std::size_t v = 0; v < n_; ++v) {
+            const auto begin = static_cast<std::size_t>(edges_at_[v]);
+            const auto count = static_cast<std::size_t>(edges_at_[v + 1]) - begin;
+            sum_rows(missed_.data(), stride_, edges_ + begin, count, &enters_[v * stride_]);
+            const std::uint32_t* inside = inside_.data() + static_cast<std::size_t>(labels[v]);
+            double leaves = 0.0;
+            for (std::size_t i = begin; i < begin + count; ++i) {
                 const auto e = static_cast<std::size_t>(edges_[i]);
-                if (!notable[e]) continue;
-                if (inside_[e * k_ + static_cast<std::size_t>(labels[v])] == 1)
-                    leaves_[v] += weights_[e];
-                for (const std::uint32_t t : empty[e]) enters_[v * k_ + t] += weights_[e];
+                leaves += inside[e * k_] == 1 ? weights_[e] : 0.0;
             }
+            leaves_[v] = leaves;
+        }
     }
     double largest() const { return largest_; }
     double gain(std::size_t v, std::size_t, std::size_t to) const {
-        return leaves_[v] - enters_[v * k_ + to];
+        return leaves_[v] - enters_[v * stride_ + to];
     }
     template <class One, class All>
     void move(std::size_t v, std::size_t from, std::size_t to, const std::int64_t* labels, One&& one,
@@ -205,7 +204,7 @@ class HypergraphGains {
         for (std::int64_t i = pins_at_[e]; i < pins_at_[e + 1]; ++i) {
             const auto u = static_cast<std::size_t>(pins_[i]);
             if (u == v) continue;
-            enters_[u * k_ + part] += cost;
+            enters_[u * stride_ + part] += cost;
             one(u, part);
         }
     }
@@ -227,8 +226,9 @@ class HypergraphGains {
     const std::int64_t* pins_at_;
     const std::int32_t* pins_;
     const double* weights_;
-    std::size_t m_, n_, k_;
+    std::size_t m_, n_, k_, stride_;
     std::vector<std::uint32_t> inside_;
+    std::vector<double> missed_;  // of a hyperedge and a part that it does not meet: its weight, else 0
     std::vector<double> leaves_, enters_;
     double largest_ = 0.0;
 };

@@ -144,7 +144,7 @@ class Refiner {
 
 std::size_t refine_sparse(const SparseGraph& graph, const Parts& parts) {
     SparseGains gains(graph, parts.n, parts.k);
-    return Refiner<SparseGains, Heaps>(gains, parts).run();
+    return Refiner<SparseGains, Trees>(gains, parts).run();
 }
 
 namespace {
@@ -192,7 +192,7 @@ void count_ties(std::span<const std::uint16_t> matrix, std::span<const std::int6
 
 std::size_t refine_hypergraph(const Hypergraph& graph, const Parts& parts) {
     HypergraphGains gains(graph, parts.n, parts.k);
-    return Refiner<HypergraphGains, Heaps>(gains, parts).run();
+    return Refiner<HypergraphGains, Trees>(gains, parts).run();
 }
 
 void fill_parts(std::span<const double> scores, std::span<const std::int64_t> order,

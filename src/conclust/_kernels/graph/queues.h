@@ -1,7 +1,8 @@
-// The candidate vertices of each part, the best first: in heaps, or found by scanning all.
+// The candidate vertices of each part, the best first: in trees, or found by scanning all.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,127 +18,115 @@ inline constexpr Vertex kAbsent = std::numeric_limits<Vertex>::max();
 // If fewer than one vertex in kFew changed, comparing these one by one is faster than scanning all again.
 inline constexpr std::size_t kFew = 6;
 
-// Largest gain first, then the lowest vertex.
-class Queue {
+// The vertices of a part by their gains: largest first, then the lowest vertex. Each node of the tree is the largest of the
+// eight below it, so that an update ends where the largest remains the same.
+class Tree {
   public:
-    explicit Queue(std::size_t n) : at_(n, kAbsent) {}
+    static constexpr std::size_t fan = 8;
+    static constexpr double absent = -std::numeric_limits<double>::infinity();
 
-    void clear() {
-        items_.clear();
-        std::fill(at_.begin(), at_.end(), kAbsent);
+    explicit Tree(std::size_t n) : gains_(padded(n), absent) {
+        for (std::size_t size = gains_.size() / fan; size > 1; size = levels_.back().size() / fan)
+            levels_.emplace_back(padded(size), absent);
     }
-    bool empty() const { return items_.empty(); }
-    bool holds(Vertex v) const { return at_[v] != kAbsent; }
-    Vertex top() const { return items_.front().vertex; }
 
-    // Before heapify(): in any order.
-    void append(Vertex v, double gain) {
-        at_[v] = static_cast<Vertex>(items_.size());
-        items_.push_back({gain, v});
-    }
-    void heapify() {
-        for (std::size_t i = items_.size() / 2; i-- > 0;) sink(i);
-    }
-    void push(Vertex v, double gain) {
-        append(v, gain);
-        rise(items_.size() - 1);
+    bool holds(Vertex v) const { return gains_[v] != absent; }
+    double gain(Vertex v) const { return gains_[v]; }
+    // Gains of all vertices, to be set before build().
+    double* leaves() { return gains_.data(); }
+    void build() {
+        const std::vector<double>* below = &gains_;
+        for (auto& level : levels_) {
+            for (std::size_t i = 0; i < below->size() / fan; ++i) level[i] = largest(*below, i);
+            below = &level;
+        }
     }
     void change(Vertex v, double gain) {
-        const std::size_t i = at_[v];
-        const bool up = gain > items_[i].gain;
-        items_[i].gain = gain;
-        if (up) rise(i);
-        else sink(i);
+        gains_[v] = gain;
+        std::size_t i = v / fan;
+        const std::vector<double>* below = &gains_;
+        for (auto& level : levels_) {
+            const double now = largest(*below, i);
+            if (level[i] == now) return;
+            level[i] = now;
+            below = &level;
+            i /= fan;
+        }
     }
-    void remove(Vertex v) {
-        const std::size_t i = at_[v];
-        at_[v] = kAbsent;
-        const Item last = items_.back();
-        items_.pop_back();
-        if (i == items_.size()) return;
-        put(i, last);
-        rise(i);
-        sink(at_[last.vertex]);
+    void remove(Vertex v) { change(v, absent); }
+    // The first vertex; kAbsent if there is none.
+    Vertex top() const {
+        std::size_t i = 0;
+        const double most = largest(levels_.empty() ? gains_ : levels_.back(), 0);
+        if (most == absent) return kAbsent;
+        for (std::size_t l = levels_.size(); l-- > 0;) i = first(levels_[l], i, most);
+        return static_cast<Vertex>(first(gains_, i, most));
     }
 
   private:
-    struct Item {
-        double gain;
-        Vertex vertex;
-        bool before(const Item& other) const {
-            return gain > other.gain || (gain == other.gain && vertex < other.vertex);
-        }
-    };
-    void put(std::size_t i, const Item& item) {
-        items_[i] = item;
-        at_[item.vertex] = static_cast<Vertex>(i);
+    static std::size_t padded(std::size_t n) { return (n + fan - 1) / fan * fan; }
+    static double largest(const std::vector<double>& level, std::size_t node) {
+        const double* x = level.data() + node * fan;
+        double half[fan / 2];
+        for (std::size_t i = 0; i < fan / 2; ++i) half[i] = x[i] < x[i + 4] ? x[i + 4] : x[i];
+        const double one = half[0] < half[2] ? half[2] : half[0];
+        const double other = half[1] < half[3] ? half[3] : half[1];
+        return one < other ? other : one;
     }
-    void rise(std::size_t i) {
-        const Item item = items_[i];
-        while (i > 0) {
-            const std::size_t parent = (i - 1) / 2;
-            if (!item.before(items_[parent])) break;
-            put(i, items_[parent]);
-            i = parent;
-        }
-        put(i, item);
-    }
-    void sink(std::size_t i) {
-        const Item item = items_[i];
-        for (;;) {
-            std::size_t child = 2 * i + 1;
-            if (child >= items_.size()) break;
-            if (child + 1 < items_.size() && items_[child + 1].before(items_[child])) ++child;
-            if (!items_[child].before(item)) break;
-            put(i, items_[child]);
-            i = child;
-        }
-        put(i, item);
+    static std::size_t first(const std::vector<double>& level, std::size_t node, double most) {
+        const double* x = level.data() + node * fan;
+        unsigned equal = 0;
+        for (std::size_t i = 0; i < fan; ++i) equal |= static_cast<unsigned>(!(x[i] < most)) << i;
+        return node * fan + static_cast<std::size_t>(std::countr_zero(equal));
     }
 
-    std::vector<Item> items_;
-    std::vector<Vertex> at_;
+    std::vector<double> gains_;  // of each vertex
+    std::vector<std::vector<double>> levels_;
 };
 
-// Heaps, where a move changes few gains. A vertex that is removed from all of them stays where it is, and is left out when it
-// is the top.
-class Heaps {
+// A tree for each part, where a move changes few gains. A vertex that is removed from all of them stays where it is, and is
+// left out when it is the top.
+class Trees {
   public:
-    Heaps(std::size_t n, std::size_t k) : k_(k), removed_(n) {
+    Trees(std::size_t n, std::size_t k) : k_(k), removed_(n), best_(k) {
         each_.reserve(k);
         for (std::size_t t = 0; t < k; ++t) each_.emplace_back(n);
     }
 
     template <class Gains>
     void fill(const Gains& gains, const std::int64_t* labels, std::size_t n) {
-        for (auto& queue : each_) queue.clear();
         std::fill(removed_.begin(), removed_.end(), 0);
-        for (std::size_t v = 0; v < n; ++v) {
-            const auto own = static_cast<std::size_t>(labels[v]);
-            for (std::size_t t = 0; t < k_; ++t)
-                if (t != own) each_[t].append(static_cast<Vertex>(v), gains.gain(v, own, t));
+        constexpr std::size_t block = 256;  // whose gains remain in the cache
+        for (std::size_t begin = 0; begin < n; begin += block) {
+            const std::size_t end = std::min(n, begin + block);
+            for (std::size_t t = 0; t < k_; ++t) {
+                double* leaf = each_[t].leaves();
+                for (std::size_t v = begin; v < end; ++v)
+                    leaf[v] = gains.gain(v, static_cast<std::size_t>(labels[v]), t);
+            }
         }
-        for (auto& queue : each_) queue.heapify();
+        for (std::size_t v = 0; v < n; ++v)
+            each_[static_cast<std::size_t>(labels[v])].leaves()[v] = Tree::absent;
+        for (auto& tree : each_) tree.build();
+        for (auto& best : best_) best.known = false;
     }
     template <class Gains>
     bool top(std::size_t t, const Gains&, Vertex& v) {
-        Queue& queue = each_[t];
-        for (; !queue.empty(); queue.remove(v)) {
-            v = queue.top();
-            if (!removed_[v]) return true;
-        }
-        return false;
+        Best& best = best_[t];
+        if (!best.known || (best.vertex != kAbsent && removed_[best.vertex])) best = look(t);
+        v = best.vertex;
+        return v != kAbsent;
     }
-    void remove(std::size_t t, Vertex v) { each_[t].remove(v); }
+    void remove(std::size_t t, Vertex v) { change(t, v, Tree::absent); }
     void remove(Vertex v) { removed_[v] = 1; }
-    void push(std::size_t t, Vertex v, double gain) { each_[t].push(v, gain); }
+    void push(std::size_t t, Vertex v, double gain) { change(t, v, gain); }
     // Moves v, which has been removed, and brings the gains up to date; its label is the new one.
     template <class Gains>
     void move(Gains& gains, Vertex v, std::size_t from, std::size_t to, const std::int64_t* labels) {
         const auto one = [&](std::size_t u, std::size_t t) {
             const auto w = static_cast<Vertex>(u);
             if (!removed_[u] && each_[t].holds(w))
-                each_[t].change(w, gains.gain(u, static_cast<std::size_t>(labels[u]), t));
+                change(t, w, gains.gain(u, static_cast<std::size_t>(labels[u]), t));
         };
         const auto all = [&](std::size_t u) {
             for (std::size_t t = 0; t < k_; ++t) one(u, t);
@@ -146,12 +135,39 @@ class Heaps {
     }
 
   private:
+    struct Best {
+        Vertex vertex = kAbsent;
+        double gain = Tree::absent;
+        bool known = false;
+    };
+    void change(std::size_t t, Vertex v, double gain) {
+        each_[t].change(v, gain);
+        Best& best = best_[t];
+        if (v == best.vertex) {
+            best.known = best.known && gain >= best.gain;
+            best.gain = gain;
+        } else if (gain > best.gain || (gain == best.gain && v < best.vertex)) {
+            best.vertex = v;
+            best.gain = gain;
+        }
+    }
+    Best look(std::size_t t) {
+        Tree& tree = each_[t];
+        for (;;) {
+            const Vertex v = tree.top();
+            if (v == kAbsent) return {kAbsent, Tree::absent, true};
+            if (!removed_[v]) return {v, tree.gain(v), true};
+            tree.remove(v);
+        }
+    }
+
     std::size_t k_;
-    std::vector<Queue> each_;
+    std::vector<Tree> each_;
     std::vector<char> removed_;
+    std::vector<Best> best_;  // of each part: its top, if known
 };
 
-// Same as Heaps, but without a heap: scans all vertices again if a move has changed their gains.
+// Same as Trees, but without a tree: scans all vertices again if a move has changed their gains.
 template <class S>
 class Scans {
   public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clones.h"
+#include "base/pack.h"
 
 namespace conclust {
 
@@ -79,6 +80,21 @@ CONCLUST_CLONES void add(const double* row, double* x, std::size_t n) { add_row(
 CONCLUST_CLONES void add(const std::uint8_t* row, std::int32_t* x, std::size_t n) { add_row(row, x, n); }
 CONCLUST_CLONES void add(const std::uint16_t* row, std::int32_t* x, std::size_t n) {
     add_row(row, x, n);
+}
+
+CONCLUST_CLONES void sum_rows(const double* table, std::size_t stride, const std::int32_t* rows,
+                              std::size_t count, double* x) {
+    static_assert(kLanes == 2 * pack_lanes);
+    for (std::size_t t = 0; t < stride; t += kLanes) {
+        Pack low = spread(0.0), high = spread(0.0);
+        for (std::size_t i = 0; i < count; ++i) {
+            const double* row = table + static_cast<std::size_t>(rows[i]) * stride + t;
+            low += load(row);
+            high += load(row + pack_lanes);
+        }
+        store(x + t, low);
+        store(x + t + pack_lanes, high);
+    }
 }
 
 CONCLUST_CLONES void shift(const double* row, double* x, double* y, std::size_t n) {

@@ -35,6 +35,12 @@ void add(const double* row, double* x, std::size_t n);
 void add(const std::uint8_t* row, std::int32_t* x, std::size_t n);
 void add(const std::uint16_t* row, std::int32_t* x, std::size_t n);
 
+// x = the sum of the rows of `table` with these numbers, added in this order. Rows have `stride` entries, a multiple of
+// kLanes.
+inline constexpr std::size_t kLanes = 8;
+void sum_rows(const double* table, std::size_t stride, const std::int32_t* rows, std::size_t count,
+              double* x);
+
 // x -= row, y += row.
 void shift(const double* row, double* x, double* y, std::size_t n);
 void shift(const std::uint8_t* row, std::int32_t* x, std::int32_t* y, std::size_t n);

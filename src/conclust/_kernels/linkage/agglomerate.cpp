@@ -349,4 +349,43 @@ CONCLUST_INSTANTIATE(Linkage::average)
 CONCLUST_INSTANTIATE(Linkage::complete)
 CONCLUST_INSTANTIATE(Linkage::ward)
 
+namespace {
+
+template <class Count>
+CONCLUST_INLINE void sum_row(const Count* counts, const double* table, double size, const double* sizes,
+                             std::size_t n, double* out) {
+    for (std::size_t j = 0; j < n; ++j) {
+        out[j] = table[counts[j]] * size * sizes[j];
+    }
+}
+
+CONCLUST_CLONES void row_of(const std::uint16_t* counts, const double* table, double size,
+                            const double* sizes, std::size_t n, double* out) {
+    sum_row(counts, table, size, sizes, n, out);
+}
+
+CONCLUST_CLONES void row_of(const std::uint32_t* counts, const double* table, double size,
+                            const double* sizes, std::size_t n, double* out) {
+    sum_row(counts, table, size, sizes, n, out);
+}
+
+}  // namespace
+
+template <class Count>
+void summed_dissimilarities(std::span<const Count> counts, std::span<const double> table,
+                            std::span<const double> row_sizes, std::span<const double> sizes,
+                            std::span<double> out) {
+    const std::size_t n = sizes.size();
+    for (std::size_t i = 0; i < row_sizes.size(); ++i) {
+        row_of(counts.data() + i * n, table.data(), row_sizes[i], sizes.data(), n, out.data() + i * n);
+    }
+}
+
+template void summed_dissimilarities<std::uint16_t>(std::span<const std::uint16_t>,
+                                                    std::span<const double>, std::span<const double>,
+                                                    std::span<const double>, std::span<double>);
+template void summed_dissimilarities<std::uint32_t>(std::span<const std::uint32_t>,
+                                                    std::span<const double>, std::span<const double>,
+                                                    std::span<const double>, std::span<double>);
+
 }  // namespace conclust

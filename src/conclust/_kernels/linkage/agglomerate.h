@@ -20,6 +20,7 @@
 // sqrt(2ab / (a + b)) times the distance of the two centroids, as SciPy reports it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "linkage/merges.h"
@@ -31,5 +32,12 @@ enum class Linkage { single, average, complete, ward };
 // `sizes` (n): how many objects each starting cluster holds, >= 1 and whole.
 template <Linkage linkage>
 void agglomerate(std::span<double> matrix, std::span<const double> sizes, const MergesOut& merges);
+
+// out (rows of `sizes.size()` each) = table[count], times the objects of the row's and the column's starting clusters.
+// Preconditions: counts are below table.size(); row_sizes: one for each row.
+template <class Count>
+void summed_dissimilarities(std::span<const Count> counts, std::span<const double> table,
+                            std::span<const double> row_sizes, std::span<const double> sizes,
+                            std::span<double> out);
 
 }  // namespace conclust

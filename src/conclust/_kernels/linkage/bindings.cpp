@@ -28,7 +28,22 @@ void bind_linkage(nb::module_& m, const char* name) {
           nb::arg("right").noconvert(), nb::arg("heights").noconvert());
 }
 
+template <class Count>
+void bind_dissimilarities(nb::module_& m) {
+    m.def("summed_dissimilarities",
+          [](Matrix<const Count> counts, Vector<const double> table, Vector<const double> row_sizes,
+             Vector<const double> sizes, Matrix<double> out) {
+        const nb::gil_scoped_release release;
+        conclust::summed_dissimilarities<Count>(span_of(counts), span_of(table), span_of(row_sizes),
+                                                span_of(sizes), span_of(out));
+    },
+          nb::arg("counts").noconvert(), nb::arg("table").noconvert(), nb::arg("row_sizes").noconvert(),
+          nb::arg("sizes").noconvert(), nb::arg("out").noconvert());
+}
+
 void bind_agglomerate(nb::module_& m) {
+    bind_dissimilarities<std::uint16_t>(m);
+    bind_dissimilarities<std::uint32_t>(m);
     bind_linkage<Linkage::single>(m, "agglomerate_single");
     bind_linkage<Linkage::average>(m, "agglomerate_average");
     bind_linkage<Linkage::complete>(m, "agglomerate_complete");

@@ -5,8 +5,9 @@
 
 #include "labels/bound.h"
 #include "search/concepts.h"
-#include "search/expected_loss.h"
+#include "search/extraction.h"
 #include "search/label_vectors.h"
+#include "search/losses/expected_loss.h"
 #include "search/median.h"
 #include "search/resemblance/resemblance.h"
 
@@ -110,6 +111,10 @@ void bind_median(nb::module_& m) {
         const nb::gil_scoped_release release;
         self.read(span_of(labels));
     }, nb::arg("labels").noconvert());
+    cls.def("similarities", [](const PartitionSearch& self, Matrix<double> a) {
+        const nb::gil_scoped_release release;
+        self.similarities(span_of(a));
+    }, nb::arg("a").noconvert());
     cls.def("objective", &PartitionSearch::objective);
     cls.def_prop_ro("n_clusters", &PartitionSearch::n_clusters);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/clones.h"
@@ -35,6 +36,93 @@ CONCLUST_INLINE void add_some(const double* const* rows, const double* factors, 
     }
 }
 
+// What a fusion of one cluster with each other one changes. Sizes are above 0.
+struct Fusions {
+    const double* q;
+    const double* size;
+    const double* now;  // `gone` of a cluster that is in another one
+    const double* cross;  // of the one cluster
+    std::size_t n;
+};
+constexpr double gone = std::numeric_limits<double>::infinity();
+
+template <Criterion criterion>
+CONCLUST_INLINE std::size_t first_best(const Fusions& of, std::size_t c) {
+    constexpr std::size_t block = 8 * wide;
+    double gains[block];
+    double best = -gone;
+    std::size_t which = of.n;
+    Wide q_own, size_own, now_own, half, zero;
+    spread(of.q[c], q_own);
+    spread(of.size[c], size_own);
+    spread(of.now[c], now_own);
+    spread(0.5, half);
+    spread(0.0, zero);
+    for (std::size_t begin = c + 1; begin < of.n; begin += block) {
+        const std::size_t count = std::min(block, of.n - begin);
+        Wide top;
+        spread(best, top);
+        std::size_t x = 0;
+        for (; x + wide <= count; x += wide) {
+            const std::size_t d = begin + x;
+            Wide gain, other;
+            load(of.cross + d, gain);
+            gain += gain;
+            load(of.q + d, other);
+            other += q_own;
+            gain += other;
+            if constexpr (criterion == Criterion::additive) {
+                gain *= half;
+            } else {
+                load(of.size + d, other);
+                other += size_own;
+                gain /= other;
+            }
+            if constexpr (criterion == Criterion::explained) {
+                Wide positive = zero;
+                positive -= gain;
+                where_less(gain, zero, positive, gain, positive);
+                gain *= positive;
+            }
+            gain -= now_own;
+            load(of.now + d, other);
+            gain -= other;
+            store(gains + x, gain);
+            where_less(top, gain, gain, top, top);
+        }
+        double lanes[wide];
+        store(lanes, top);
+        double most = *std::max_element(lanes, lanes + wide);
+        for (; x < count; ++x) {
+            const std::size_t d = begin + x;
+            const double q = of.q[c] + of.q[d] + 2.0 * of.cross[d];
+            const double average = q / (of.size[c] + of.size[d]);
+            gains[x] = (criterion == Criterion::additive   ? 0.5 * q
+                        : criterion == Criterion::averaged ? average
+                                                           : average * std::abs(average)) -
+                       of.now[c] - of.now[d];
+            most = std::max(most, gains[x]);
+        }
+        if (most > best) {
+            best = most;
+            which = begin;
+            for (x = 0; gains[x] != most; ++x) {
+                ++which;
+            }
+        }
+    }
+    return which;
+}
+
+// The first later cluster with the highest gain; n if there is none.
+CONCLUST_CLONES std::size_t best_fusion(Criterion criterion, const Fusions& of, std::size_t c) {
+    switch (criterion) {
+        case Criterion::additive: return first_best<Criterion::additive>(of, c);
+        case Criterion::averaged: return first_best<Criterion::averaged>(of, c);
+        default: return first_best<Criterion::explained>(of, c);
+    }
+}
+
 // width: a multiple of four.
 CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, std::size_t count,
                               std::size_t width, double* out) {
@@ -47,6 +135,35 @@ CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, 
         case 2: add_some<2>(rows, factors, count, c, out); break;
         case 1: add_some<1>(rows, factors, count, c, out); break;
         default: break;
+    }
+}
+
+// Sparse rows: the numbers of their columns and a factor for each.
+struct SparseRows {
+    std::vector<std::size_t> ends;  // of each row; the next one begins there
+    std::vector<const double*> tables;  // a table's row for each of the columns
+    std::vector<double> factors;
+};
+
+template <std::size_t packs>
+CONCLUST_INLINE void add_block(const SparseRows& rows, std::size_t c, std::size_t width, double* out) {
+    std::size_t begin = 0;
+    for (std::size_t r = 0; r < rows.ends.size(); ++r) {
+        add_some<packs>(rows.tables.data() + begin, rows.factors.data() + begin, rows.ends[r] - begin, c,
+                        out + r * width);
+        begin = rows.ends[r];
+    }
+}
+
+// The product of sparse rows and a table of `width` columns, a multiple of four, block by block: that of the table remains
+// in the cache.
+CONCLUST_CLONES void add_all_rows(const SparseRows& rows, std::size_t width, double* out) {
+    std::size_t c = 0;
+    for (; c + 4 * pack_lanes <= width; c += 4 * pack_lanes) {
+        add_block<4>(rows, c, width, out);
+    }
+    for (; c < width; c += pack_lanes) {
+        add_block<1>(rows, c, width, out);
     }
 }
 
@@ -285,10 +402,12 @@ void PartitionSearch::compact() {
 std::size_t PartitionSearch::fuse(std::size_t k) {
     compact();
     const std::size_t n = used_;
-    std::vector<double> cross(n * n, 0.0);
+    // Similarity of each two clusters, in rows of `width`.
+    const std::size_t width = (n + pack_lanes - 1) / pack_lanes * pack_lanes;
+    std::vector<double> cross(n * width, 0.0);
     // The clusters that each column meets, and their sums; then the columns of each cluster in turn, so that one row
     // of `cross` is written at a time.
-    std::vector<std::size_t> ends(n_columns_), met;
+    std::vector<std::size_t> ends(n_columns_ + 1, 0), met;
     std::vector<double> held;
     for (std::size_t t = 0; t < n_columns_; ++t) {
         const double* const row = sums_.data() + t * stride_;
@@ -298,25 +417,33 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
                 held.push_back(row[c]);
             }
         }
-        ends[t] = met.size();
+        ends[t + 1] = met.size();
     }
+    SparseRows all;
+    std::vector<std::size_t> columns;
+    std::size_t work = 0;
     for (std::size_t c = 0; c < n; ++c) {
-        double* const to = cross.data() + c * n;
         for (std::size_t t = 0; t < n_columns_; ++t) {
             const double own = sums_[t * stride_ + c];
-            if (own == 0.0) {
-                continue;
+            if (own != 0.0) {
+                columns.push_back(t);
+                all.tables.push_back(sums_.data() + t * stride_);
+                all.factors.push_back(weights_[t] * own);
+                work += ends[t + 1] - ends[t];
             }
-            const double factor = weights_[t] * own;
-            const std::size_t begin = t == 0 ? 0 : ends[t - 1];
-            if (ends[t] - begin == n) {
-                for (std::size_t d = 0; d < n; ++d) {
-                    to[d] += factor * held[begin + d];
+        }
+        all.ends.push_back(columns.size());
+    }
+    if (work * wide >= columns.size() * n) {  // whole rows, with their zeros, take less time
+        add_all_rows(all, width, cross.data());
+    } else {
+        std::size_t x = 0;
+        for (std::size_t c = 0; c < n; ++c) {
+            double* const to = cross.data() + c * width;
+            for (; x < all.ends[c]; ++x) {
+                for (std::size_t e = ends[columns[x]]; e < ends[columns[x] + 1]; ++e) {
+                    to[met[e]] += all.factors[x] * held[e];
                 }
-                continue;
-            }
-            for (std::size_t e = begin; e < ends[t]; ++e) {
-                to[met[e]] += factor * held[e];
             }
         }
     }
@@ -337,16 +464,21 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     std::vector<std::size_t> into(n);
     std::vector<std::size_t> alive(n);  // clusters that are left, rising
     std::iota(alive.begin(), alive.end(), std::size_t{0});
-    // Of two clusters, the row of the one that grew last has their similarity.
-    std::vector<std::size_t> grown(n, 0);
-    const auto between = [&](std::size_t c, std::size_t d) {
-        return grown[d] > grown[c] ? cross[d * n + c] : cross[c * n + d];
-    };
     const auto gain = [&](std::size_t c, std::size_t d) {
-        return value(q_[c] + q_[d] + 2.0 * between(c, d), size_[c] + size_[d]) - now_[c] - now_[d];
+        return value(q_[c] + q_[d] + 2.0 * cross[c * width + d], size_[c] + size_[d]) - now_[c] -
+               now_[d];
     };
     const auto search = [&](std::size_t c) {
         partner[c] = -1;
+        if (apart.empty()) {
+            const Fusions of{q_.data(), size_.data(), now_.data(), cross.data() + c * width, n};
+            const std::size_t d = best_fusion(criterion_, of, c);
+            if (d < n) {
+                best[c] = gain(c, d);
+                partner[c] = static_cast<std::int64_t>(d);
+            }
+            return;
+        }
         for (auto at = std::upper_bound(alive.begin(), alive.end(), c); at != alive.end(); ++at) {
             const std::size_t d = *at;
             if (allowed(c, d)) {
@@ -379,20 +511,20 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
             break;
         }
         const auto d = static_cast<std::size_t>(partner[c]);
-        const double scale = std::abs(now_[c]) + std::abs(now_[d]) + std::abs(between(c, d));
+        const double scale = std::abs(now_[c]) + std::abs(now_[d]) + std::abs(cross[c * width + d]);
         if (k == 0 && best[c] <= negligible * scale) {
             break;
         }
-        q_[c] += q_[d] + 2.0 * between(c, d);
+        q_[c] += q_[d] + 2.0 * cross[c * width + d];
         size_[c] += size_[d];
         now_[c] = value(q_[c], size_[c]);
+        now_[d] = gone;
         alive.erase(std::lower_bound(alive.begin(), alive.end(), d));
         into[d] = c;
         --left;
         for (const std::size_t x : alive) {
-            cross[c * n + x] = between(c, x) + between(d, x);
+            cross[c * width + x] = cross[x * width + c] = cross[c * width + x] + cross[d * width + x];
         }
-        grown[c] = n - left;
         for (std::size_t x = 0; !apart.empty() && x < n; ++x) {
             apart[c * n + x] |= apart[d * n + x];
             apart[x * n + c] = apart[c * n + x];
@@ -432,6 +564,29 @@ std::size_t PartitionSearch::fuse(std::size_t k) {
     return n - left;
 }
 
+void PartitionSearch::similarities(std::span<double> a) const {
+    const std::size_t width = (n_ + pack_lanes - 1) / pack_lanes * pack_lanes;
+    std::vector<double> columns(n_columns_ * width, 0.0);
+    SparseRows rows;
+    for (std::size_t i = 0; i < n_; ++i) {
+        for (std::int64_t e = starts_[i]; e < starts_[i + 1]; ++e) {
+            columns[columns_[e] * width + i] += values_[e];
+            rows.tables.push_back(columns.data() + columns_[e] * width);
+            rows.factors.push_back(weights_[columns_[e]] * values_[e]);
+        }
+        rows.ends.push_back(rows.tables.size());
+    }
+    if (width == n_) {
+        return add_all_rows(rows, width, a.data());
+    }
+    std::vector<double> padded(n_ * width);
+    add_all_rows(rows, width, padded.data());
+    for (std::size_t i = 0; i < n_; ++i) {
+        std::copy_n(padded.begin() + static_cast<std::ptrdiff_t>(i * width), n_,
+                    a.begin() + static_cast<std::ptrdiff_t>(i * n_));
+    }
+}
+
 double PartitionSearch::objective() const {
     double sum = 0.0;
     for (std::size_t c = 0; c < used_; ++c) {
@@ -443,159 +598,6 @@ double PartitionSearch::objective() const {
 std::size_t PartitionSearch::n_clusters() const {
     return static_cast<std::size_t>(
         std::count_if(units_.begin(), units_.begin() + used_, [](std::int64_t u) { return u > 0; }));
-}
-
-namespace {
-
-// What the extraction of one cluster reads and changes, for all units.
-struct Extraction {
-    const double* a;
-    const double* mass;
-    const double* inner;  // q of a unit alone
-    const std::uint8_t* alive;
-    std::size_t n;
-    double* sum;    // similarity of an object of the unit to all objects of S
-    double* sign;   // 1 for a unit that can be added, -1 for a member
-    double* own;    // of members: their part in `sum`; 0 for others
-    double* gains;  // of the semi-average
-};
-
-// S: q and objects; the change that has not reached `sum` yet.
-struct Extracted {
-    double q = 0.0;
-    double size = 0.0;
-    const double* row = nullptr;
-    double factor = 0.0;
-};
-
-void change_unit(const Extraction& in, std::size_t i, double sign, Extracted& to) {
-    in.sign[i] = -sign;
-    in.own[i] = sign > 0 ? in.mass[i] * in.a[i * in.n + i] : 0.0;
-    to.factor = sign * in.mass[i];
-    to.row = in.a + i * in.n;
-}
-
-// q after unit i is added, or removed.
-CONCLUST_INLINE double changed(const Extraction& in, const Extracted& to, std::size_t i) {
-    return to.q + in.sign[i] * (2.0 * in.mass[i] * (in.sum[i] - in.own[i]) + in.inner[i]);
-}
-
-// The same, and the gains, for eight units at a time, with the change of `sum`. Raises `top` to the highest gains.
-CONCLUST_INLINE void find_gains(const Extraction& in, const Extracted& to, const Wide& average,
-                                std::size_t i, Wide& top) {
-    Wide sum, row, own, mass, sign, inner, factor, then, size;
-    load(in.sum + i, sum);
-    load(to.row + i, row);
-    spread(to.factor, factor);
-    row *= factor;
-    sum += row;
-    store(in.sum + i, sum);
-    load(in.own + i, own);
-    load(in.mass + i, mass);
-    load(in.sign + i, sign);
-    load(in.inner + i, inner);
-    sum -= own;
-    spread(2.0, then);
-    then *= mass;
-    then *= sum;
-    then += inner;
-    then *= sign;
-    Wide q;
-    spread(to.q, q);
-    then += q;
-    mass *= sign;
-    spread(to.size, size);
-    size += mass;
-    then /= size;
-    then -= average;
-    store(in.gains + i, then);
-    where_less(top, then, then, top, top);
-}
-
-// The move of one unit that raises the semi-average most, or n.
-CONCLUST_CLONES std::size_t find_change(const Extraction& in, const Extracted& to) {
-    constexpr std::size_t block = 8 * wide;
-    const double average = to.q / to.size;
-    Wide averages;
-    spread(average, averages);
-    double best = 0.0;
-    std::size_t which = in.n;
-    for (std::size_t begin = 0; begin < in.n; begin += block) {
-        const std::size_t end = std::min(in.n, begin + block);
-        Wide tops;
-        spread(best, tops);
-        std::size_t i = begin;
-        for (; i + wide <= end; i += wide) {
-            find_gains(in, to, averages, i, tops);
-        }
-        double lanes[wide];
-        store(lanes, tops);
-        double top = *std::max_element(lanes, lanes + wide);
-        for (; i < end; ++i) {
-            in.sum[i] += to.factor * to.row[i];
-            in.gains[i] = changed(in, to, i) / (to.size + in.sign[i] * in.mass[i]) - average;
-            top = std::max(top, in.gains[i]);
-        }
-        if (!(top > best)) {
-            continue;
-        }
-        for (i = begin; i < end; ++i) {
-            const double gain = in.gains[i];
-            if (!(gain > best) || !in.alive[i] || (in.sign[i] < 0.0 && to.size <= in.mass[i])) {
-                continue;
-            }
-            if (gain > best + negligible * (std::abs(average) + std::abs(gain))) {
-                best = gain;
-                which = i;
-            }
-        }
-    }
-    return which;
-}
-
-double extracted(const Extraction& in, std::size_t start) {
-    const std::size_t n = in.n;
-    std::fill_n(in.sum, n, 0.0);
-    std::fill_n(in.sign, n, 1.0);
-    std::fill_n(in.own, n, 0.0);
-    Extracted found{in.inner[start], in.mass[start]};
-    change_unit(in, start, 1.0, found);
-    // Each move raises the semi-average, so the loop ends. The bound guards against rounding.
-    for (std::size_t step = 0; step < 20 * n + 20; ++step) {
-        const std::size_t which = find_change(in, found);
-        if (which == n) {
-            break;
-        }
-        found.q = changed(in, found, which);
-        found.size += in.sign[which] * in.mass[which];
-        change_unit(in, which, in.sign[which], found);
-    }
-    return found.q / found.size;
-}
-
-}  // namespace
-
-double add_rem_add(std::span<const double> a, std::span<const double> mass,
-                   std::span<const std::uint8_t> alive, std::span<const std::int64_t> starts,
-                   std::span<std::uint8_t> members) {
-    const std::size_t n = mass.size();
-    std::vector<double> space(5 * n);
-    double* const inner = space.data();
-    for (std::size_t i = 0; i < n; ++i) {
-        inner[i] = mass[i] * (mass[i] - 1.0) * a[i * n + i];
-    }
-    const Extraction in{a.data(),  mass.data(),   inner,         alive.data(), n,
-                        inner + n, inner + 2 * n, inner + 3 * n, inner + 4 * n};
-    double best = 0.0;
-    for (std::size_t s = 0; s < starts.size(); ++s) {
-        const double found = extracted(in, static_cast<std::size_t>(starts[s]));
-        if (s == 0 || found > best + negligible * std::abs(best)) {
-            best = found;
-            std::transform(in.sign, in.sign + n, members.begin(),
-                           [](double sign) { return static_cast<std::uint8_t>(sign < 0.0); });
-        }
-    }
-    return best;
 }
 
 }  // namespace conclust

@@ -301,11 +301,18 @@ def partition_hypergraph(
                 ),
             ]
         stage("refinement of the cut")
-        partitions = [
-            _refined_hypergraph(H, labels, k, edge_weights, vertex_weights, capacity)
-            for labels in tracked(starts, "starts")
-        ]
-    cuts = [connectivity(H, labels, edge_weights) for labels in partitions]
+        refiner = _refiner(n, k, vertex_weights, capacity)
+        pins = sp.csc_array(H)
+        incidences = (
+            H.indptr.astype(np.int64),
+            H.indices.astype(np.int32),
+            pins.indptr.astype(np.int64),
+            pins.indices.astype(np.int32),
+        )
+        for labels in tracked(starts, "starts"):
+            refiner.hypergraph(*incidences, edge_weights, labels)
+            partitions.append(labels)
+    cuts = _connectivities(H, partitions, edge_weights)
     labels, cut = _best(partitions, cuts, float(edge_weights.max()))
     return GraphPartition(labels, cut, capacity)
 
@@ -346,17 +353,26 @@ def _ties(W: Any, labels: Ints, k: int) -> Floats:
 
 def connectivity(H: sp.csr_array, labels: Ints, edge_weights: Floats) -> float:
     """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
-    vertices = np.repeat(np.arange(H.shape[0]), np.diff(H.indptr))
-    k = int(labels.max()) + 1
-    meetings = H.indices.astype(np.int64) * k + labels[vertices]
-    if H.shape[1] * k <= meetings.size:
-        met = np.zeros(H.shape[1] * k, dtype=np.bool_)
-        met[meetings] = True
-        edges_met = np.flatnonzero(met) // k
-    else:
-        edges_met = np.unique(meetings) // k
-    parts = np.bincount(edges_met, minlength=H.shape[1])
-    return float(edge_weights @ np.maximum(parts - 1, 0))
+    return _connectivities(H, [labels], edge_weights)[0]
+
+
+def _connectivities(H: sp.csr_array, partitions: list[Ints], edge_weights: Floats) -> list[float]:
+    """Return `connectivity` of several partitions."""
+    degrees = np.diff(H.indptr)
+    edges = H.indices.astype(np.int64)
+    sums = []
+    for labels in partitions:
+        k = int(labels.max()) + 1
+        meetings = edges * k
+        meetings += np.repeat(labels, degrees)
+        if H.shape[1] * k <= meetings.size:
+            met = np.zeros(H.shape[1] * k, dtype=np.bool_)
+            met[meetings] = True
+            parts = np.count_nonzero(met.reshape(-1, k), axis=1)
+        else:
+            parts = np.bincount(np.unique(meetings) // k, minlength=H.shape[1])
+        sums.append(float(edge_weights @ np.maximum(parts - 1, 0)))
+    return sums
 
 
 def fill_empty_parts(labels: Ints, k: int) -> None:
@@ -457,7 +473,7 @@ class _Refinement:
         key = labels.tobytes(), capacity
         if key not in self._moves:
             moved = labels.copy()
-            refiner = _refiner(moved, self._k, self._mass, capacity)
+            refiner = _refiner(len(moved), self._k, self._mass, capacity)
             if is_sparse(self._W):
                 passes = refiner.sparse(self._W.indptr, self._W.indices, self._W.data, moved)
             elif self._W.dtype.kind == "u":
@@ -470,40 +486,8 @@ class _Refinement:
         return self._moves[key]
 
 
-def _refined_hypergraph(
-    H: sp.csr_array, labels: Ints, k: int, edge_weights: Floats, mass: Floats, capacity: float
-) -> Ints:
-    """Refine by single moves, in place; return the labels.
-
-    Parameters
-    ----------
-    H : csr_array of shape (n, m)
-        Incidence of vertices in hyperedges.
-    labels : ndarray of shape (n,)
-        Initial labels.
-    k : int
-        Number of parts.
-    edge_weights : ndarray of shape (m,)
-        Weights of the hyperedges.
-    mass : ndarray of shape (n,)
-        Weights of the vertices in the balance.
-    capacity : float
-        Maximum weight of a part.
-    """
-    pins = sp.csc_array(H)
-    _refiner(labels, k, mass, capacity).hypergraph(
-        H.indptr.astype(np.int64),
-        H.indices.astype(np.int32),
-        pins.indptr.astype(np.int64),
-        pins.indices.astype(np.int32),
-        edge_weights,
-        labels,
-    )
-    return labels
-
-
-def _refiner(labels: Ints, k: int, mass: Floats, capacity: float) -> PartRefiner:
-    return PartRefiner(mass, k, capacity, _MAX_PASSES, max(200, len(labels) // 20))
+def _refiner(n: int, k: int, mass: Floats, capacity: float) -> PartRefiner:
+    return PartRefiner(mass, k, capacity, _MAX_PASSES, max(200, n // 20))
 
 
 def _present(mass: Floats) -> Floats:

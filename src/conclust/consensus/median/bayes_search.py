@@ -6,8 +6,9 @@ on a part of them, and the best is finished on all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -186,6 +187,7 @@ class _Problem:
     ensemble: Ensemble
     mass: Ints
     wanted: Wanted
+    idle: list[LossSearch] = field(default_factory=list)
 
     @classmethod
     def of(cls, units: DistinctRows, chosen: Ints, wanted: Wanted) -> _Problem:
@@ -193,8 +195,18 @@ class _Problem:
         ensemble = units.ensemble if all_units else units.ensemble.part(chosen)
         return cls(ensemble, units.counts[chosen], wanted)
 
-    def search(self, loss: Loss) -> LossSearch:
-        """Return a search on these units by a loss."""
+    @contextmanager
+    def search(self, loss: Loss) -> Iterator[LossSearch]:
+        """Return a search on these units by a loss, which skips passes from optima that it has met.
+
+        Searches by losses that are linear in the counts are used again: others depend on their earlier moves.
+        """
+        search = self.idle.pop() if self.idle else self._new_search(loss)
+        yield search
+        if self.wanted.loss not in _LEADS:
+            self.idle.append(search)
+
+    def _new_search(self, loss: Loss) -> LossSearch:
         ensemble = self.ensemble
         observed = self.mass @ ensemble.present
         split_cost = self.wanted.split_cost if loss == self.wanted.loss else 1.0
@@ -225,34 +237,36 @@ class _Problem:
 
     def descended(self, loss: Loss, start: Ints, seed: int) -> Found:
         """Descend by this loss."""
-        search = self.search(loss)
-        _set(search, start)
-        n_iter, converged = search.descend(seed, self.wanted.max_iter, False)
-        return _read(search, len(start), n_iter, converged)
+        with self.search(loss) as search:
+            _set(search, start)
+            n_iter, converged = search.descend(seed, self.wanted.max_iter, False)
+            return _read(search, len(start), n_iter, converged)
 
     def finish(self, result: Found, seed: int) -> Found:
         """Reassign clusters at random and rebuild them while the loss decreases, for at most `n_rebuilds` rounds."""
-        search = self.search(self.wanted.loss)
-        _set(search, result.labels)
-        n_iter, converged, most = result.n_iter, result.converged, self.wanted.max_iter
-        work = self.ensemble.codes.size * max(1, search.n_clusters)
-        n_iter += search.shake(
-            seed + 2 * self.wanted.n_rebuilds, min(_TURNS, _SHAKEN // work), most
-        )
-        patience = max(_FRUITLESS, min(_MOST_FRUITLESS, _CHEAP // self.ensemble.codes.size))
-        fruitless = 0
-        for turn in range(min(self.wanted.n_rebuilds, max(_FRUITLESS, _REBUILT // work))):
-            if search.rebuild(seed + 2 * turn) > 0:
-                passes, converged = search.descend(seed + 2 * turn + 1, most, False)
-                n_iter, fruitless = n_iter + passes, 0
-            else:
-                fruitless += 1
-            if fruitless == patience:
-                break
-        if self.wanted.loss in _LEADS:
-            passes, converged = search.descend(seed + 2 * self.wanted.n_rebuilds + 1, most, True)
-            n_iter += passes
-        return _read(search, len(result.labels), n_iter, converged)
+        with self.search(self.wanted.loss) as search:
+            _set(search, result.labels)
+            n_iter, converged, most = result.n_iter, result.converged, self.wanted.max_iter
+            work = self.ensemble.codes.size * max(1, search.n_clusters)
+            n_iter += search.shake(
+                seed + 2 * self.wanted.n_rebuilds, min(_TURNS, _SHAKEN // work), most
+            )
+            patience = max(_FRUITLESS, min(_MOST_FRUITLESS, _CHEAP // self.ensemble.codes.size))
+            fruitless = 0
+            for turn in range(min(self.wanted.n_rebuilds, max(_FRUITLESS, _REBUILT // work))):
+                if search.rebuild(seed + 2 * turn) > 0:
+                    passes, converged = search.descend(seed + 2 * turn + 1, most, False)
+                    n_iter, fruitless = n_iter + passes, 0
+                else:
+                    fruitless += 1
+                if fruitless == patience:
+                    break
+            if self.wanted.loss in _LEADS:
+                passes, converged = search.descend(
+                    seed + 2 * self.wanted.n_rebuilds + 1, most, True
+                )
+                n_iter += passes
+            return _read(search, len(result.labels), n_iter, converged)
 
 
 def _set(search: LossSearch, labels: Ints) -> None:

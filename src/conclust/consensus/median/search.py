@@ -65,8 +65,9 @@ class Evidence:
 
     def dense(self) -> Floats:
         """Return the similarities of objects of all pairs of units."""
-        weighted = self.rows.multiply(self.weights).tocsr()
-        return np.asarray(weighted @ self.rows.T.toarray())
+        similarities = np.empty((len(self.mass), len(self.mass)))
+        self.search("additive", None).similarities(similarities)
+        return similarities
 
     def search(self, criterion: Criterion, n_clusters: int | None) -> PartitionSearch:
         """Return a local search on these units."""

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
+from conclust._kernels import cluster_sums
 from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
 from conclust._validation import shown
@@ -128,15 +129,15 @@ def mean_shares(ensemble: Ensemble, order: Ints, pixels: int) -> Floats:
     edges = np.arange(min(n, pixels) + 1) * n // min(n, pixels)
     block = np.empty(n, dtype=np.int64)
     block[order] = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-    S = sp.csr_array((np.ones(n), (block, np.arange(n))), shape=(len(edges) - 1, n))
     weights, per_cluster = ensemble.partition_weights, ensemble.column_weights
-    shared = sp.csr_array(S @ ensemble.indicator)
+    counts_of = _counts_in_blocks(ensemble, block, len(edges) - 1)
     together = np.zeros((len(edges) - 1,) * 2)
-    for first in range(0, shared.shape[1], _CLUSTERS_AT_ONCE):
+    for first in range(0, len(per_cluster), _CLUSTERS_AT_ONCE):
         columns = slice(first, first + _CLUSTERS_AT_ONCE)
-        part = shared[:, columns].toarray()
+        part = counts_of(columns)
         together += (part * per_cluster[columns]) @ part.T
     if ensemble.has_missing:
+        S = _blocks_of(block, len(edges) - 1)
         observed = np.asarray(S @ ensemble.present.astype(np.float32), dtype=np.float64)
         both = (observed * weights) @ observed.T
     else:
@@ -145,6 +146,22 @@ def mean_shares(ensemble: Ensemble, order: Ints, pixels: int) -> Floats:
     means = np.full(together.shape, np.nan)
     np.divide(together, both, out=means, where=both > 0)
     return np.asarray(np.minimum(means, 1.0))
+
+
+def _counts_in_blocks(ensemble: Ensemble, block: Ints, n_blocks: int) -> Callable[[slice], Floats]:
+    """Return a function from some clusters to their sums over the objects of each block, (n_blocks, n_clusters)."""
+    T = len(ensemble.column_weights)
+    if ensemble.is_soft or T * n_blocks > ensemble.codes.size:
+        shared = sp.csr_array(_blocks_of(block, n_blocks) @ ensemble.indicator)
+        return lambda columns: np.asarray(shared[:, columns].toarray())
+    sums = np.empty((T, n_blocks))  # less memory than the labels
+    cluster_sums(ensemble.label_view, None, block, sums)
+    return lambda columns: np.ascontiguousarray(sums[columns].T)
+
+
+def _blocks_of(block: Ints, n_blocks: int) -> sp.csr_array:
+    n = len(block)
+    return sp.csr_array((np.ones(n), (block, np.arange(n))), shape=(n_blocks, n))
 
 
 def _some(ensemble: Ensemble, chosen: Ints) -> Ensemble:

@@ -1,6 +1,7 @@
-#include "search/expected_loss.h"
+#include "search/losses/expected_loss.h"
 
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/clones.h"
@@ -8,6 +9,7 @@
 #include "base/random.h"
 #include "base/wide.h"
 #include "labels/codes.h"
+#include "search/losses/loss_terms.h"
 
 namespace conclust {
 namespace {
@@ -35,61 +37,36 @@ CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, 
     }
 }
 
+// The same; whether a sum of the first n, but for number `own`, is below the limit.
+CONCLUST_CLONES bool add_rows_below(const double* const* rows, const double* factors, std::size_t count,
+                                    std::size_t n, std::size_t own, double limit, double* to) {
+    bool below = false;
+    for (std::size_t k = 0; k < n; k += wide) {
+        Wide sum;
+        spread(0.0, sum);
+        for (std::size_t r = 0; r < count; ++r) {
+            Wide row, factor;
+            load(rows[r] + k, row);
+            spread(factors[r], factor);
+            row *= factor;
+            sum += row;
+        }
+        store(to + k, sum);
+    }
+    const double kept = to[own];
+    to[own] = limit;
+    for (std::size_t k = 0; k < n; ++k) {
+        below |= to[k] < limit;
+    }
+    to[own] = kept;
+    return below;
+}
+
 CONCLUST_CLONES void add_risen(const std::int32_t* counts, const double* f, std::int64_t mass,
                                double weight, std::size_t n, double* to) {
     const double* const risen = f + mass;
     for (std::size_t k = 0; k < n; ++k) {
         to[k] += weight * (risen[counts[k]] - f[counts[k]]);
-    }
-}
-
-CONCLUST_INLINE double ratio(double part, double whole, double least) {
-    return whole > least ? part / whole : 0.0;
-}
-
-// Below this a denominator counts as 0: for integer numbers of objects it is otherwise at least 1.
-CONCLUST_INLINE double least_of(double scale) { return 1e-9 + 1e-12 * scale; }
-
-CONCLUST_INLINE double nvi(double a, double j, double b, double whole) {
-    return ratio(a + b - 2.0 * j, whole - j, least_of(whole));
-}
-CONCLUST_INLINE double id(double a, double j, double b, double n) { return ((a > b ? a : b) - j) / n; }
-CONCLUST_INLINE double nid(double a, double j, double b, double whole) {
-    return ratio((a > b ? a : b) - j, whole - (a > b ? b : a), least_of(whole));
-}
-// Sums of squares; whole: n^2.
-CONCLUST_INLINE double omari(double a, double j, double b, double n, double whole) {
-    const double all = 0.5 * (whole - n), first = 0.5 * (a - n), second = 0.5 * (b - n);
-    const double mean = 0.5 * (first + second);
-    const double expected = all > 0.0 ? first * second / all : 0.0;
-    return ratio(mean - 0.5 * (j - n), mean - expected, least_of(all));
-}
-
-struct Slopes {
-    double first, both;  // by A_s, by J_s
-};
-
-CONCLUST_INLINE Slopes slopes_of(Loss loss, double a, double j, double b, double n, double whole) {
-    switch (loss) {
-        case Loss::nvi: {
-            const double rest = whole - j, share = nvi(a, j, b, whole);
-            return rest > least_of(whole) ? Slopes{1.0 / rest, (share - 2.0) / rest} : Slopes{0.0, 0.0};
-        }
-        case Loss::id: return {a > b ? 1.0 / n : 0.0, -1.0 / n};
-        case Loss::nid: {
-            const double rest = whole - (a > b ? b : a), share = nid(a, j, b, whole);
-            return rest > least_of(whole) ? Slopes{(a > b ? 1.0 : share) / rest, -1.0 / rest}
-                                          : Slopes{0.0, 0.0};
-        }
-        default: {
-            const double all = 0.5 * (whole - n), second = 0.5 * (b - n);
-            const double chance = all > 0.0 ? second / all : 0.0;
-            const double rest = 0.25 * (a - n + b - n) - 0.5 * (a - n) * chance;
-            return rest > least_of(all)
-                       ? Slopes{(0.25 - omari(a, j, b, n, whole) * (0.25 - 0.5 * chance)) / rest,
-                                -0.5 / rest}
-                       : Slopes{0.0, 0.0};
-        }
     }
 }
 
@@ -133,13 +110,11 @@ LossSearch::LossSearch(const LabelView& labels, std::span<const std::int64_t> ma
       merge_(2.0 - split_cost),
       most_(max_clusters ? max_clusters : none),
       labels_(labels.n, -1) {
-    std::int64_t total = 0;
-    for (const std::int64_t each : mass_) {
-        total += each;
-    }
-    const auto largest = static_cast<std::size_t>(total) + 1;
-    f_.assign(largest + 1, 0.0);
-    for (std::size_t x = 1; x <= largest; ++x) {
+    const auto largest =
+        static_cast<std::size_t>(std::accumulate(mass_.begin(), mass_.end(), std::int64_t{1}));
+    // A unit is scored in its own cluster too, as if it came to it once more.
+    f_.assign(largest + static_cast<std::size_t>(*std::max_element(mass_.begin(), mass_.end())), 0.0);
+    for (std::size_t x = 1; x < f_.size(); ++x) {
         const auto value = static_cast<double>(x);
         f_[x] = squares() ? value * value : value * std::log2(value);
     }
@@ -522,20 +497,59 @@ void LossSearch::restore_sums() {
     std::copy_n(saved_.begin() + static_cast<std::ptrdiff_t>(view_.m), view_.m, both_.begin());
 }
 
+// Whether a unit of one object in a cluster stays there, in a loss of sums of x log2 x by factors. Sets the scores, and
+// `own`, that of its cluster.
+template <class Code>
+bool LossSearch::stays(const Code* codes, std::size_t unit, double& own) {
+    const Code* const row = codes + unit * view_.m;
+    const auto old = static_cast<std::size_t>(labels_[unit]);
+    const std::size_t clusters = view_.n_clusters();
+    double base = 0.0, sum = 0.0;
+    std::size_t summed = 0;
+    const auto take = [&](std::size_t at, double factor) {
+        base += factor;
+        sum += factor * step_[static_cast<std::size_t>(counts_[at * stride_ + old] - 1)];
+        summed_[summed] = deltas_.data() + at * stride_;
+        summed_factor_[summed++] = factor;
+    };
+    for (std::size_t g = 0; g < group_first_.size(); ++g) {
+        if (row[group_first_[g]] != missing_code<Code>) {
+            take(clusters + g, group_factor_[g]);
+        }
+    }
+    for (std::size_t s = 0; s < view_.m; ++s) {
+        if (row[s] < first_reserved_code<Code>) {
+            take(view_.first_cluster(s) + row[s], both_factor_[s]);
+        }
+    }
+    own = sum;
+    new_score_ = base * f_[1];
+    const double limit = own - negligible * (total_factor_ * step_.back());
+    const bool below =
+        add_rows_below(summed_.data(), summed_factor_.data(), summed, used_, old, limit, score_.data());
+    return !below && !(live_ < most_ && units_[old] > 1 && new_score_ < limit);
+}
+
 // Moves the unit to the best allowed cluster, or to the best of all clusters and a new one; returns whether it moved.
 template <class Code>
 bool LossSearch::visit(const Code* codes, std::size_t unit, std::span<const std::size_t> allowed) {
     const std::int64_t old = labels_[unit];
     const bool was_alone = old >= 0 && units_[old] == 1;
     double own = 0.0, tolerance = negligible;
+    const bool at_once = old >= 0 && mass_[unit] == 1 && allowed.empty() && by_factors() && !squares();
+    if (at_once && stays(codes, unit, own)) {
+        return false;
+    }
     if (by_factors()) {
-        if (allowed.empty()) {
+        if (allowed.empty() && !at_once) {
             score(codes, unit);
         }
         for (const std::size_t c : allowed) {
             score_[c] = score_of(codes, unit, c, 1);
         }
-        own = old >= 0 ? score_of(codes, unit, static_cast<std::size_t>(old), -1) : 0.0;
+        if (old >= 0 && !at_once) {
+            own = score_of(codes, unit, static_cast<std::size_t>(old), -1);
+        }
         tolerance *= total_factor_ * static_cast<double>(mass_[unit]) * step_.back();
     } else {
         if (old >= 0) {
@@ -581,6 +595,10 @@ bool LossSearch::visit(const Code* codes, std::size_t unit, std::span<const std:
     if (in_doubt) {
         save_sums();
     }
+    if (linear() && old >= 0) {
+        shift(codes, unit, static_cast<std::size_t>(to));
+        return true;
+    }
     if (by_factors() && old >= 0) {
         place(codes, unit, static_cast<std::size_t>(old), -1);
     }
@@ -613,8 +631,6 @@ std::size_t LossSearch::transfer(std::span<const std::size_t> order,
         return moves;
     });
 }
-
-std::size_t LossSearch::n_clusters() const { return live_; }
 
 template void LossSearch::place(const std::uint8_t*, std::size_t, std::size_t, std::int64_t);
 template void LossSearch::place(const std::uint16_t*, std::size_t, std::size_t, std::int64_t);

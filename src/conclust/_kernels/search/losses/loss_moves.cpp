@@ -3,7 +3,7 @@
 
 #include "base/interrupt.h"
 #include "base/random.h"
-#include "search/expected_loss.h"
+#include "search/losses/expected_loss.h"
 
 namespace conclust {
 namespace {
@@ -23,6 +23,39 @@ void shuffle(std::vector<T>& items, std::uint64_t seed, std::uint64_t which) {
 }
 
 }  // namespace
+
+// Moves a unit from its cluster to another, in a linear loss: as `place` twice.
+template <class Code>
+void LossSearch::shift(const Code* codes, std::size_t unit, std::size_t to) {
+    const Code* const row = codes + unit * view_.m;
+    const auto from = static_cast<std::size_t>(labels_[unit]);
+    const auto mass = static_cast<std::int32_t>(mass_[unit]);
+    const auto move = [&](std::size_t at) {
+        std::int32_t* const counts = counts_.data() + at * stride_;
+        double* const deltas = deltas_.data() + at * stride_;
+        counts[from] -= mass;
+        counts[to] += mass;
+        deltas[from] = step_[static_cast<std::size_t>(counts[from])];
+        deltas[to] = step_[static_cast<std::size_t>(counts[to])];
+    };
+    for (std::size_t g = 0; g < group_first_.size(); ++g) {
+        if (row[group_first_[g]] != missing_code<Code>) {
+            move(view_.n_clusters() + g);
+        }
+    }
+    for (std::size_t s = 0; s < view_.m; ++s) {
+        if (row[s] < first_reserved_code<Code>) {
+            move(view_.first_cluster(s) + row[s]);
+        }
+    }
+    live_ -= --units_[from] == 0;
+    live_ += units_[to]++ == 0;
+    labels_[unit] = static_cast<std::int64_t>(to);
+}
+
+template void LossSearch::shift(const std::uint8_t*, std::size_t, std::size_t);
+template void LossSearch::shift(const std::uint16_t*, std::size_t, std::size_t);
+template void LossSearch::shift(const std::uint32_t*, std::size_t, std::size_t);
 
 void LossSearch::compact() {
     if (live_ == used_) {
@@ -139,7 +172,7 @@ std::size_t LossSearch::merge() {
     for (std::size_t c = 0; c < k; ++c) {
         into[c] = c;
     }
-    const double tolerance = linear() ? 0.1 * negligible * total_factor_ * f_.back() : negligible;
+    const double tolerance = linear() ? 0.1 * negligible * total_factor_ * f_[step_.size()] : negligible;
     std::size_t merges = 0;
     while (live_ > 1) {
         stop_if_interrupted();
@@ -189,7 +222,7 @@ std::size_t LossSearch::merge() {
 
 std::pair<std::size_t, bool> LossSearch::descend(std::uint64_t seed, std::size_t max_passes,
                                                  bool exact) {
-    slopes_ = !exact && !linear() && f_.size() > many_objects;
+    slopes_ = !exact && !linear() && step_.size() >= many_objects;
     std::vector<std::size_t> order(view_.n);
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i] = i;
@@ -201,16 +234,35 @@ std::pair<std::size_t, bool> LossSearch::descend(std::uint64_t seed, std::size_t
         const std::size_t moves = transfer(order);
         refresh();
         if (moves == 0 && merge() == 0) {
+            if (linear()) {
+                optima_.insert(fingerprint());
+            }
             return {passes, true};
         }
         if (live_ > most_) {
             merge();
+        } else if (moves > 0 && passes < max_passes && linear() && optima_.contains(fingerprint())) {
+            compact();
+            return {passes + 1, true};  // the next pass would move nothing
         }
     }
     if (live_ > most_) {
         merge();
     }
     return {passes, false};
+}
+
+// A hash of the partition, whatever the numbers of its clusters; units in no cluster are one of them.
+std::uint64_t LossSearch::fingerprint() const {
+    std::vector<std::uint64_t> sums(used_ + 1, 0);
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        sums[labels_[i] < 0 ? used_ : static_cast<std::size_t>(labels_[i])] += random_bits(1, i, 0);
+    }
+    std::uint64_t whole = mix(mix(sums[used_]));
+    for (std::size_t c = 0; c < used_; ++c) {
+        whole += units_[c] > 0 ? mix(sums[c]) : 0;
+    }
+    return whole;
 }
 
 std::vector<std::size_t> LossSearch::units_of(std::size_t cluster) const {
@@ -249,16 +301,21 @@ void LossSearch::take_out(std::span<const std::size_t> units) {
     });
 }
 
-// Does the work, which moves these units only, and undoes it unless the loss falls.
+// Does the work, which moves these units only, and undoes it unless the loss falls below `before`, that of now.
 template <class Attempt>
-bool LossSearch::attempt(std::span<const std::size_t> units, const Attempt& work) {
-    const double before = loss();
+bool LossSearch::attempt(std::span<const std::size_t> units, double& before, const Attempt& work) {
     std::vector<std::int64_t> old(units.size());
     for (std::size_t x = 0; x < units.size(); ++x) {
         old[x] = labels_[units[x]];
     }
     work();
-    if (loss() < before - least_fall) {
+    bool same = true;
+    for (std::size_t x = 0; x < units.size() && same; ++x) {
+        same = labels_[units[x]] == old[x];
+    }
+    const double after = same ? before : loss();
+    if (after < before - least_fall) {
+        before = after;
         return true;
     }
     with_codes(view_, [&](const auto* codes) {
@@ -297,13 +354,14 @@ std::size_t LossSearch::farthest(std::span<const std::size_t> units, std::size_t
 
 std::size_t LossSearch::rebuild(std::uint64_t seed) {
     compact();
-    slopes_ = !linear() && f_.size() > many_objects;
+    slopes_ = !linear() && step_.size() >= many_objects;
     std::vector<std::size_t> clusters(used_);
     for (std::size_t c = 0; c < used_; ++c) {
         clusters[c] = c;
     }
     shuffle(clusters, seed, 0);
     std::size_t better = 0;
+    double now = loss();
     for (const std::size_t c : clusters) {
         if (units_[c] == 0) {
             continue;
@@ -328,11 +386,11 @@ std::size_t LossSearch::rebuild(std::uint64_t seed) {
             }
         };
         shuffle(units, seed, 3 * c + 1);
-        if (live_ > 1 && attempt(units, again)) {
+        if (live_ > 1 && attempt(units, now, again)) {
             ++better;
             continue;
         }
-        if (units.size() > 1 && live_ < most_ && attempt(units, [&] {
+        if (units.size() > 1 && live_ < most_ && attempt(units, now, [&] {
             const std::size_t other = empty_cluster();
             const std::size_t one = units.front(), two = farthest(units, one);
             take_out(units);
@@ -355,20 +413,25 @@ std::size_t LossSearch::rebuild(std::uint64_t seed) {
         const std::vector<std::size_t> more = units_of(near);
         units.insert(units.end(), more.begin(), more.end());
         shuffle(units, seed, 3 * c + 2);
-        better += attempt(units, again);
+        better += attempt(units, now, again);
     }
     return better;
 }
 
 std::size_t LossSearch::shake(std::uint64_t seed, std::size_t turns, std::size_t max_passes) {
     std::size_t passes = 0;
-    std::vector<std::int64_t> old(labels_.size());
+    std::vector<std::int64_t> old;
+    std::vector<std::int32_t> counts;
+    std::vector<double> deltas;
     for (std::size_t turn = 0; turn < turns && labels_.size() > 1; ++turn) {
         stop_if_interrupted();
         compact();
         const double before = loss();
-        const std::size_t k = used_;
+        const std::size_t k = used_, stride = stride_;
         old = labels_;
+        counts = counts_;
+        deltas = deltas_;
+        const std::vector<std::int64_t> sizes = units_;
         std::vector<std::size_t> clusters(k);
         for (std::size_t c = 0; c < k; ++c) {
             clusters[c] = c;
@@ -409,8 +472,15 @@ std::size_t LossSearch::shake(std::uint64_t seed, std::size_t turns, std::size_t
         const std::size_t taken = descend(random_bits(seed, 5 * turn + 4, 0), max_passes, false).first;
         if (loss() < before - least_fall) {
             passes += taken;
-        } else {
+        } else if (stride_ != stride) {
             set(old, k);
+        } else {
+            labels_ = old;
+            counts_.swap(counts);
+            deltas_.swap(deltas);
+            units_ = sizes;
+            used_ = live_ = k;
+            refresh();
         }
     }
     return passes;

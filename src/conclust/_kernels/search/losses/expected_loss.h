@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -58,7 +59,7 @@ class LossSearch {
     std::size_t shake(std::uint64_t seed, std::size_t turns, std::size_t max_passes);
 
     double loss() const;
-    std::size_t n_clusters() const;
+    std::size_t n_clusters() const { return live_; }
     void read(std::span<std::int64_t> labels) const {
         std::copy(labels_.begin(), labels_.end(), labels.begin());
     }
@@ -90,6 +91,8 @@ class LossSearch {
     void compact();
     template <class Code>
     void place(const Code* codes, std::size_t unit, std::size_t cluster, std::int64_t sign);
+    template <class Code>
+    void shift(const Code* codes, std::size_t unit, std::size_t to);
     void change(std::size_t row, std::size_t cluster, std::int64_t by);
     void refresh();
     double value() const;
@@ -102,22 +105,25 @@ class LossSearch {
     template <class Code>
     double score_of(const Code* codes, std::size_t unit, std::size_t cluster, int sign) const;
     template <class Code>
+    bool stays(const Code* codes, std::size_t unit, double& own);
+    template <class Code>
     bool visit(const Code* codes, std::size_t unit, std::span<const std::size_t> allowed);
     std::size_t transfer(std::span<const std::size_t> order, std::span<const std::size_t> allowed = {});
 
+    std::uint64_t fingerprint() const;
     std::size_t merge();
     void pair_changes(std::vector<double>& changes, std::size_t only) const;
     std::vector<std::size_t> units_of(std::size_t cluster) const;
     std::size_t nearest_cluster(std::size_t cluster) const;
     void take_out(std::span<const std::size_t> units);
     template <class Attempt>
-    bool attempt(std::span<const std::size_t> units, const Attempt& work);
+    bool attempt(std::span<const std::size_t> units, double& before, const Attempt& work);
     std::size_t farthest(std::span<const std::size_t> units, std::size_t from) const;
 
     LabelView view_;
     std::vector<std::int64_t> mass_;
-    std::vector<double> f_;  // f(x), x up to all objects
-    std::vector<double> step_;  // f(x + 1) - f(x); 2 x of squares
+    std::vector<double> f_;  // f(x), x up to all objects and those of the largest unit
+    std::vector<double> step_;  // f(x + 1) - f(x), x up to all objects; 2 x of squares
     std::vector<Draw> draws_;
     std::vector<double>
         both_factor_;  // of J_s in a linear loss; of others the slope where the search is
@@ -141,6 +147,9 @@ class LossSearch {
     std::vector<const double*> summed_;  // rows of deltas_ in the scores of a unit, and their factors
     std::vector<double> summed_factor_;
     double new_score_ = 0.0;
+    // Partitions that no move of a unit and no merge improves, of linear losses. Scores are read from integer counts, so
+    // that neither the order of the units nor the numbers of the clusters matter.
+    std::unordered_set<std::uint64_t> optima_;
     std::size_t used_ = 0, stride_ = 0,
                 live_ = 0;  // places of clusters, room for them, clusters with units
 };
