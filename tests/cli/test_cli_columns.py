@@ -212,6 +212,24 @@ def test_columns_and_drop_select_columns(runs):
     assert (dropped.ids, dropped.names) == (None, ("r1", "r2", "r3", "class"))
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npy"])
+def test_all_columns_may_be_read_in_another_order(tmp_path, ending):
+    table, order = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 2]]), (2, 0, 1)
+    path = tmp_path / f"t.{ending}"
+    if ending == "npy":
+        np.save(path, table)
+    elif ending == "parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(
+            pyarrow.table({str(j + 1): table[:, j] for j in range(3)}), path
+        )
+    else:
+        write(path, table, ["x", "y", "z"])
+    how = Reading(columns=("3", "1", "2"))
+    np.testing.assert_array_equal(read_points(path, how).X, table[:, order])
+    np.testing.assert_array_equal(read_ensemble(path, how).ensemble.labels, table[:, order])
+
+
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
