@@ -30,7 +30,7 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-from conclust.generation.scaling import scaler_of
+from conclust.generation.scaling import fitted_scaler
 from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
 from conclust.report.points import read_points
@@ -270,8 +270,8 @@ def _scaled(points: Floats, reported: Reported, result: Any) -> Floats:
         return np.asarray(scaler.transform(points))
     if reported.record.method is not None or reported.selection is None:
         return points
-    scaler = scaler_of(reported.selection.settings.get("scale"))
-    return points if scaler is None else np.asarray(scaler.fit_transform(points))
+    scaler = fitted_scaler(reported.selection.settings.get("scale"), [points])
+    return points if scaler is None else np.asarray(scaler.transform(points))
 
 
 def _with_points(
