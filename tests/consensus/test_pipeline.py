@@ -360,9 +360,7 @@ def test_text_among_points_is_refused_with_an_alternative():
     frame = pd.DataFrame(numbers, columns=["age", "income"])
     frame["region"] = ["north", "south"] * 3
     frame["id"] = [f"C{i}" for i in range(6)]
-    message = (
-        r"holds text in columns 'region', 'id' \XX
-    )
+    message = r"text in columns 'region', 'id' \('north' at row 0\).*, partitions=X\[categories\]\)"
     for model in (EnsembleGenerator("kmeans"), ConsensusClustering()):
         with pytest.raises(InputError, match=message):
             model.fit(frame)
