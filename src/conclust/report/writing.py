@@ -259,8 +259,8 @@ def read_annotated(adata: Any, key: str | None) -> tuple[Ints, Ensemble, Sequenc
     if key is None or key not in key_columns:
         got = "No key was given" if key is None else f"There is no {key!r}"
         raise InputError(
-            f"A report of an AnnData is of a consensus in it: key='consensus'. {got}; sc.tl.consensus "
-            f"has written {key_columns or 'none'}."
+            f"A report of an AnnData is of a consensus in it: key='consensus'. {got}; adata.uns "
+            f"has {key_columns or 'none'}."
         )
     params = adata.uns[key]["params"]
     columns = [str(name) for name in np.atleast_1d(params["keys"])]
