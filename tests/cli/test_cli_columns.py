@@ -488,11 +488,14 @@ def test_matlab_files_are_read(tmp_path, monkeypatch):
         ("a.xlsx", "Save the sheet as CSV"),
         ("a.h5ad", "adata"),
         ("a.pkl", "Pickles are never read"),
-        ("a", "no suffix. Known are .csv"),
+        ("a", "without a suffix are not read. Known are .csv"),
     ],
 )
 def test_other_formats_are_refused_with_a_conversion(tmp_path, name, sentence):
-    refused(lambda: read_points(tmp_path / name, AUTO), "cannot tell its format", sentence)
+    with pytest.raises(FileNotFoundError):
+        read_points(tmp_path / name, AUTO)
+    (tmp_path / name).touch()
+    refused(lambda: read_points(tmp_path / name, AUTO), "are not read. ", sentence)
 
 
 def test_a_folder_in_place_of_a_file_is_refused(tmp_path):

@@ -279,3 +279,14 @@ def test_style_and_script_are_in_the_wheel():
     wheel = settings["tool"]["scikit-build"]["wheel"]
     assert wheel["packages"] == ["src/conclust"]
     assert wheel["exclude"] == ["**/*.cpp", "**/*.h"]
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_page_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr("conclust.report.writing.account", None)
+    for target, error in (
+        (tmp_path / "none" / "r.html", FileNotFoundError),
+        (tmp_path, IsADirectoryError),
+    ):
+        with pytest.raises(error) as caught:
+            report.write(EAC(1).fit([[0], [0]]), target)
+        assert caught.value.filename == str(target)

@@ -191,6 +191,11 @@ def _of_array(edges: NDArray[Any]) -> Network:
     if edges.dtype.kind not in "iuf":
         return _of_names(edges.tolist(), None)
     ends = edges[:, :2].ravel()
+    if edges.dtype.kind == "f" and (ends != np.floor(ends)).any():
+        raise InputError(
+            f"{_EXPECTED} Got an array of shape {edges.shape} with {ends[ends != np.floor(ends)][0]} as a node. If "
+            "these are points, conclust.neighbours.neighbour_graph(X) makes their graph."
+        )
     weights = _checked(edges[:, 2]) if edges.shape[1] == _TRIPLE else np.ones(len(edges))
     nodes, first, places = np.unique(ends, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -217,6 +218,11 @@ def write(
     ...     page.read_text()[:15]
     '<!doctype html>'
     """
+    target = Path(path)
+    # Checked before the page is made, which takes longest.
+    if target.is_dir() or not target.parent.is_dir():
+        code = errno.EISDIR if target.is_dir() else errno.ENOENT
+        raise OSError(code, os.strerror(code), str(target))
     text = page(
         account(
             result,
@@ -233,7 +239,6 @@ def write(
             key=key,
         )
     )
-    target = Path(path)
     atomic_write(target, lambda file: file.write(text.encode("utf-8")))
     return target
 
