@@ -227,7 +227,9 @@ def check_column_names(X: Any) -> None:
     if type(X).__name__ == "LazyFrame":
         raise InputError("A lazy frame has no rows yet. Pass X.collect() instead.")
     names = list(getattr(X, "columns", ()))
-    twice = [name for name, times in Counter(names).items() if times > 1]
+    # Columns of Arrow are columns, not names.
+    counts = Counter(name for name in names if isinstance(name, str | int))
+    twice = [name for name, times in counts.items() if times > 1]
     if twice:
         raise InputError(
             f"The columns of a table must have different names. Got {shown(twice[0])} more than once."

@@ -426,9 +426,9 @@ def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
     path.write_bytes(pack(b"1,2\n" * 100_000))
     monkeypatch.setattr("conclust.cli.reading.sources.reading_limit", lambda: 10_000)
     refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
-    refused(
-        lambda: read_points(tmp_path / f"a.npy{suffix}", AUTO), "only CSV files may be compressed"
-    )
+    packed = tmp_path / f"a.npy{suffix}"
+    packed.touch()
+    refused(lambda: read_points(packed, AUTO), "only CSV files may be compressed")
 
 
 def read_or_refused(path):

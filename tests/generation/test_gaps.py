@@ -117,5 +117,5 @@ def test_frames_with_other_values_than_numbers_are_refused_by_column(column):
 
 def test_columns_of_one_name_are_refused():
     frame = pd.DataFrame(POINTS[:, :3], columns=["a", "b", "a"])
-    with pytest.raises(InputError, match="different names. Got 'a' more than once"):
+    with pytest.raises(InputError, match=r"different names\. Got 'a' more than once"):
         ConsensusClustering().fit(frame)

@@ -219,8 +219,9 @@ def write(
     '<!doctype html>'
     """
     target = Path(path)
-    # Checked before the page is made, which takes longest.
-    if target.is_dir() or not target.parent.is_dir():
+    # Checked before the page is made, which takes longest. A missing folder of results has errors of its own.
+    beside = isinstance(result, str | os.PathLike) and Path(result) == target.parent
+    if target.is_dir() or not (beside or target.parent.is_dir()):
         code = errno.EISDIR if target.is_dir() else errno.ENOENT
         raise OSError(code, os.strerror(code), str(target))
     text = page(
