@@ -17,6 +17,7 @@ from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
 from conclust.exceptions import ParameterError
 from conclust.plotting.canvas import style
+from conclust.plotting.canvas.reading import shortened
 
 
 def members(seed=0, n=40, m=12, K=4):
@@ -231,3 +232,39 @@ def test_user_names_are_not_parsed_as_formulas():
     shown = [text for text in ax.figure.findobj(matplotlib.text.Text) if "$" in text.get_text()]
     assert len(shown) > 3
     assert not any(text.get_parse_math() for text in shown)
+
+
+@pytest.mark.parametrize("K", [2, 3, 8, 14])
+def test_names_of_clusters_leave_the_title_free(K):
+    ax = P.cluster_graph(np.eye(K)[np.arange(40) % K], names=[f"customers {k}" for k in range(K)])
+    renderer = painted(ax)
+    title = ax.title.get_window_extent(renderer)
+    assert not any(text.get_window_extent(renderer).overlaps(title) for text in ax.texts)
+
+
+def test_shortened_names_stay_different():
+    names = [f"segment of the market, number {k}" for k in range(3)]
+    assert shortened(names, 18) == [f"segment … number {k}" for k in range(3)]
+    assert shortened(["premium customers abroad", "basic"], 18) == ["premium customers…", "basic"]
+    assert shortened(["the same long name for both"] * 2, 18) == ["the same long nam…"] * 2
+
+
+def test_long_names_of_features_leave_room_for_the_picture():
+    X = np.random.default_rng(0).normal(size=(60, 4)) + 5 * np.eye(4)[np.arange(60) % 4]
+    names = [f"a measurement with its unit in brackets [kg/m^3], number {j}" for j in range(4)]
+    ax = P.signature_heatmap(X, np.arange(60) % 4, feature_names=names)
+    painted(ax)
+    assert ax.get_position().height > 0.4
+    assert len({text.get_text() for text in ax.get_xticklabels()}) == 4
+
+
+def test_titles_fit_on_narrow_figures():
+    for ax in (
+        P.flow_diagram({2: [0, 0, 1], 3: [0, 0, 1]}),
+        P.flow_diagram({2: [0, 0, 1], 3: [0, 0, 1]}, values=[2.0, 2.0, 2.0]),
+    ):
+        title = ax.title.get_window_extent(painted(ax))
+        assert title.x0 >= 0
+        assert title.x1 <= ax.figure.bbox.x1
+    (scale,) = (other for other in ax.figure.axes if other is not ax)
+    assert scale.get_yticks().tolist() == [2.0]

@@ -214,9 +214,18 @@ def cluster_graph(
             bbox={"boxstyle": "round,pad=0.12", "facecolor": "#ffffff", "edgecolor": "none"},
             zorder=3,
         )
-    ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5) if K > 2 else (-0.8, 0.8), aspect="equal")
+    height = 1.5 if K > 2 else 0.8
+    ax.set(xlim=(-1.5, 1.5), ylim=(-height, height), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(f"{K} cluster{'s' * (K > 1)} and their overlap")
+    title = f"{K} cluster{'s' * (K > 1)} and their overlap"
+    # The title stands above the highest name, whose distance from its circle is in points: the layout may shrink the axes.
+    _, highest, box = max(placed, key=lambda name: name[2].y + name[2].half_height)
+    beyond = box.y + box.half_height - float(places[highest, 1])
+    if beyond > across[highest] / 2:
+        share = 0.5 + float(graph.places[highest, 1]) / (2 * height)
+        ax.set_title(title, y=share, pad=beyond + 5.0)
+    else:
+        ax.set_title(title)
     return ax
 
 

@@ -79,7 +79,7 @@ def resolutions(
     )
     ax = flow_diagram(dict(enumerate(read.labels.T, 1)), ax=ax)
     ax.set_yticks(range(len(read.keys)), read.keys)
-    ax.set(ylabel="", title="Where cells go (circles: cells of a cluster)")
+    ax.set(xlabel="circles: cells of a cluster", ylabel="", title="Where cells go")
     return ax
 
 
@@ -148,7 +148,7 @@ def clustree(
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
     ax = flow_diagram(dict(enumerate(read.labels.T, 1)), values=values, ax=ax)
     ax.set_yticks(range(len(columns)), columns)
-    ax.set(ylabel="", title=f"Clustering tree, by {color}")
+    ax.set(xlabel="circles: cells of a cluster", ylabel="", title=f"Clustering tree, by {color}")
     return ax
 
 
