@@ -2,6 +2,7 @@
 
 import gc
 import io
+import itertools
 import weakref
 
 import matplotlib
@@ -268,3 +269,12 @@ def test_titles_fit_on_narrow_figures():
         assert title.x1 <= ax.figure.bbox.x1
     (scale,) = (other for other in ax.figure.axes if other is not ax)
     assert scale.get_yticks().tolist() == [2.0]
+
+
+def test_labels_of_adjacent_numbers_of_clusters_do_not_touch():
+    numbers = [2, 3, 4, 5, 6, 9, 11, 14, 15, 16, 25]
+    ax = P.criterion_curve({K: 0.1 * K for K in numbers}, "support")
+    renderer = painted(ax)
+    boxes = [label.get_window_extent(renderer) for label in ax.get_xticklabels()]
+    assert len(boxes) > 5
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
