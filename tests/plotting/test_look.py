@@ -278,3 +278,16 @@ def test_labels_of_adjacent_numbers_of_clusters_do_not_touch():
     boxes = [label.get_window_extent(renderer) for label in ax.get_xticklabels()]
     assert len(boxes) > 5
     assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_points_of_a_pipeline_are_drawn_in_the_scale_of_its_members():
+    X = np.random.default_rng(0).normal(size=(60, 3)) + 9 * np.eye(3)[np.arange(60) % 3]
+    model = ConsensusClustering(random_state=0).fit(X * [1.0, 1e4, 1.0])
+    assert model.generator_.scale_ == "standard"
+    actual = P.embedding_of(X * [1.0, 1e4, 1.0], model)
+    expected = P.embedding_of(
+        model.generator_.scaler_.transform(X * [1.0, 1e4, 1.0]), model.labels_
+    )
+    np.testing.assert_allclose(actual.places, expected.places, atol=1e-9)
+    other = np.random.default_rng(1).normal(size=(60, 2))
+    np.testing.assert_array_equal(P.embedding_of(other, model).places, other)

@@ -193,7 +193,7 @@ def test_the_number_has_the_largest_score(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("n", [9, 50, 300])
-def test_equal_points_are_one_cluster_and_the_reason_says_so(n):
+def test_equal_points_are_one_cluster_as_the_reason_states(n):
     model = fitted(np.ones((n, 3)))
     assert model.n_clusters_ == 1
     assert model.reason_.lower().startswith(("one cluster", "1 cluster"))

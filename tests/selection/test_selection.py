@@ -177,7 +177,7 @@ def test_without_a_null_the_sharp_score_decides_and_there_is_no_p_value():
     assert selection.n_references == 0
     assert selection.n_clusters == 3
     assert "no p-value: no null was requested" in selection.reason
-    # Resamples that all agree differ by rounding, which is no error.
+    # The error of resamples that all agree is zero, up to rounding.
     assert re.search(r"sharp score is largest, \S+ \+/- (0|\d+(\.\d+)?),", selection.reason)
     assert selection.null.shape == (0, 4)
     assert "rcsi" not in selection.table

@@ -136,7 +136,7 @@ def _refuse_gaps(X: Any, error: Exception) -> None:
 
 
 def _refuse_values(X: Any, error: Exception) -> None:
-    """Refuse a frame with a value that is no real number, such as a date; scikit-learn names the type alone."""
+    """Refuse a frame with other values than real numbers, such as dates; scikit-learn names the type alone."""
     for name, column in _columns(X) if hasattr(X, "columns") else ():
         for row, value in enumerate(column):
             usual = value is None or isinstance(value, str | complex)  # with errors of their own
