@@ -233,7 +233,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             self._held_out_seed = seeds[2]
             if isinstance(X, Mapping | Set) and not issparse(X):
                 shape = f"Points must form a matrix (n_samples, n_features). Got {type(X).__name__}"
-                raise InputError(f"{shape}: MultiViewGenerator makes members of a dict of views.")
+                raise InputError(
+                    f"{shape}: MultiViewGenerator makes members of a dict of views, and "
+                    "AutoConsensus().fit(MultiViewGenerator().fit_transform(views)) combines them."
+                )
             check_column_names(X)
             record_features(self, X)
             if isinstance(consensus, ConsensusClusterer):
