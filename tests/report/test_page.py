@@ -298,6 +298,6 @@ def test_columns_in_another_order_are_scaled_by_name():
     frame = pd.DataFrame(X * [1.0, 1e4, 1.0], columns=["a", "b", "c"])
     model = ConsensusClustering(random_state=0).fit(frame)
     assert model.generator_.scale_ == "standard"
-    expected = model.generator_.scaler_.transform(frame)
+    expected = model.generator_.scaler_.transform(frame.to_numpy())
     for order in (list("abc"), list("cba")):
         np.testing.assert_allclose(read_result(model, X=frame[order]).points, expected)
