@@ -245,7 +245,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
-            self._n_made = ensemble.n_partitions
+            self._n_made, self._further_names = ensemble.n_partitions, _names_of(partitions)
             self.ensemble_ = _with_further(ensemble, partitions, self.n_features_in_)
             self.generator_ = generator
             if self.n_clusters == _AUTO:
@@ -448,6 +448,11 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 f"'partitions' must be the labels of these points in the partitions that fit was given, of shape "
                 f"{(len(labels), n_further)}. Got {'none' if partitions is None else f'shape {further.shape}'} instead."
             )
+        names = _names_of(partitions)
+        if names is not None and self._further_names not in (None, names):
+            raise InputError(
+                f"The columns of 'partitions' must be those of fit, in the same order: {self._further_names}. Got {names}."
+            )
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
     @where_consensus_has("predict")
@@ -606,6 +611,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 for _name in ("transform", "fit_transform"):
     _needed = where_consensus_has("predict_proba")
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
+
+
+def _names_of(partitions: Any) -> list[str] | None:
+    """Return the names of the columns of a frame; None of anything else."""
+    names = list(getattr(partitions, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemble:

@@ -449,6 +449,16 @@ def test_forgotten_partitions_of_new_points_are_named():
         model.predict(X[:5], partitions=further[:4])
 
 
+def test_columns_of_further_partitions_are_compared_by_name():
+    further = pd.DataFrame({"plan": truth % 2, "region": truth // 2})
+    model = ConsensusClustering(random_state=0).fit(X, partitions=further)
+    labels = model.predict(X, partitions=further)
+    with pytest.raises(InputError, match=r"same order: \['plan', 'region'\]"):
+        model.predict(X, partitions=further[["region", "plan"]])
+    by_place = further[["region", "plan"]].to_numpy()[:, ::-1]
+    np.testing.assert_array_equal(model.predict(X, partitions=by_place), labels)
+
+
 def test_contradictory_constraints_are_refused_before_the_members_are_made():
     class Unused(EnsembleGenerator):
         def fit_transform(self, X, y=None, **more):
