@@ -37,7 +37,7 @@ for share in shares:
 _, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 ax.plot(shares, seen, marker="o")
 ax.set(
-    xlabel="share of the objects that each clustering sees",
+    xlabel="share of the objects that each clustering observes",
     ylabel="clusterings",
     title="How many clusterings saw a pair",
 )
@@ -47,7 +47,7 @@ plt.show()
 _, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 ax.plot(shares, scores, marker="o")
 ax.set(
-    xlabel="share of the objects that each clustering sees",
+    xlabel="share of the objects that each clustering observes",
     ylabel="ARI",
     ylim=(0, 1),
     title="Agreement of the consensus with the diagnoses",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from collections import Counter
 from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Any, Literal, NoReturn, get_args, overload
@@ -67,6 +68,10 @@ def shown(value: object) -> str:
     except ValueError:  # an int of more digits than Python writes, alone or in a container
         kind = type(value).__name__
         return f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {kind}"
+    if "\n" in text:  # a table or an array, whose lines would tear the sentence apart
+        kind, shape = type(value).__name__, getattr(value, "shape", None)
+        article = "an" if kind[0].lower() in "aeiou" or kind == "ndarray" else "a"
+        return f"{article} {kind}" + (f" of shape {shape}" if isinstance(shape, tuple) else "")
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
@@ -218,10 +223,18 @@ def is_it(value: Any, options: Collection[str | None]) -> str:
 
 
 def check_column_names(X: Any) -> None:
-    """Refuse a table that names some of its columns by strings and others not."""
+    """Refuse a table with two columns of one name, or with names of which only some are strings."""
     if type(X).__name__ == "LazyFrame":
         raise InputError("A lazy frame has no rows yet. Pass X.collect() instead.")
-    kinds = {type(name).__name__ for name in getattr(X, "columns", ())}
+    names = list(getattr(X, "columns", ()))
+    # Columns of Arrow are columns, not names.
+    counts = Counter(name for name in names if isinstance(name, str | int))
+    twice = [name for name, times in counts.items() if times > 1]
+    if twice:
+        raise InputError(
+            f"The columns of a table must have different names. Got {shown(twice[0])} more than once."
+        )
+    kinds = {type(name).__name__ for name in names}
     if "str" in kinds and len(kinds) > 1:
         raise InputError(
             "The columns of a table must all be named by strings, or none of them. Got names of the "

@@ -395,3 +395,7 @@ def _demand(
             f"The {what} of the divergence {divergence.name!r} must {must}. At p={p[at]:.6g}, "
             f"q={q[at]:.6g} it is {values[at]:.6g}."
         )
+
+
+def __dir__() -> list[str]:
+    return __all__

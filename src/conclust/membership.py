@@ -353,3 +353,7 @@ def _check_dissimilarity(D: ArrayLike) -> NDArray[Any]:
         if (np.abs(right - below) > 1e-6 * np.abs(right) + 1e-12).any():
             raise InputError("'D' must be symmetric. Got D[i, j] != D[j, i] for some pair.")
     return array
+
+
+def __dir__() -> list[str]:
+    return __all__

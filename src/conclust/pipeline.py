@@ -27,7 +27,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
 from conclust.consensus.auto import AutoConsensus, evidence_for
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.constraints import given_links
+from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import where_consensus_has
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble, as_ensemble
@@ -233,15 +233,19 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             self._held_out_seed = seeds[2]
             if isinstance(X, Mapping | Set) and not issparse(X):
                 shape = f"Points must form a matrix (n_samples, n_features). Got {type(X).__name__}"
-                raise InputError(f"{shape}: MultiViewGenerator makes members of a dict of views.")
+                raise InputError(
+                    f"{shape}: MultiViewGenerator makes members of a dict of views, and "
+                    "AutoConsensus().fit(MultiViewGenerator().fit_transform(views)) combines them."
+                )
             check_column_names(X)
             record_features(self, X)
             if isinstance(consensus, ConsensusClusterer):
                 # Checked before the members are made, which takes longest.
                 consensus._check_number(num_samples(X))
+                read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
-            self._n_made = ensemble.n_partitions
+            self._n_made, self._further_names = ensemble.n_partitions, _names_of(partitions)
             self.ensemble_ = _with_further(ensemble, partitions, self.n_features_in_)
             self.generator_ = generator
             if self.n_clusters == _AUTO:
@@ -336,13 +340,21 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         if self.generator is None:
             return EnsembleGenerator()
         if not (hasattr(self.generator, "fit_transform") and hasattr(self.generator, "get_params")):
-            refuse(
-                "generator",
-                _OWNER,
-                "None or a transformer with fit_transform, such as EnsembleGenerator(...)",
-                self.generator,
+            word = isinstance(self.generator, str)
+            self._refuse_generator(
+                f"A kind of members is given as generator=EnsembleGenerator({self.generator!r})."
+                if word
+                else ""
+            )
+        if hasattr(self.generator, "fit_predict"):  # its transform gives distances, not labels
+            self._refuse_generator(
+                "To cluster the points by it, over and over: generator=EnsembleGenerator(...)."
             )
         return clone(self.generator)
+
+    def _refuse_generator(self, advice: str) -> NoReturn:
+        expected = "None or a transformer with fit_transform, such as EnsembleGenerator(...)"
+        refuse("generator", _OWNER, expected, self.generator, advice)
 
     def _consensus(self) -> Any:
         """Return the consensus to be fitted, with the requested number of clusters."""
@@ -433,8 +445,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         )
         if further.shape != (len(labels), n_further):
             raise InputError(
-                f"'partitions' must hold the labels of the points in the {n_further} further partitions of fit, as "
-                f"an array of shape {(len(labels), n_further)}. Got shape {further.shape} instead."
+                f"'partitions' must be the labels of these points in the partitions that fit was given, of shape "
+                f"{(len(labels), n_further)}. Got {'none' if partitions is None else f'shape {further.shape}'} instead."
+            )
+        names = _names_of(partitions)
+        if names is not None and self._further_names not in (None, names):
+            raise InputError(
+                f"The columns of 'partitions' must be those of fit, in the same order: {self._further_names}. Got {names}."
             )
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
@@ -594,6 +611,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 for _name in ("transform", "fit_transform"):
     _needed = where_consensus_has("predict_proba")
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
+
+
+def _names_of(partitions: Any) -> list[str] | None:
+    """Return the names of the columns of a frame; None of anything else."""
+    names = list(getattr(partitions, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemble:

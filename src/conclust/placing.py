@@ -187,3 +187,7 @@ def _shares(ensemble: Ensemble, held: Floats, indicator: sp.csr_array, present: 
     shares: Floats = np.full(together.shape, np.nan)
     np.divide(together, both, out=shares, where=both > 0)
     return shares
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -259,3 +259,7 @@ def _nearest(points: Floats) -> Any:
     from sklearn.neighbors import NearestNeighbors
 
     return NearestNeighbors().fit(points)
+
+
+def __dir__() -> list[str]:
+    return __all__

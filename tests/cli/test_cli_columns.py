@@ -212,6 +212,24 @@ def test_columns_and_drop_select_columns(runs):
     assert (dropped.ids, dropped.names) == (None, ("r1", "r2", "r3", "class"))
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npy"])
+def test_all_columns_may_be_read_in_another_order(tmp_path, ending):
+    table, order = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 2]]), (2, 0, 1)
+    path = tmp_path / f"t.{ending}"
+    if ending == "npy":
+        np.save(path, table)
+    elif ending == "parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(
+            pyarrow.table({str(j + 1): table[:, j] for j in range(3)}), path
+        )
+    else:
+        write(path, table, ["x", "y", "z"])
+    how = Reading(columns=("3", "1", "2"))
+    np.testing.assert_array_equal(read_points(path, how).X, table[:, order])
+    np.testing.assert_array_equal(read_ensemble(path, how).ensemble.labels, table[:, order])
+
+
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
@@ -408,9 +426,9 @@ def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
     path.write_bytes(pack(b"1,2\n" * 100_000))
     monkeypatch.setattr("conclust.cli.reading.sources.reading_limit", lambda: 10_000)
     refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
-    refused(
-        lambda: read_points(tmp_path / f"a.npy{suffix}", AUTO), "only CSV files may be compressed"
-    )
+    packed = tmp_path / f"a.npy{suffix}"
+    packed.touch()
+    refused(lambda: read_points(packed, AUTO), "only CSV files may be compressed")
 
 
 def read_or_refused(path):
@@ -470,11 +488,14 @@ def test_matlab_files_are_read(tmp_path, monkeypatch):
         ("a.xlsx", "Save the sheet as CSV"),
         ("a.h5ad", "adata"),
         ("a.pkl", "Pickles are never read"),
-        ("a", "no suffix. Known are .csv"),
+        ("a", "without a suffix are not read. Known are .csv"),
     ],
 )
 def test_other_formats_are_refused_with_a_conversion(tmp_path, name, sentence):
-    refused(lambda: read_points(tmp_path / name, AUTO), "cannot tell its format", sentence)
+    with pytest.raises(FileNotFoundError):
+        read_points(tmp_path / name, AUTO)
+    (tmp_path / name).touch()
+    refused(lambda: read_points(tmp_path / name, AUTO), "are not read. ", sentence)
 
 
 def test_a_folder_in_place_of_a_file_is_refused(tmp_path):

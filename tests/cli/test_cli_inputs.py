@@ -397,10 +397,11 @@ def test_label_arrays_and_saved_ensembles_are_read(tmp_path):
 
 def test_unknown_suffixes_are_refused(tmp_path):
     for name in ("a.xlsx", "a", "a.pkl", "a.joblib"):
+        (tmp_path / name).touch()
         refused(
             InputError,
             lambda name=name: read_points(tmp_path / name, AUTO),
-            "cannot tell its format",
+            "are not read. ",
         )
 
 

@@ -12,6 +12,7 @@ import pytest
 from conclust._files.formats import OUTPUTS
 from conclust._files.spreadsheets import guard_text, unguarded
 from conclust.cli.reading.inputs import Reading, read_labelling
+from conclust.cli.summary import sizes_line
 from conclust.exceptions import OutputExistsError
 from conclust.results import writing as outputs
 from conclust.results.writing import (
@@ -190,3 +191,8 @@ def test_each_ending_of_a_file_of_labels_has_its_writer(tmp_path):
         outputs.write_labels(path, labels, outputs.LabelTable())
         contents.append(unpack(path.read_bytes()))
     assert contents == [b"object,label\n0,0\n1,1\n2,1\n"] * 3
+
+
+def test_sizes_of_many_clusters_end_with_their_number():
+    assert sizes_line(np.arange(1, 11)).endswith("9, 10.")
+    assert sizes_line(np.arange(1, 36)) == "Sizes: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 25 more."

@@ -150,6 +150,16 @@ def test_unnamed_columns_are_matched_by_order(tmp_path):
     assert run("predict", tmp_path / "r", tmp_path / "new.npy", "--out", tmp_path / "q") == 1
 
 
+def test_columns_in_another_order_are_matched_by_name(tmp_path):
+    names = ("a", "b", "c")
+    old = points(tmp_path / "old.csv", OLD, names)
+    assert run("cluster", old, "--partitions", "10", "-q", "--out", tmp_path / "r") == 0
+    for order in (names, ("c", "a", "b")):
+        new = points(tmp_path / "new.csv", NEW, order)
+        assert run("predict", tmp_path / "r", new, "-q", "--out", tmp_path / "".join(order)) == 0
+    np.testing.assert_array_equal(labels_of(tmp_path / "abc"), labels_of(tmp_path / "cab"))
+
+
 def test_new_points_may_have_categories_and_empty_cells(tmp_path, capsys):
     names = ["a", "b", "kind"]
     rows = [[*X[i, :2], "uvwx"[TRUTH[i]]] for i in range(240)]
@@ -169,6 +179,9 @@ def test_new_points_may_have_categories_and_empty_cells(tmp_path, capsys):
         actual = labels_of(tmp_path / f"p{impute}")
         assert (actual[20] == -1) == (impute == "drop")
         labelled = actual >= 0
+        sure = np.array([float(row["confidence"]) for row in read(tmp_path / f"p{impute}")])
+        record = json.loads((tmp_path / f"p{impute}" / "result.json").read_text("utf-8"))
+        assert record["mean_confidence"] == pytest.approx(sure[labelled].mean(), abs=1e-5)
         assert adjusted_rand_score(TRUTH[NEW][labelled], actual[labelled]) > 0.9
     assert "1 object without any known label: label -1." in capsys.readouterr().out
 
@@ -219,7 +232,7 @@ def test_missing_and_unknown_new_labels_are_placed(combined, tmp_path, capsys):
     assert sure[1] == pytest.approx(1 / 3, abs=1e-6)
     assert min(sure[0], sure[2]) > 0.8
     written = json.loads((tmp_path / "p/result.json").read_text())
-    assert written["mean_confidence"] == pytest.approx(np.mean(sure), abs=1e-6)
+    assert written["mean_confidence"] == pytest.approx((sure[0] + sure[2]) / 2, abs=1e-6)
     assert "1 object without any known label" in capsys.readouterr().out
 
 

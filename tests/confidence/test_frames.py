@@ -107,3 +107,10 @@ def test_invalid_arguments_are_refused():
         cc.to_frame(cc.EAC())
     with pytest.raises(ParameterError, match="'prefix'"):
         cc.to_frame(HARD, prefix=None)
+
+
+def test_other_things_than_a_model_and_its_objects_are_refused():
+    with pytest.raises(InputError, match=r"takes a fitted estimator\. Got an ndarray"):
+        cc.to_frame(HARD.labels_)
+    with pytest.raises(InputError, match=r"or a list of names\. Got an ndarray of shape \(30, 6\)"):
+        cc.to_frame(HARD, LABELS + np.arange(6) / 7)

@@ -59,3 +59,10 @@ def test_titles_costs_and_sources_fit_a_table(method):
     # The year of every source and, after a comma, its place of publication.
     for source in method.citation.split("; "):
         assert re.search(r"\b(18|19|20)\d\d, [A-Z]", source), source
+
+
+def test_the_list_is_displayed_as_a_table():
+    lines = repr(METHODS).splitlines()
+    assert len(lines) == len(METHODS) + 1
+    assert [line.split()[0] for line in lines[1:]] == [method.estimator for method in METHODS]
+    assert all(line.endswith(m.title) for line, m in zip(lines[1:], METHODS, strict=True))

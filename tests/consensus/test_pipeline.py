@@ -360,9 +360,7 @@ def test_text_among_points_is_refused_with_an_alternative():
     frame = pd.DataFrame(numbers, columns=["age", "income"])
     frame["region"] = ["north", "south"] * 3
     frame["id"] = [f"C{i}" for i in range(6)]
-    message = (
-        r"holds text in columns 'region', 'id' \('north' at row 0\).*Ensemble\(X\[categories\]\)"
-    )
+    message = r"text in columns 'region', 'id' \('north' at row 0\).*, partitions=X\[categories\]\)"
     for model in (EnsembleGenerator("kmeans"), ConsensusClustering()):
         with pytest.raises(InputError, match=message):
             model.fit(frame)
@@ -433,3 +431,39 @@ def test_a_fit_of_an_array_forgets_the_names_of_columns():
         model.fit(data)
         assert not hasattr(model, "feature_names_in_")
         assert model.n_features_in_ == 2
+
+
+def test_a_clusterer_or_a_word_as_generator_gets_advice():
+    with pytest.raises(ParameterError, match="over and over: generator=EnsembleGenerator"):
+        ConsensusClustering(generator=KMeans(3)).fit(X)
+    with pytest.raises(ParameterError, match=r"generator=EnsembleGenerator\('kmeans'\)"):
+        ConsensusClustering(generator="kmeans").fit(X)
+
+
+def test_forgotten_partitions_of_new_points_are_named():
+    further = truth[:, None] % 2
+    model = ConsensusClustering(random_state=0).fit(X, partitions=further)
+    with pytest.raises(InputError, match=r"of shape \(5, 1\)\. Got none instead"):
+        model.predict(X[:5])
+    with pytest.raises(InputError, match=r"of shape \(5, 1\)\. Got shape \(4, 1\) instead"):
+        model.predict(X[:5], partitions=further[:4])
+
+
+def test_columns_of_further_partitions_are_compared_by_name():
+    further = pd.DataFrame({"plan": truth % 2, "region": truth // 2})
+    model = ConsensusClustering(random_state=0).fit(X, partitions=further)
+    labels = model.predict(X, partitions=further)
+    with pytest.raises(InputError, match=r"same order: \['plan', 'region'\]"):
+        model.predict(X, partitions=further[["region", "plan"]])
+    by_place = further[["region", "plan"]].to_numpy()[:, ::-1]
+    np.testing.assert_array_equal(model.predict(X, partitions=by_place), labels)
+
+
+def test_contradictory_constraints_are_refused_before_the_members_are_made():
+    class Unused(EnsembleGenerator):
+        def fit_transform(self, X, y=None, **more):
+            raise AssertionError("members were made")
+
+    model = ConsensusClustering(generator=Unused())
+    with pytest.raises(InputError, match="contradict each other"):
+        model.fit(X, must_link=[(0, 1)], cannot_link=[(0, 1)])

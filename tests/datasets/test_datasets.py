@@ -570,3 +570,7 @@ def test_published_sets_are_loaded(name):
         assert np.isnan(dataset.X).sum() == 392
     elif not sp.issparse(dataset.X):
         assert np.isnan(dataset.X).sum() == (16 if name == "breast_cancer_699" else 0)
+
+
+def test_completion_offers_public_names_only():
+    assert dir(datasets) == sorted(datasets.__all__)

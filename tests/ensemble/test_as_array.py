@@ -44,6 +44,13 @@ def test_impossible_conversions_to_arrays_are_refused():
         np.asarray(soft)
 
 
+def test_a_single_membership_is_given_as_a_list():
+    Y = np.eye(3)[[0, 1, 2, 0]]
+    with pytest.raises(InputError, match=r"given as a list, \[Y\]"):
+        cc.Ensemble.from_memberships(Y)
+    assert cc.Ensemble.from_memberships([Y]).shape == (4, 1)
+
+
 class Mine(ClusterMixin, BaseEstimator):
     """A custom consensus, as written by a user."""
 

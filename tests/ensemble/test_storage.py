@@ -502,3 +502,15 @@ def test_streams_are_not_read_beyond_the_header():
     stream = io.BytesIO(npy(shape="(9999999,)"))
     _storage._read_header(stream, "x", "")
     assert stream.tell() == len(npy(shape="(9999999,)")) - 16
+
+
+def test_errors_of_atomic_write_name_the_file_itself(tmp_path):
+    (tmp_path / "folder").mkdir()
+    for target, error in (
+        (tmp_path / "none" / "f", FileNotFoundError),
+        (tmp_path / "folder", OSError),
+    ):
+        with pytest.raises(error) as caught:
+            atomic_write(target, lambda file: file.write(b"x"))
+        assert caught.value.filename == str(target)
+        assert ".tmp" not in str(caught.value)

@@ -204,3 +204,9 @@ def test_hashed_identifiers_match_only_with_the_same_salt(tmp_path, capsys):
     assert "at least 16 bytes" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(asked)
+
+
+def test_a_list_of_tables_is_named_by_its_type():
+    table = pd.DataFrame({"id": ["a", "b"], "k": [0, 1]})
+    with pytest.raises(ParameterError, match=r"dict of names to tables\. Got a list instead\."):
+        Ensemble.join([table, table], on="id")

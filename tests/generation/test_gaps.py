@@ -101,3 +101,21 @@ def test_functions_of_points_and_labels_name_the_column():
 def test_other_invalid_points_get_the_error_of_scikit_learn():
     with pytest.raises(ValueError, match="Expected 2D array"):
         EnsembleGenerator("kmeans", 2).fit([np.nan, 1.0])
+
+
+@pytest.mark.parametrize(
+    "column", [pd.Timestamp("2020-01-01"), pd.Timedelta("1D"), [[1, 2]] * 10, {"a": 1}]
+)
+def test_frames_with_other_values_than_numbers_are_refused_by_column(column):
+    values = column if isinstance(column, list) else [column] * 10
+    frame = pd.DataFrame(POINTS[:, :2], columns=["a", "b"]).assign(c=values)
+    with pytest.raises(InputError, match=r"must be real numbers\. Got .* in column 'c' at row 0"):
+        ConsensusClustering().fit(frame)
+    with pytest.raises(InputError, match="in column 'c' at row 0"):
+        selection.choose(frame)
+
+
+def test_columns_of_one_name_are_refused():
+    frame = pd.DataFrame(POINTS[:, :3], columns=["a", "b", "a"])
+    with pytest.raises(InputError, match=r"different names\. Got 'a' more than once"):
+        ConsensusClustering().fit(frame)

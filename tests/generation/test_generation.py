@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_info
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation import members, plan
+from conclust.generation import members, plan, running
 from conclust.generation.kinds.registry import KINDS
 from conclust.generation.labelling.models import Centers
 
@@ -468,7 +468,11 @@ def test_data_frames_give_data_frames():
     assert np.array_equal(generator.transform(frame).to_numpy(), plain)
 
 
-def test_progress_goes_to_standard_error(capsys):
+def test_progress_goes_to_standard_error(capsys, monkeypatch):
+    monkeypatch.setattr(running, "_PACE", 3600.0)
+    EnsembleGenerator("kmeans", n_partitions=40, verbose=1).fit(IRIS)
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    monkeypatch.setattr(running, "_PACE", 0.0)
     EnsembleGenerator("kmeans", n_partitions=40, verbose=1).fit(IRIS)
     out, err = capsys.readouterr()
     assert out == ""

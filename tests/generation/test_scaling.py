@@ -164,3 +164,21 @@ def test_similar_columns_are_not_scaled(X):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fitted_scaling("auto", [X]).scale is None
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-150, 1e-20, 1e-15])
+def test_minmax_reaches_columns_of_any_unit(unit):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    narrow = np.column_stack([X[:, 0], 3 * unit + unit * X[:, 1]])
+    expected = MinMaxScaler().fit_transform(X)
+    for blocks in ([narrow], [narrow[:20], narrow[20:]]):
+        actual = fitted_scaling("minmax", blocks).scaler.transform(narrow)
+        np.testing.assert_allclose(actual, expected, atol=1e-12)
+    scaled = fitted_scaling("auto", [narrow[:, 1:]]).scaler
+    if unit < 1e-150:
+        np.testing.assert_allclose(scaled.transform(narrow[:, 1:]), expected[:, 1:], atol=1e-12)
+
+
+def test_minmax_leaves_columns_that_vary_by_rounding_alone():
+    X = np.array([[1.0], [1.0 + 2**-52], [1.0]])
+    np.testing.assert_allclose(fitted_scaling("minmax", [X]).scaler.transform(X), 0, atol=1e-12)

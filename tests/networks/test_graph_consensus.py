@@ -2,6 +2,7 @@ import pickle
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -257,3 +258,13 @@ def test_labels_convert_to_communities():
         to_communities([0, 1], "abc")
     with pytest.raises(InputError, match="whole numbers"):
         to_communities([0.5, 1.0])
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_points_are_not_read_as_edges(width):
+    points = np.random.default_rng(0).random((20, width))
+    for given in (points, pd.DataFrame(points), points.tolist()):
+        with pytest.raises(InputError, match=r"as a node\. If these are points.*neighbour_graph"):
+            GraphConsensus(random_state=0).fit(given)
+    edges = np.array([[0.0, 1.0, 0.5], [1.0, 2.0, 0.5], [0.0, 2.0, 2.5]])
+    assert GraphConsensus(random_state=0).fit(edges[:, :width]).n_clusters_ == 1

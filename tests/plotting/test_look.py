@@ -2,6 +2,7 @@
 
 import gc
 import io
+import itertools
 import weakref
 
 import matplotlib
@@ -17,6 +18,7 @@ from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
 from conclust.exceptions import ParameterError
 from conclust.plotting.canvas import style
+from conclust.plotting.canvas.reading import shortened
 
 
 def members(seed=0, n=40, m=12, K=4):
@@ -231,3 +233,61 @@ def test_user_names_are_not_parsed_as_formulas():
     shown = [text for text in ax.figure.findobj(matplotlib.text.Text) if "$" in text.get_text()]
     assert len(shown) > 3
     assert not any(text.get_parse_math() for text in shown)
+
+
+@pytest.mark.parametrize("K", [2, 3, 8, 14])
+def test_names_of_clusters_leave_the_title_free(K):
+    ax = P.cluster_graph(np.eye(K)[np.arange(40) % K], names=[f"customers {k}" for k in range(K)])
+    renderer = painted(ax)
+    title = ax.title.get_window_extent(renderer)
+    assert not any(text.get_window_extent(renderer).overlaps(title) for text in ax.texts)
+
+
+def test_shortened_names_stay_different():
+    names = [f"segment of the market, number {k}" for k in range(3)]
+    assert shortened(names, 18) == [f"segment … number {k}" for k in range(3)]
+    assert shortened(["premium customers abroad", "basic"], 18) == ["premium customers…", "basic"]
+    assert shortened(["the same long name for both"] * 2, 18) == ["the same long nam…"] * 2
+
+
+def test_long_names_of_features_leave_room_for_the_picture():
+    X = np.random.default_rng(0).normal(size=(60, 4)) + 5 * np.eye(4)[np.arange(60) % 4]
+    names = [f"a measurement with its unit in brackets [kg/m^3], number {j}" for j in range(4)]
+    ax = P.signature_heatmap(X, np.arange(60) % 4, feature_names=names)
+    painted(ax)
+    assert ax.get_position().height > 0.4
+    assert len({text.get_text() for text in ax.get_xticklabels()}) == 4
+
+
+def test_titles_fit_on_narrow_figures():
+    for ax in (
+        P.flow_diagram({2: [0, 0, 1], 3: [0, 0, 1]}),
+        P.flow_diagram({2: [0, 0, 1], 3: [0, 0, 1]}, values=[2.0, 2.0, 2.0]),
+    ):
+        title = ax.title.get_window_extent(painted(ax))
+        assert title.x0 >= 0
+        assert title.x1 <= ax.figure.bbox.x1
+    (scale,) = (other for other in ax.figure.axes if other is not ax)
+    assert scale.get_yticks().tolist() == [2.0]
+
+
+def test_labels_of_adjacent_numbers_of_clusters_do_not_touch():
+    numbers = [2, 3, 4, 5, 6, 9, 11, 14, 15, 16, 25]
+    ax = P.criterion_curve({K: 0.1 * K for K in numbers}, "support")
+    renderer = painted(ax)
+    boxes = [label.get_window_extent(renderer) for label in ax.get_xticklabels()]
+    assert len(boxes) > 5
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_points_of_a_pipeline_are_drawn_in_the_scale_of_its_members():
+    X = np.random.default_rng(0).normal(size=(60, 3)) + 9 * np.eye(3)[np.arange(60) % 3]
+    model = ConsensusClustering(random_state=0).fit(X * [1.0, 1e4, 1.0])
+    assert model.generator_.scale_ == "standard"
+    actual = P.embedding_of(X * [1.0, 1e4, 1.0], model)
+    expected = P.embedding_of(
+        model.generator_.scaler_.transform(X * [1.0, 1e4, 1.0]), model.labels_
+    )
+    np.testing.assert_allclose(actual.places, expected.places, atol=1e-9)
+    other = np.random.default_rng(1).normal(size=(60, 2))
+    np.testing.assert_array_equal(P.embedding_of(other, model).places, other)

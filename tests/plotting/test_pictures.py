@@ -421,6 +421,19 @@ def test_the_graph_has_sizes_and_overlaps():
     assert len(P.cluster_graph_of([[0.9, 0.1], [0.8, 0.2]]).sizes) == 1
 
 
+def test_sizes_of_the_graph_follow_given_labels():
+    Y = np.random.default_rng(0).dirichlet([0.8] * 3, 50)
+    labels = np.random.default_rng(1).integers(0, 3, 50)
+    actual = P.cluster_graph_of(Y, labels=labels)
+    np.testing.assert_array_equal(actual.sizes, np.bincount(labels))
+    np.testing.assert_array_equal(actual.overlap, P.cluster_graph_of(Y).overlap)
+    texts = [text.get_text() for text in P.cluster_graph(Y, labels=labels).texts]
+    assert {f"{k}\n{size}" for k, size in enumerate(np.bincount(labels))} <= set(texts)
+    for wrong in (labels[:9], labels - 1, labels + 2, labels / 2):
+        with pytest.raises(InputError, match="cluster from 0 to 2 for each of the 50 rows"):
+            P.cluster_graph_of(Y, labels=wrong)
+
+
 def neighbours(K, n, share, largest=1.0):
     """Return memberships of clusters in a ring: of a share of the objects a part is in the next one."""
     rng = np.random.default_rng(0)

@@ -1,5 +1,7 @@
 """Mixtures of normal distributions, against scikit-learn and closed forms; their numbers of components."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.stats import kstest, multivariate_normal, norm
@@ -220,3 +222,20 @@ def test_clouds_that_mixtures_fit_in_parts_remain_one_cluster(seed):
     ring = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(size=(1500, 2)) * 0.1
     for X in (ring, rng.uniform(size=(3000, 2)), rng.standard_t(3, size=(3000, 2))):
         assert ConsensusClustering(random_state=0).fit(X).n_clusters_ == 1
+
+
+@pytest.mark.parametrize("shape", ["spherical", "tied", "full"])
+@pytest.mark.filterwarnings("error")
+def test_points_that_all_lie_in_the_centres_have_no_mixture(shape):
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 30, axis=0)
+    assert fit_mixture(X, np.repeat([0, 1], 30), 2, shape) is None
+    assert ConsensusClustering(random_state=0).fit(X).n_clusters_ == 2
+
+
+def test_many_features_are_refused_before_their_covariances_are_made():
+    X = np.random.default_rng(0).normal(size=(300, 2000))
+    tracemalloc.start()
+    assert fit_mixtures(X, 1, 12, 0) is None
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes

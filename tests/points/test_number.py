@@ -190,3 +190,19 @@ def test_the_number_has_the_largest_score(seed, monkeypatch):
     near = [str(K) for K in others if scores[K] >= scores[best] - 2.0]
     assert ("as well supported" in decision.reason) == bool(near)
     assert all(K in decision.reason for K in near[:3])
+
+
+@pytest.mark.parametrize("n", [9, 50, 300])
+def test_equal_points_are_one_cluster_as_the_reason_states(n):
+    model = fitted(np.ones((n, 3)))
+    assert model.n_clusters_ == 1
+    assert model.reason_.lower().startswith(("one cluster", "1 cluster"))
+
+
+def test_a_minimum_above_the_distinct_objects_is_not_claimed():
+    X, _ = make_blobs(120, centers=3, random_state=1)
+    model = fitted(X, min_clusters=119)
+    n_distinct = len(np.unique(model.ensemble_.labels, axis=0))
+    assert model.n_clusters_ == n_distinct < 119
+    assert model.reason_.startswith(f"{n_distinct} clusters")
+    assert f"no more than {n_distinct} can be told apart" in model.reason_

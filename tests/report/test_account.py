@@ -270,7 +270,7 @@ def test_one_cluster_of_clusterings_shows_their_evidence():
     content = account(model, X=cloud)
     assert "no border has a valley" in content["decision"]["sentence"]
     assert section(content, "why")["blocks"][0]["text"].startswith(
-        "The points chose the number. One cluster"
+        "The number was chosen by the points. One cluster"
     )
     alone = account(AutoConsensus().fit(model.ensemble_), ensemble=model.ensemble_)
     assert "chosen by agreement" not in content["decision"]["sentence"]

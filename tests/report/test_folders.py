@@ -15,6 +15,7 @@ from conclust.cli import main
 from conclust.confidence import cluster_features, cluster_gaps
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 from conclust.report.reading import read_result
+from conclust.results import load
 
 QUICK = ["--resamples", "10", "--references", "19", "-k", "2:4"]
 
@@ -298,3 +299,7 @@ def test_features_are_read_back_in_order(results):
         j, k = ["'=a", "b", "c"].index(row["feature"]), int(row["cluster"])
         for name in ("inside", "outside", "deviation", "difference"):
             assert float(row[name]) == getattr(found.found, name)[k, j]
+
+
+def test_a_result_read_back_is_shown_in_one_line(results):
+    assert repr(load(results / "cluster")) == "Reported(60 objects in 3 clusters)"

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conclust import EAC, Ensemble, plotting, report
+from conclust import EAC, ConsensusClustering, Ensemble, plotting, report
 from conclust.exceptions import MissingExtraError
 from conclust.report.names import LONGEST, shown
 from conclust.report.page import data_block, page
+from conclust.report.reading import read_result
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
@@ -279,3 +280,24 @@ def test_style_and_script_are_in_the_wheel():
     wheel = settings["tool"]["scikit-build"]["wheel"]
     assert wheel["packages"] == ["src/conclust"]
     assert wheel["exclude"] == ["**/*.cpp", "**/*.h"]
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_page_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr("conclust.report.writing.account", None)
+    for target, error in (
+        (tmp_path / "none" / "r.html", FileNotFoundError),
+        (tmp_path, IsADirectoryError),
+    ):
+        with pytest.raises(error) as caught:
+            report.write(EAC(1).fit([[0], [0]]), target)
+        assert caught.value.filename == str(target)
+
+
+def test_columns_in_another_order_are_scaled_by_name():
+    X = np.random.default_rng(0).normal(size=(90, 3)) + 6 * np.eye(3)[np.arange(90) % 3]
+    frame = pd.DataFrame(X * [1.0, 1e4, 1.0], columns=["a", "b", "c"])
+    model = ConsensusClustering(random_state=0).fit(frame)
+    assert model.generator_.scale_ == "standard"
+    expected = model.generator_.scaler_.transform(frame.to_numpy())
+    for order in (list("abc"), list("cba")):
+        np.testing.assert_allclose(read_result(model, X=frame[order]).points, expected)

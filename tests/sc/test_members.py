@@ -143,7 +143,7 @@ def test_the_clustering_tree_has_the_values_of_its_circles(adata):
     low, high = np.asarray(ax.collections[-1].get_facecolors())
     assert not np.allclose(low, high)
     assert ax.get_title() == "Clustering tree, by gene"
-    with pytest.raises(InputError, match=r"columns of adata\.obs"):
+    with pytest.raises(InputError, match=r"column of adata\.obs"):
         ccs.pl.clustree(adata, prefix="leiden_", color="no gene")
     with pytest.raises(InputError, match="must be numbers"):
         ccs.pl.clustree(adata, prefix="leiden_", color="cell_type")

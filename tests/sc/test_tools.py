@@ -167,6 +167,19 @@ def test_a_second_consensus_replaces_the_first(adata):
     assert adata.obs["consensus"].cat.categories.tolist() == ["0", "1", "2"]
 
 
+def test_results_of_conclust_are_not_its_inputs(adata):
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, key_added="leiden_consensus")
+    keys = adata.uns["leiden_consensus"]["params"]["keys"].tolist()
+    first = adata.obs["leiden_consensus"].copy()
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, key_added="leiden_consensus")
+    assert adata.uns["leiden_consensus"]["params"]["keys"].tolist() == keys
+    assert (adata.obs["leiden_consensus"] == first).all()
+    assert len(ccs.pl.clustree(adata, prefix="leiden_").get_yticks()) == len(keys)
+    with pytest.raises(InputError, match="were written by conclust"):
+        ccs.tl.consensus(adata, prefix="leiden_c")
+    ccs.tl.consensus(adata, ["leiden_consensus", "leiden_1"], n_clusters=4)
+
+
 def test_clusters_have_the_names_of_their_types(adata):
     ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, names_from="cell_type")
     assert set(adata.obs["consensus"].cat.categories) == {"T", "B", "NK", "DC"}
@@ -362,6 +375,21 @@ def test_a_resolution_is_scored_against_the_others(adata):
             "Generator is neither",
         ),
         (lambda a: ccs.tl.stability(a, "leiden_1", groupby="type"), InputError, r"Got \['type'\]"),
+        (
+            lambda a: ccs.tl.stability(a, "leiden_1", groupby="type"),
+            InputError,
+            "'groupby' of sc.tl.stability must be a column",
+        ),
+        (
+            lambda a: ccs.pl.clustree(a, prefix="leiden_", color="gene"),
+            InputError,
+            "'color' of sc.pl.clustree must be a column",
+        ),
+        (
+            lambda a: ccs.pl.clustree(a, prefix="leiden_", color="cell_type"),
+            InputError,
+            r"must be numbers\. Got a Series of shape \(240,\) instead",
+        ),
         (lambda a: ccs.pl.membership(a), InputError, "no 'consensus_membership'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 import warnings
 
@@ -176,6 +177,8 @@ def test_without_a_null_the_sharp_score_decides_and_there_is_no_p_value():
     assert selection.n_references == 0
     assert selection.n_clusters == 3
     assert "no p-value: no null was requested" in selection.reason
+    # The error of resamples that all agree is zero, up to rounding.
+    assert re.search(r"sharp score is largest, \S+ \+/- (0|\d+(\.\d+)?),", selection.reason)
     assert selection.null.shape == (0, 4)
     assert "rcsi" not in selection.table
 

@@ -18,7 +18,8 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeAlias
@@ -87,19 +88,30 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
     temporary = target.with_name(f".conclust-{secrets.token_hex(8)}.tmp")
     # 0o666 less the umask: the rights of an ordinary new file; mkstemp would give fewer.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, 0o666)
+    with _named_by(target):
+        descriptor = os.open(temporary, flags, 0o666)
     done = False
     try:
         with os.fdopen(descriptor, "wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(target)
+        with _named_by(target):
+            temporary.replace(target)
         done = True
     finally:
         if not done:
             temporary.unlink(missing_ok=True)
     sync_folder(target.parent)
+
+
+@contextmanager
+def _named_by(target: Path) -> Iterator[None]:
+    """Raise errors of the temporary file with the name of the file that it becomes."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def sync_folder(folder: PathLike) -> None:

@@ -68,7 +68,8 @@ def sizes_line(sizes: Ints, names: Sequence[str] | None = None) -> str:
     texts = [f"{size:,}" for size in sizes[:10]]
     if names is not None:
         texts = [f"{name} {text}" for name, text in zip(names, texts, strict=False)]
-    return f"Sizes: {', '.join(texts)}{', ...' if len(sizes) > 10 else ''}."
+    more = f" and {len(sizes) - 10:,} more" if len(sizes) > 10 else ""
+    return f"Sizes: {', '.join(texts)}{more}."
 
 
 def names_for(names: tuple[str, ...] | None, n_clusters: int) -> tuple[tuple[str, ...] | None, str]:

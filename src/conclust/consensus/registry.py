@@ -10,6 +10,25 @@ from importlib import import_module
 import conclust
 from conclust.consensus.method import Method
 
+_TITLES = ("method", "clusters", "memberships", "missing", "weights", "what it is")
+
+
+class _Methods(list[Method]):
+    """Methods that are displayed as a table."""
+
+    def __repr__(self) -> str:
+        yes = {True: "yes", False: "no"}
+        rows = [
+            (m.estimator, m.n_clusters, yes[m.membership], yes[m.missing], yes[m.weights], m.title)
+            for m in self
+        ]
+        widths = [max(len(row[k]) for row in (_TITLES, *rows)) for k in range(len(_TITLES))]
+        lines = (
+            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+            for row in (_TITLES, *rows)
+        )
+        return "\n".join(lines)
+
 
 def methods() -> list[Method]:
     """List the consensus methods with their requirements, inputs, results and costs.
@@ -17,7 +36,7 @@ def methods() -> list[Method]:
     Returns
     -------
     list of Method
-        One entry per estimator, in order of class names (``estimator``).
+        One entry per estimator, in order of class names (``estimator``); displayed as a table.
 
     Examples
     --------
@@ -26,7 +45,7 @@ def methods() -> list[Method]:
     ['BaumEagon', 'PCC', 'PEACE', 'WeightedPCC']
     """
     homes = conclust._HOMES
-    listed = []
+    listed = _Methods()
     for name, home in sorted(homes.items()):
         if home.startswith("conclust.consensus") and home != __name__:
             estimator = getattr(import_module(home), name)

@@ -157,3 +157,7 @@ def _bundled(name: str) -> Dataset:
         target_names=tuple(str(target) for target in bunch.target_names),
         source=BUNDLED[name],
     )
+
+
+def __dir__() -> list[str]:
+    return __all__

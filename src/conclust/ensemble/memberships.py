@@ -39,7 +39,10 @@ def _as_numbers(P: Any, u: int) -> Floats:
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} {error}") from error
     if array.ndim != 2 or raw.dtype.kind not in "biufO":
-        raise InputError(f"{what} Got an array of dtype {raw.dtype}, shape {raw.shape} instead.")
+        alone = " A single membership is given as a list, [Y]." if array.ndim == 1 else ""
+        raise InputError(
+            f"{what} Got an array of dtype {raw.dtype}, shape {raw.shape} instead.{alone}"
+        )
     if isinstance(raw, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(raw), np.nan, array)
     return array

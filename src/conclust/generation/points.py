@@ -7,11 +7,12 @@ from typing import Any, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from conclust._arrays.points import refuse_gaps
 from conclust._sklearn import check_array, record_features, validate_data
 from conclust._types import Floats
-from conclust._validation import check_column_names
+from conclust._validation import check_column_names, shown
 from conclust.exceptions import InputError
 
 _NAMED = 4
@@ -41,10 +42,11 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
         points: Floats = validate_data(estimator, X, dtype=np.float64, order="C", **checks)
     except OverflowError as error:
         raise _too_long() from error
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         texts = list(_texts(X))
         if not texts:
             _refuse_gaps(X, error)
+            _refuse_values(X, error)
             raise
         names = ", ".join(repr(name) for name, _, _ in texts[:_NAMED])
         more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
@@ -58,8 +60,8 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
             f"{owner} makes partitions of numbers, and X holds text in column{'s' * (len(texts) > 1)} "
             f"{names}{more} "
             f"({value!r} at row {row}). Leave out what names the objects. A column of categories is "
-            "a partition already: Ensemble.concat([Ensemble(X[categories]), Ensemble(generator."
-            "fit_transform(X[numbers]))]) takes it beside those made of the numbers."
+            "a partition already, and joins those made of the numbers: ConsensusClustering().fit(X[numbers], "
+            "partitions=X[categories])."
         ) from error
     return points
 
@@ -95,8 +97,9 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Fl
         )
     except OverflowError as error:
         raise _too_long() from error
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         _refuse_gaps(X, error)
+        _refuse_values(X, error)
         raise
     return points
 
@@ -119,7 +122,7 @@ def _too_long() -> InputError:
     return InputError("X contains an integer that is too large for a float64, 1.8e308 at most.")
 
 
-def _refuse_gaps(X: Any, error: ValueError) -> None:
+def _refuse_gaps(X: Any, error: Exception) -> None:
     """Raise the error of conclust about NaN or infinite values if `error` is that of scikit-learn."""
     if not str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
         return
@@ -132,25 +135,38 @@ def _refuse_gaps(X: Any, error: ValueError) -> None:
         raise own from error
 
 
+def _refuse_values(X: Any, error: Exception) -> None:
+    """Refuse a frame with other values than real numbers, such as dates; scikit-learn names the type alone."""
+    for name, column in _columns(X) if hasattr(X, "columns") else ():
+        for row, value in enumerate(column):
+            usual = value is None or isinstance(value, str | complex)  # with errors of their own
+            if not usual and not _is_number(value):
+                raise InputError(
+                    f"Points must be real numbers. Got {shown(value)} in column {name!r} at row {row} instead. Convert "
+                    "such a column to numbers, for instance dates to days, or leave it out."
+                ) from error
+
+
+def _columns(X: Any) -> list[tuple[Any, NDArray[Any]]]:
+    """Return the columns of a frame or matrix with their names or numbers; none of anything else."""
+    if hasattr(X, "columns"):
+        return [(name, np.asarray(X[name], dtype=object)) for name in X.columns]
+    array = np.asarray(X, dtype=object)
+    return list(enumerate(array.T)) if array.ndim == 2 else []
+
+
 def _texts(X: Any) -> Iterator[tuple[Any, int, str]]:
     """Find the columns with text: their name or number, and the first text in them with its row."""
-    if hasattr(X, "columns"):
-        columns = [(name, np.asarray(X[name], dtype=object)) for name in X.columns]
-    else:
-        array = np.asarray(X, dtype=object)
-        if array.ndim != 2:
-            return
-        columns = list(enumerate(array.T))
-    for name, column in columns:
+    for name, column in _columns(X):
         for row, value in enumerate(column):
             if isinstance(value, str) and not _is_number(value):
                 yield name, row, str(value)
                 break
 
 
-def _is_number(text: str) -> bool:
+def _is_number(value: Any) -> bool:
     try:
-        float(text)
-    except ValueError:
+        float(value)
+    except (TypeError, ValueError):
         return False
     return True

@@ -33,6 +33,7 @@ from conclust.generation.members import (
 Keep = Callable[[Task, Sequence[Labelled]], None]
 # Numbers of some tasks, each with the points that it is fitted to; few enough to fit into memory together.
 Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, Floats]]]]
+_PACE = 1.0  # seconds between two lines of progress
 
 
 def run_tasks(
@@ -187,22 +188,23 @@ def _pools() -> ThreadpoolController:
 
 
 class Progress:
-    """Progress: about ten lines with ``verbose=1``, one per run of an algorithm from 2 on."""
+    """Progress: with ``verbose=1`` at most ten lines, a second apart, and the last; from 2 on one per run of an algorithm."""
 
     def __init__(self, total: int, verbose: Any) -> None:
         self._total = total
         self._each = int(verbose) > 1
         self._done = 0
         self._said = 0
-        self._start = time.perf_counter()
+        self._start = self._last = time.perf_counter()
 
     def advance(self, task: Task) -> None:
         """Count the members of a finished task."""
         self._done += len(task.columns)
-        tenth = self._done - self._said >= self._total / 10
-        if self._each or tenth or self._done == self._total:
-            self._said = self._done
-            seconds = time.perf_counter() - self._start
+        now = time.perf_counter()
+        due = self._done - self._said >= self._total / 10 and now - self._last >= _PACE
+        if self._each or due or self._done == self._total:
+            self._said, self._last = self._done, now
+            seconds = now - self._start
             last = f" (last: {task.recipe.name})" if self._each else ""
             say(f"{self._done} of {self._total} members, {seconds:.1f} s{last}")
 

@@ -144,7 +144,7 @@ def fitted_scaling(
         largest = float(max(np.abs(extent.data_max_).max(), np.abs(extent.data_min_).max()))
         if not fixed and largest and not _TINY < largest < _HUGE:
             why = f"the largest number, {largest:.3g}, has no square that a computer can hold"
-            scaler = _fitted("minmax", blocks) if whole else extent
+            scaler = fitted_scaler("minmax", blocks) if whole else _with_narrow_columns(extent)
             return Scaling("minmax", scaler, f"Columns scaled to [0, 1], because {why}.")
         spread = _spread(standard, extent)
         if not spread.differs:
@@ -153,7 +153,7 @@ def fitted_scaling(
         if not fixed:
             reason = f"Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: {why}."
             with np.errstate(over="ignore", invalid="ignore"):
-                scaler = _fitted("standard", blocks) if whole else standard
+                scaler = fitted_scaler("standard", blocks) if whole else standard
             return Scaling("standard", scaler, reason)
         n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow, spread.varying))
         warn(
@@ -163,15 +163,30 @@ def fitted_scaling(
             ScaleWarning,
         )
         return Scaling(None, None, _SENTENCES[None])
-    return Scaling(scale, _fitted(scale, blocks), _SENTENCES[scale])
+    return Scaling(scale, fitted_scaler(scale, blocks), _SENTENCES[scale])
 
 
-def _fitted(scale: Scale, blocks: Iterable[Floats]) -> Scaler | None:
-    """Return the scaler fitted block by block."""
+def fitted_scaler(scale: Scale, blocks: Iterable[Floats]) -> Scaler | None:
+    """Return the scaler fitted block by block; None: columns stay as they are."""
     scaler = scaler_of(scale)
     if scaler is not None:
         for block in blocks:
             scaler.partial_fit(block)
+    return _with_narrow_columns(scaler) if scale == "minmax" else scaler
+
+
+def _with_narrow_columns(scaler: Any) -> Any:
+    """Make a MinMaxScaler bring columns of any unit to [0, 1].
+
+    scikit-learn takes a range below 2e-15 for 0. Here a column is constant if its range is rounding of its numbers.
+    """
+    least, ranges, eps = scaler.data_min_, scaler.data_range_, 10 * np.finfo(float).eps
+    with np.errstate(divide="ignore", over="ignore"):
+        factors = 1.0 / ranges
+    rounding = eps * np.maximum(np.abs(least), np.abs(scaler.data_max_))
+    narrow = (ranges < eps) & (ranges > rounding) & np.isfinite(factors)
+    scaler.scale_ = np.where(narrow, factors, scaler.scale_)
+    scaler.min_ = np.where(narrow, -least * scaler.scale_, scaler.min_)
     return scaler
 
 

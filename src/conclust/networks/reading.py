@@ -191,6 +191,7 @@ def _of_array(edges: NDArray[Any]) -> Network:
     if edges.dtype.kind not in "iuf":
         return _of_names(edges.tolist(), None)
     ends = edges[:, :2].ravel()
+    _refuse_fractions(ends[ends != np.floor(ends)] if edges.dtype.kind == "f" else ())
     weights = _checked(edges[:, 2]) if edges.shape[1] == _TRIPLE else np.ones(len(edges))
     nodes, first, places = np.unique(ends, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
@@ -213,7 +214,18 @@ def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
                 (weights[e],) = more
         except (TypeError, ValueError) as error:
             raise InputError(f"{_EXPECTED} Got {shown(edge)} as edge {e}.") from error
+    if nodes is None:
+        _refuse_fractions([a for a in place if isinstance(a, float) and not a.is_integer()])
     return _network(ends[:, 0], ends[:, 1], _checked(weights), list(place))
+
+
+def _refuse_fractions(nodes: Any) -> None:
+    """Refuse numbers of nodes that are not whole: rows of two or three columns may be points."""
+    if len(nodes):
+        raise InputError(
+            f"{_EXPECTED} Got {nodes[0]} as a node. If these are points, conclust.neighbours.neighbour_graph(X) makes "
+            "their graph."
+        )
 
 
 def _checked(values: NDArray[Any]) -> Floats:

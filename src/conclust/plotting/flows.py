@@ -237,10 +237,12 @@ def _shades(means: Floats, ax: Axes) -> Floats:
 
     finite = means[np.isfinite(means)]
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
-    scale = ScalarMappable(Normalize(low, high if high > low else low + 1.0), colormaps["viridis"])
+    equal = not high > low
+    limits = (low - 0.5, low + 0.5) if equal else (low, high)
+    scale = ScalarMappable(Normalize(*limits), colormaps["viridis"])
     fills = np.asarray(scale.to_rgba(np.nan_to_num(means)))
     fills[~np.isfinite(means)] = to_rgba(GREY)
-    ax.figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02)
+    ax.figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, ticks=[low] if equal else None)
     return fills
 
 
@@ -474,5 +476,9 @@ def flow_diagram(
     ax.tick_params(axis="y", length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.set(ylabel="number of clusters", title="Where objects go (circles: objects of a cluster)")
+    ax.set(
+        xlabel="circles: objects of a cluster",
+        ylabel="number of clusters",
+        title="Where objects go",
+    )
     return ax

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import plain_array
 from conclust._types import Floats, Ints
-from conclust._validation import check_real
+from conclust._validation import check_real, shown
+from conclust.exceptions import InputError
 from conclust.membership import cluster_similarity
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.orders import dendrogram_order
@@ -51,23 +53,27 @@ class ClusterGraph:
     places: Floats
 
 
-def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
+def cluster_graph_of(
+    membership: ArrayLike | Any, *, labels: ArrayLike | None = None
+) -> ClusterGraph:
     """Return the data of the graph of clusters as arrays.
 
     Parameters
     ----------
     membership : array-like of shape (n_samples, n_clusters) or fitted model
         Rows are probabilities. Of a model ``membership_`` is shown.
+    labels : array-like of int of shape (n_samples,), default=None
+        The cluster of each object, from 0 on, which gives the sizes. None: its most probable one.
 
     Returns
     -------
     ClusterGraph
-        Graph of the clusters that are the most probable one of some object.
+        Graph of the clusters of some object.
 
     Raises
     ------
     InputError
-        If the rows are not probabilities, or the model has none.
+        If the rows are not probabilities, the model has none, or there is not a cluster for each row.
 
     Examples
     --------
@@ -77,7 +83,7 @@ def cluster_graph_of(membership: ArrayLike | Any) -> ClusterGraph:
            [0.4, 0.6]])
     """
     rows = read_membership(membership, "cluster_graph")
-    sizes = np.bincount(rows.argmax(axis=1), minlength=rows.shape[1])
+    sizes = np.bincount(_clusters(rows, labels), minlength=rows.shape[1])
     used = np.flatnonzero(sizes)
     overlap = cluster_similarity(rows)[np.ix_(used, used)]
     K = len(used)
@@ -100,6 +106,7 @@ def cluster_graph(
     membership: ArrayLike | Any,
     *,
     least: float = 0.01,
+    labels: ArrayLike | None = None,
     names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -115,6 +122,8 @@ def cluster_graph(
         Rows are probabilities. Of a model ``membership_`` is shown.
     least : float, default=0.01
         A line is left out if both its numbers are below this; in [0, 1].
+    labels : array-like of int of shape (n_samples,), default=None
+        The cluster of each object, from 0 on, which gives the sizes. None: its most probable one.
     names : sequence of str, default=None
         Names of the clusters. None: their numbers from 0.
     ax : matplotlib Axes, default=None
@@ -130,7 +139,7 @@ def cluster_graph(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If the rows are not probabilities, or the model has none.
+        If the rows are not probabilities, the model has none, or there is not a cluster for each row.
     ParameterError
         If `least` is out of its range.
 
@@ -148,9 +157,9 @@ def cluster_graph(
     """
     limit = check_real(least, "least", "cluster_graph", high=1.0)
     rows = read_membership(membership, "cluster_graph")
-    graph = cluster_graph_of(rows)
+    graph = cluster_graph_of(rows, labels=labels)
     words = cluster_words(names, rows.shape[1], "cluster_graph")
-    words = [words[k] for k in np.unique(rows.argmax(axis=1))]
+    words = [words[k] for k in np.unique(_clusters(rows, labels))]
     K = len(graph.sizes)
     ax = axes(ax, (COLUMN, 0.95 * COLUMN))
     palette = cluster_colours(K)
@@ -214,10 +223,32 @@ def cluster_graph(
             bbox={"boxstyle": "round,pad=0.12", "facecolor": "#ffffff", "edgecolor": "none"},
             zorder=3,
         )
-    ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5) if K > 2 else (-0.8, 0.8), aspect="equal")
+    height = 1.5 if K > 2 else 0.8
+    ax.set(xlim=(-1.5, 1.5), ylim=(-height, height), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(f"{K} cluster{'s' * (K > 1)} and their overlap")
+    title = f"{K} cluster{'s' * (K > 1)} and their overlap"
+    # The title stands above the highest name, whose distance from its circle is in points: the layout may shrink the axes.
+    _, highest, box = max(placed, key=lambda name: name[2].y + name[2].half_height)
+    beyond = box.y + box.half_height - float(places[highest, 1])
+    if beyond > across[highest] / 2:
+        share = 0.5 + float(graph.places[highest, 1]) / (2 * height)
+        ax.set_title(title, y=share, pad=beyond + 5.0)
+    else:
+        ax.set_title(title)
     return ax
+
+
+def _clusters(rows: Floats, labels: ArrayLike | None) -> Ints:
+    if labels is None:
+        return np.asarray(rows.argmax(axis=1), dtype=np.int64)
+    codes = plain_array(labels, "'labels'")
+    sound = codes.shape == (len(rows),) and codes.dtype.kind in "iu"
+    if not sound or (len(codes) and not 0 <= codes.min() <= codes.max() < rows.shape[1]):
+        raise InputError(
+            f"The 'labels' of cluster_graph must be a cluster from 0 to {rows.shape[1] - 1} for each of the {len(rows)} "
+            f"rows. Got {shown(labels)} instead."
+        )
+    return codes.astype(np.int64)
 
 
 class Box(NamedTuple):

@@ -21,6 +21,8 @@ from conclust._validation import check_int
 from conclust.confidence import confidences
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.generation.labelling.labelling import scaled
+from conclust.generation.points import read_points
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.reading import cluster_words
 from conclust.plotting.canvas.style import (
@@ -66,9 +68,9 @@ def embedding_of(
     Parameters
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
-        Points with two features are drawn unchanged; for others, the first two principal components.
-        For an Ensemble, the principal components of its indicator: for complete labels, the places with
-        distances closest to the square root of the share of partitions that separate two objects.
+        Points with two features are drawn unchanged; for others, the first two principal components, in the scale
+        of the members if the labels are a fitted :class:`conclust.ConsensusClustering`. For an Ensemble, the principal
+        components of its indicator: for complete labels, the places with distances closest to the square root of the share of partitions that separate two objects.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none.
     confidence : array-like of shape (n_samples,), default=None
@@ -93,7 +95,7 @@ def embedding_of(
     array([5., 5., 0.])
     """
     codes, sure = _read(X, labels, confidence)
-    places, shares = _places(X, len(codes), slice(None))
+    places, shares = _places(_in_scale_of(labels, X), len(codes), slice(None))
     return Embedding(places, shares, codes, sure)
 
 
@@ -122,6 +124,18 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[Ints, Floats]:
             f"shape {opaque.shape}."
         )
     return codes.astype(np.int64), np.minimum(opaque, 1.0)
+
+
+def _in_scale_of(model: Any, X: Any) -> Any:
+    """Return the points in the scale of a pipeline's members, if it scaled them; two columns are drawn unchanged."""
+    generated: Any = getattr(model, "generator_", None)
+    scaler = getattr(generated, "scaler_", None)
+    if scaler is None or isinstance(X, Ensemble):
+        return X
+    width = np.shape(X)[1:]
+    if width != (generated.n_features_in_,) or width == (2,):
+        return X  # coordinates from elsewhere
+    return scaled(read_points(generated, X, reset=False), scaler)
 
 
 def _places(X: Any, n: int, rows: Any) -> tuple[Floats, Floats]:
@@ -188,9 +202,9 @@ def embedding(
     Parameters
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
-        Points with two features are drawn unchanged; for others, the first two principal components.
-        For an Ensemble, the principal components of its indicator: objects that the partitions put
-        together are near.
+        Points with two features are drawn unchanged; for others, the first two principal components, in the scale
+        of the members if the labels are a fitted :class:`conclust.ConsensusClustering`. For an Ensemble, the principal
+        components of its indicator: objects that the partitions put together are near.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none, grey.
     confidence : array-like of shape (n_samples,), default=None
@@ -235,7 +249,7 @@ def embedding(
     drawn = np.arange(n)
     if n > most:
         drawn = np.sort(generator(random_state, "embedding").permutation(n)[:most])
-    places, shares = _places(X, n, drawn)
+    places, shares = _places(_in_scale_of(labels, X), n, drawn)
     picture = Embedding(places, shares, codes[drawn], sure[drawn])
     # Uncertain objects are drawn first, so that they do not cover others.
     order = np.argsort(picture.confidence, kind="stable")

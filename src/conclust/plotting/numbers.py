@@ -32,6 +32,7 @@ _NAMES = {
 }
 # Minimum PAC if the floor of a data set is unknown: its logarithm is used.
 _FLOOR = 1e-6
+_MOST_TICKS = 14
 
 
 @dataclass(frozen=True)
@@ -581,7 +582,7 @@ def _draw(ax: Axes, curve: Curve) -> None:
             zorder=4,
             label=f"chosen: {curve.chosen}",
         )
-    ax.set_xticks(curve.k if len(curve.k) <= 15 else curve.k[:: -(-len(curve.k) // 10)])
+    ax.set_xticks(_apart(curve.k))
     ax.set_xlabel("number of clusters")
     ax.margins(x=0.05)
     if len(curve.null):
@@ -598,3 +599,13 @@ def _said(curve: Curve) -> str:
     if np.isnan(curve.p_value):
         return ""
     return f"one cluster: p = {curve.p_value:.2g} ({curve.n_references:,} references)"
+
+
+def _apart(k: Ints) -> list[int]:
+    """Return the numbers of clusters whose labels do not touch: at least a fourteenth of the axis apart."""
+    least = (int(k[-1]) - int(k[0])) / _MOST_TICKS
+    ticks: list[int] = []
+    for number in k.tolist():
+        if not ticks or number - ticks[-1] >= least:
+            ticks.append(number)
+    return ticks

@@ -15,6 +15,7 @@ from conclust.confidence.reading import read_features
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes, colour_bar, draw_strips, show_image
 from conclust.plotting.canvas.pixels import averaged
+from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.strips import read_strips
 from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _DIVERGING = ("#276691", "#8fb8d8", "#fafcfb", "#f0b27a", "#b3541e")
 _LIMIT = 2.0
 _MOST_NAMES = 60
+_LONGEST = 30  # characters of a feature name
 
 
 @drawn_in_style
@@ -120,7 +122,7 @@ def signature_heatmap(
     if len(features) <= _MOST_NAMES:
         ax.set_xticks(
             range(len(features)),
-            [str(j) if names is None else names[j] for j in features],
+            shortened([str(j) if names is None else names[j] for j in features], _LONGEST),
             rotation=90,
         )
     ax.tick_params(axis="x", length=0)

@@ -118,6 +118,8 @@ def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures 
         drawn = np.random.default_rng(seed).choice(len(points), most_points, replace=False)
         points = points[np.sort(drawn)]
     part = np.ascontiguousarray(points)
+    if _POINTS_A_PARAMETER * n_parameters("full", fewest, part.shape[1]) > len(part):
+        return None  # before matrices of all pairs of features are made
     best: dict[Shape, Mixture] = {}
     most = min(most, max(_MAX_COMPONENTS, min(_MOST_COMPONENTS, 3 * fewest + 6)))
     with one_library_thread():

@@ -107,7 +107,7 @@ def fit_mixture(
     Returns
     -------
     Mixture or None
-        None where a component loses its points or a covariance is singular.
+        None where a component loses its points, a covariance is singular, or all points lie in the centres.
     """
     n, d = points.shape
     # Shares and densities have a row for each component, so that sums over components run along the points.
@@ -123,7 +123,10 @@ def fit_mixture(
         if counts.min() < _FEWEST_POINTS:
             return None
         weights, means = counts / n, shares @ centred / counts[:, np.newaxis]
-        covariances = _covariances(shares, means, second, shape, products)
+        pooled = _pooled(shares, means, second)
+        if np.trace(pooled) <= np.finfo(float).eps * np.trace(second):
+            return None
+        covariances = _covariances(shares, means, pooled, shape, products)
         try:
             if products is None:
                 logs = _log_densities(centred, weights, means, covariances)
@@ -235,13 +238,17 @@ def kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:
     return best
 
 
+def _pooled(shares: Floats, means: Floats, second: Floats) -> Floats:
+    """Return the covariance within components, pooled over all of them."""
+    weights = shares.sum(axis=1) / shares.shape[1]
+    pooled = second - (means * weights[:, np.newaxis]).T @ means
+    return np.asarray((pooled + pooled.T) / 2)
+
+
 def _covariances(
-    shares: Floats, means: Floats, second: Floats, shape: Shape, products: Floats | None
+    shares: Floats, means: Floats, pooled: Floats, shape: Shape, products: Floats | None
 ) -> Floats:
-    n, d = shares.shape[1], means.shape[1]
-    counts = shares.sum(axis=1)
-    pooled = second - (means * (counts / n)[:, np.newaxis]).T @ means
-    pooled = (pooled + pooled.T) / 2
+    d, counts = means.shape[1], shares.sum(axis=1)
     spread = float(np.trace(pooled)) / d
     identity = np.eye(d)
     if shape == "spherical":

@@ -134,7 +134,7 @@ def number_by_borders(
         The number, and the sentence that explains it.
     """
     n = len(X)
-    most = n if max_clusters is None else min(max_clusters, n)
+    most = trees.n_numbers if max_clusters is None else min(max_clusters, trees.n_numbers)
     if n < _FEWEST_OBJECTS:
         return _by_separation(X, trees, seed, min_clusters, most)
     points, graph = _points_and_graph(X, seed, n_jobs)
@@ -410,8 +410,10 @@ def _explained_by_components(
 
 def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDecision:
     number = trees.n_clusters_shown
-    if number < least or number > most:
-        number = max(range(least, max(least, min(most, trees.n_numbers)) + 1), key=trees.lifetime)
+    if least > most:
+        number, why = most, f"{why}, and no more than {most} can be told apart"
+    elif not least <= number <= most:
+        number = max(range(least, most + 1), key=trees.lifetime)
     return BorderDecision(
         number, f"{_clusters(number)} by the partitions alone: {why}.", by_points=False
     )

@@ -120,8 +120,15 @@ class Gallery:
                 ),
                 self._one(
                     "graph",
-                    lambda: plotting.cluster_graph(sure.membership[held], names=names),
-                    lambda: of_graph(plotting.cluster_graph_of(sure.membership[held]), names),
+                    lambda: plotting.cluster_graph(
+                        sure.membership[held], labels=reported.labels[held], names=names
+                    ),
+                    lambda: of_graph(
+                        plotting.cluster_graph_of(
+                            sure.membership[held], labels=reported.labels[held]
+                        ),
+                        names,
+                    ),
                 ),
             ]
         )

@@ -30,7 +30,7 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.registry import method_named
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-from conclust.generation.scaling import scaler_of
+from conclust.generation.scaling import fitted_scaler
 from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
 from conclust.report.points import read_points
@@ -258,9 +258,13 @@ def _numbered(tests: BorderTests) -> dict[str, NDArray[Any]]:
     return replace(tests, names=tuple(range(tests.n_clusters))).table
 
 
-def _scaled(points: Floats, reported: Reported, result: Any) -> Floats:
+def _scaled(points: Floats, names: Sequence[str], reported: Reported, result: Any) -> Floats:
     """Return the points as they were clustered: in the scale of the generator or of the selection."""
-    scaler = getattr(getattr(result, "generator_", None), "scaler_", None)
+    generated: Any = getattr(result, "generator_", None)
+    scaler = getattr(generated, "scaler_", None)
+    fitted_names = [str(name) for name in getattr(generated, "feature_names_in_", ())]
+    if fitted_names != list(names) and sorted(fitted_names) == sorted(names):
+        points = points[:, [list(names).index(name) for name in fitted_names]]
     if scaler is not None:
         if points.shape[1] != scaler.n_features_in_:
             raise InputError(
@@ -270,8 +274,8 @@ def _scaled(points: Floats, reported: Reported, result: Any) -> Floats:
         return np.asarray(scaler.transform(points))
     if reported.record.method is not None or reported.selection is None:
         return points
-    scaler = scaler_of(reported.selection.settings.get("scale"))
-    return points if scaler is None else np.asarray(scaler.fit_transform(points))
+    scaler = fitted_scaler(reported.selection.settings.get("scale"), [points])
+    return points if scaler is None else np.asarray(scaler.transform(points))
 
 
 def _with_points(
@@ -297,7 +301,8 @@ def _with_points(
     clustered: Any = points if before is None else before.transform(X)
     scaled = None
     if isinstance(clustered, np.ndarray) and np.isfinite(clustered).all():
-        scaled = _scaled(np.asarray(clustered, dtype=np.float64), reported, result)
+        named = read.names if before is None else ()
+        scaled = _scaled(np.asarray(clustered, dtype=np.float64), named, reported, result)
     reported = replace(reported, points=scaled, record=replace(reported.record, features=d))
     if reported.n_clusters == 1:
         return reported

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -217,6 +218,12 @@ def write(
     ...     page.read_text()[:15]
     '<!doctype html>'
     """
+    target = Path(path)
+    # Checked before the page is made, which takes longest. A missing folder of results has errors of its own.
+    beside = isinstance(result, str | os.PathLike) and Path(result) == target.parent
+    if target.is_dir() or not (beside or target.parent.is_dir()):
+        code = errno.EISDIR if target.is_dir() else errno.ENOENT
+        raise OSError(code, os.strerror(code), str(target))
     text = page(
         account(
             result,
@@ -233,7 +240,6 @@ def write(
             key=key,
         )
     )
-    target = Path(path)
     atomic_write(target, lambda file: file.write(text.encode("utf-8")))
     return target
 
@@ -259,8 +265,8 @@ def read_annotated(adata: Any, key: str | None) -> tuple[Ints, Ensemble, Sequenc
     if key is None or key not in key_columns:
         got = "No key was given" if key is None else f"There is no {key!r}"
         raise InputError(
-            f"A report of an AnnData is of a consensus in it: key='consensus'. {got}; sc.tl.consensus "
-            f"has written {key_columns or 'none'}."
+            f"A report of an AnnData is of a consensus in it: key='consensus'. {got}; adata.uns "
+            f"has {key_columns or 'none'}."
         )
     params = adata.uns[key]["params"]
     columns = [str(name) for name in np.atleast_1d(params["keys"])]

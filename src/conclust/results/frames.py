@@ -74,6 +74,8 @@ def to_frame(
     2  Bonn      1
     3  Bonn      1
     """
+    if not hasattr(model, "fit"):
+        raise InputError(f"to_frame takes a fitted estimator. Got {shown(model)} instead.")
     check_is_fitted(model)
     if not isinstance(prefix, str):
         refuse("prefix", "to_frame", "a str", prefix)
@@ -131,7 +133,8 @@ def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
         raise InputError(
             "to_frame does not accept a lazy frame, whose number of rows is not known. Collect it first."
         )
-    if isinstance(index, str | bytes) or np.ndim(index) == 0:
+    several = not hasattr(index, "columns") and np.ndim(index) > 1
+    if isinstance(index, str | bytes) or np.ndim(index) == 0 or several:
         raise InputError(
             "The 'index' of to_frame must be a frame, an index or a list of names. Got "
             f"{shown(index)} instead."

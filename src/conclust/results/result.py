@@ -58,6 +58,10 @@ class Reported:
     borders: Borders | None = None
     cluster_names: tuple[str, ...] | None = None
 
+    def __repr__(self) -> str:
+        """Return the source and the size: the arrays fill screens."""
+        return f"Reported({len(self.labels):,} objects in {self.n_clusters} cluster{'s' * (self.n_clusters != 1)})"
+
     @property
     def n_clusters(self) -> int:
         """Clusters found."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import check_option, missing_extra
+from conclust._validation import check_option, missing_extra, shown
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import InputError
@@ -62,9 +62,17 @@ def check_annotated(adata: Any, owner: str, name: str = "adata") -> None:
 
 
 def chosen_keys(
-    adata: Any, keys: str | Sequence[str] | None, prefix: str | None, owner: str
+    adata: Any,
+    keys: str | Sequence[str] | None,
+    prefix: str | None,
+    owner: str,
+    *,
+    parameter: str = "keys",
 ) -> tuple[str, ...]:
-    """Return the named columns, or those that begin with `prefix`, in natural order of the remainder."""
+    """Return the named columns, or those that begin with `prefix`, in natural order of the remainder.
+
+    Columns written by conclust are left out of those with the prefix, so that a call can be repeated.
+    """
     check_annotated(adata, owner)
     columns = [str(name) for name in adata.obs.columns]
     if (keys is None) == (prefix is None):
@@ -73,20 +81,37 @@ def chosen_keys(
             f"Got {'neither' if keys is None else 'both'}."
         )
     if prefix is not None:
-        names = [name for name in columns if name.startswith(prefix) and name != prefix]
+        begun = [name for name in columns if name.startswith(prefix) and name != prefix]
+        written = _written(adata)
+        names = [name for name in begun if name not in written]
+        if begun and not names:
+            raise InputError(
+                f"All columns of adata.obs that begin with {prefix!r} were written by conclust: {begun}. Name them in "
+                "'keys' to combine them."
+            )
         if not names:
             raise InputError(
-                f"No column of adata.obs begins with {prefix!r}. Its columns are {columns}."
+                f"No column of adata.obs begins with {prefix!r} and is longer. Its columns are {shown(columns)}."
             )
         return tuple(sorted(names, key=lambda name: _natural(name[len(prefix) :])))
     wanted = [keys] if isinstance(keys, str) else list(keys or ())
     lacking = [name for name in wanted if name not in columns]
     if lacking or not wanted:
         raise InputError(
-            f"The 'keys' of {owner} must be columns of adata.obs. Got {lacking or 'none'}; its columns "
-            f"are {columns}."
+            f"The {parameter!r} of {owner} must be {'columns' if parameter == 'keys' else 'a column'} of adata.obs. "
+            f"Got {lacking or 'none'}; its columns are {shown(columns)}."
         )
     return tuple(wanted)
+
+
+def _written(adata: Any) -> set[str]:
+    """Return the columns of ``adata.obs`` that conclust has written, by its records in ``adata.uns``."""
+    records = {
+        str(key)
+        for key, value in adata.uns.items()
+        if hasattr(value, "get") and "conclust_version" in (value.get("params") or {})
+    }
+    return {name for key in records for name in (key, f"{key}_confidence")}
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:

@@ -34,7 +34,7 @@ def ensemble(
         The columns of ``adata.obs`` that hold labels.
     prefix : str, default=None
         Instead of `keys`: all columns that begin so, in the order of what follows ("leiden_0.5" before
-        "leiden_10").
+        "leiden_10"), except those written by conclust.
     weights : array-like of shape (n_keys,), default=None
         Weight of each column. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"

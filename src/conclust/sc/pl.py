@@ -42,7 +42,7 @@ def resolutions(
     keys : str or sequence of str, default=None
         The columns of ``adata.obs``, from top to bottom.
     prefix : str, default=None
-        Instead of `keys`: all columns that begin so, in the order of what follows.
+        Instead of `keys`: all columns that begin so, in the order of what follows, except those written by conclust.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1"; either is in no cluster.
     ax : matplotlib Axes, default=None
@@ -79,7 +79,7 @@ def resolutions(
     )
     ax = flow_diagram(dict(enumerate(read.labels.T, 1)), ax=ax)
     ax.set_yticks(range(len(read.keys)), read.keys)
-    ax.set(ylabel="", title="Where cells go (circles: cells of a cluster)")
+    ax.set(xlabel="circles: cells of a cluster", ylabel="", title="Where cells go")
     return ax
 
 
@@ -104,7 +104,7 @@ def clustree(
     keys : str or sequence of str, default=None
         The columns of ``adata.obs``, from top to bottom.
     prefix : str, default=None
-        Instead of `keys`: all columns that begin so, in the order of what follows.
+        Instead of `keys`: all columns that begin so, in the order of what follows, except those written by conclust.
     color : str, default="stability"
         "stability": the mean over the other columns of the largest Jaccard coefficient of the cluster with one of
         theirs. Else a column of ``adata.obs`` that holds numbers: their mean over the cells of the cluster.
@@ -144,11 +144,11 @@ def clustree(
     if color == "stability":
         values = _stability(read.labels)
     else:
-        (column,) = chosen_keys(adata, color, None, owner)
+        (column,) = chosen_keys(adata, color, None, owner, parameter="color")
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
     ax = flow_diagram(dict(enumerate(read.labels.T, 1)), values=values, ax=ax)
     ax.set_yticks(range(len(columns)), columns)
-    ax.set(ylabel="", title=f"Clustering tree, by {color}")
+    ax.set(xlabel="circles: cells of a cluster", ylabel="", title=f"Clustering tree, by {color}")
     return ax
 
 
@@ -247,7 +247,7 @@ def coassociation(
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels.
     prefix : str, default=None
-        Instead of `keys`: all columns that begin so.
+        Instead of `keys`: all columns that begin so, except those written by conclust.
     groupby : str or sequence of str, default=None
         Columns that are shown as strips next to the plot.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -289,7 +289,10 @@ def coassociation(
     )
     strips = None
     if groupby is not None:
-        strips = {key: names_of(adata.obs[key]) for key in chosen_keys(adata, groupby, None, owner)}
+        strips = {
+            key: names_of(adata.obs[key])
+            for key in chosen_keys(adata, groupby, None, owner, parameter="groupby")
+        }
     ax = coassociation_heatmap(
         read.ensemble(None), labels=strips, order=order, random_state=random_state, ax=ax
     )

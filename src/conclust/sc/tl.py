@@ -61,7 +61,7 @@ def consensus(
         by several programs. NaN is missing: a cell that the clustering did not see.
     prefix : str, default=None
         Instead of `keys`: all columns that begin so, in the order of what follows ("leiden_0.5" before
-        "leiden_10").
+        "leiden_10"), except those written by conclust.
     method : str or estimator, default=None
         Name of a method (``conclust.methods()`` lists them), or an estimator with its parameters, which is not
         changed. None: :class:`conclust.AutoConsensus`.
@@ -146,7 +146,7 @@ def consensus(
     _check_key(key_added, columns, owner)
     check_bool(copy, "copy", owner)
     if names_from is not None:
-        chosen_keys(adata, names_from, None, owner)
+        chosen_keys(adata, names_from, None, owner, parameter="names_from")
     if colors_from is not None:
         check_parent(adata, colors_from, owner)
     read = read_columns(adata, columns, missing=missing, owner=owner)
@@ -179,7 +179,7 @@ def consensus(
     if sentences:
         warn(
             f"{'; '.join(sentences)}. The confidence of cells does not show it: uns[{key_added!r}]['clusters'] has the "
-            "counts, and n_clusters= asks for more clusters.",
+            "counts; pass n_clusters for more clusters.",
             EvidenceWarning,
         )
     if hasattr(model, "objective_"):
@@ -304,7 +304,7 @@ def stability(
     groupby : str
         Column of ``adata.obs`` to be examined.
     prefix : str, default=None
-        Instead of `keys`: all columns that begin so. `groupby` is left out of them.
+        Instead of `keys`: all columns that begin so, except `groupby` and those written by conclust.
     weights : array-like of shape (n_keys,), default=None
         Weight of each column. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -354,7 +354,7 @@ def stability(
 
     owner = "sc.tl.stability"
     columns = chosen_keys(adata, keys, prefix, owner)
-    chosen_keys(adata, groupby, None, owner)
+    chosen_keys(adata, groupby, None, owner, parameter="groupby")
     if prefix is not None:
         columns = tuple(name for name in columns if name != groupby)
     added = f"{groupby}_stability" if key_added is None else key_added
@@ -518,7 +518,7 @@ def inconsistency(
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels: several seeds of each resolution.
     prefix : str, default=None
-        Instead of `keys`: all columns that begin so, in the order of what follows.
+        Instead of `keys`: all columns that begin so, in the order of what follows, except those written by conclust.
     by : {"name", "number", "all"}, default="name"
         Groups of columns. "name": those whose names are the same before the last underscore
         ("leiden_0.50_3" is of "leiden_0.50"). "number": those with the same number of clusters, as scICE has it.

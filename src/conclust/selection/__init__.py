@@ -12,3 +12,7 @@ from conclust.selection.judged.pairs import PairCounts
 from conclust.selection.selection import Selection
 
 __all__ = ["PairCounts", "Selection", "choose", "choose_from", "pair_distribution"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -128,7 +128,8 @@ def decide(
         )
         return Decision(1, best, (), reason, ())
     value, error = table[main][at], table[f"{main}_se"][at]
-    spread = f" +/- {error:.2g}" if np.isfinite(error) else ""
+    rounding = 1e-12 * abs(value)  # resamples that all agree differ by rounding
+    spread = f" +/- {0 if error < rounding else error:.2g}" if np.isfinite(error) else ""
     reason = (
         f"{best} clusters: {_NAMES[main]} is largest, {value:.3g}{spread}, of {numbers_tried(ks)}"
     )

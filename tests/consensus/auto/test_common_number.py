@@ -168,3 +168,12 @@ def test_constraints_may_require_more_clusters_than_a_partition_has():
             assert method.fit(labels, cannot_link=apart).n_clusters_ == 5
         with pytest.warns(EnsembleWarning, match="All partitions have 3 clusters"):
             assert method.fit(labels, cannot_link=apart[:1]).n_clusters_ <= 3
+
+
+def test_a_number_above_the_distinct_objects_is_not_claimed():
+    labels = np.repeat([[0, 0], [0, 1], [1, 1]], 4, axis=0)
+    model = cc.AutoConsensus(7).fit(labels)
+    assert model.n_clusters_ == 3
+    assert model.reason_.startswith("The number, 7, was given")
+    assert model.reason_.endswith("Only 3 clusters have objects.")
+    assert not cc.AutoConsensus(3).fit(labels).reason_.endswith("have objects.")

@@ -106,6 +106,7 @@ def run(arguments: argparse.Namespace) -> None:
         n_clusters = int(result.labels.max()) + 1
         sizes = sizes_of(labels, n_clusters)
         by_chance, names = result.record.by_chance, result.record.cluster_names
+        mean = float(confidence[labels >= 0].mean()) if (labels >= 0).any() else None
         scores = None if new.classes is None else score(new.classes, labels)
         label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
         if folder is None:
@@ -124,7 +125,7 @@ def run(arguments: argparse.Namespace) -> None:
                 cluster_sizes=sizes.tolist(),
                 cluster_names=names,
                 n_unplaced=int(np.count_nonzero(labels < 0)),
-                mean_confidence=float(confidence.mean()),
+                mean_confidence=mean,
                 by_chance=by_chance,
                 scores=scores,
                 seconds=clock.seconds(),
@@ -140,8 +141,8 @@ def run(arguments: argparse.Namespace) -> None:
         lines.append(
             f"{count(int(np.count_nonzero(labels < 0)), 'object')} without any known label: label -1."
         )
-    if by_chance is not None:
-        sure = ChanceConfidence(float(confidence.mean()), np.array([by_chance]))
+    if by_chance is not None and mean is not None:
+        sure = ChanceConfidence(mean, np.array([by_chance]))
         lines.append(confidence_line(sure))
     talk.result("\n".join(lines + last_lines(scores, arguments.out)), lines[0])
 

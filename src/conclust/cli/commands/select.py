@@ -22,7 +22,7 @@ from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling.labelling import scaled
-from conclust.generation.scaling import scaler_of
+from conclust.generation.scaling import fitted_scaler
 from conclust.results.borders import Borders, borders_of
 from conclust.results.record import Record, Settings, write_record
 from conclust.results.writing import LabelTable, write_labels, write_numbers, write_partitions
@@ -101,8 +101,7 @@ def _borders(
 
 def _scaled(X: Floats, selection: Selection) -> Floats:
     """Return the points in the scale of the selection."""
-    scaler = scaler_of(selection.settings["scale"])
-    return scaled(X, None if scaler is None else scaler.fit(X))
+    return scaled(X, fitted_scaler(selection.settings["scale"], [X]))
 
 
 def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:

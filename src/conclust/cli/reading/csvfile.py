@@ -320,7 +320,7 @@ def read_number_columns(
     if not texts:
         table = rows.table(float)
         if table is not None and np.isfinite(table).all():
-            return table[:, list(columns)] if len(columns) < table.shape[1] else table, []
+            return _in_order(table, columns), []
         rows.rewind()
     blocks = []
     texts_read: list[list[str]] = [[] for _ in texts]
@@ -333,6 +333,11 @@ def read_number_columns(
         for text, j in zip(texts_read, texts, strict=True):
             text.extend(cells[j])
     return np.concatenate(blocks), texts_read
+
+
+def _in_order(table: NDArray[Any], columns: Sequence[int]) -> NDArray[Any]:
+    """Return the chosen columns in the requested order; the table itself if these are all, as in the file."""
+    return table if list(columns) == list(range(table.shape[1])) else table[:, list(columns)]
 
 
 def _numbers(rows: CsvRows, cells: Sequence[str], gaps: bool, start: int, column: int) -> Floats:
@@ -395,7 +400,7 @@ def read_label_columns(
         if table is not None and table.min() >= -2:
             if noise:
                 table[table == -1] = -2
-            return table[:, list(columns)] if len(columns) < table.shape[1] else table, []
+            return _in_order(table, columns), []
         rows.rewind()
     # Each distinct spelling gets a number when first seen: one dictionary look-up per cell.
     spellings: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in columns]

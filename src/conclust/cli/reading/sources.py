@@ -150,6 +150,7 @@ def opened(path: Path) -> Iterator[Source]:
     else:
         if path.is_dir():
             raise InputError(f"{path} is a folder. Give a file in it.")
+        path.stat()  # a file that is not there has no format
         yield Source(path, *_told_by_name(path))
 
 
@@ -188,9 +189,7 @@ def _told_by_name(path: Path) -> tuple[str, str, str]:
     if packing and kind not in (None, "csv"):
         raise InputError(f"{path}: only CSV files may be compressed. Decompress it first.")
     if kind is None:
-        suffix_text = f"the suffix {suffix!r}" if suffix else "no suffix"
+        which = f"with the suffix {suffix!r}" if suffix else "without a suffix"
         suffixes = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
-        raise InputError(
-            f"{path}: cannot tell its format from {suffix_text}. {_ELSEWHERE.get(suffix, suffixes)}."
-        )
+        raise InputError(f"{path}: files {which} are not read. {_ELSEWHERE.get(suffix, suffixes)}.")
     return kind, str(path), packing

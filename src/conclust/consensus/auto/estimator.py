@@ -375,7 +375,10 @@ class AutoConsensus(PlacingClusterer):
     def reason_(self) -> str:
         """Reason for the number of clusters, in a sentence."""
         check_is_fitted(self)
-        return self._reason
+        given, found = self.n_clusters, self.n_clusters_
+        if given is None or found >= given:
+            return self._reason
+        return f"{self._reason} Only {found} cluster{'s have objects' if found > 1 else ' has objects'}."
 
     def _objects(self, ensemble: Ensemble) -> Ints:
         """Return the objects of the trees: some of those that are in a cluster of any partition."""

@@ -76,8 +76,8 @@ class GrownTrees:
 
     @property
     def n_numbers(self) -> int:
-        """Largest number of clusters that a tree can be cut into."""
-        return len(self.objects)
+        """Largest number of clusters that a tree can be cut into without separating objects with equal labels."""
+        return 1 + int(np.count_nonzero(next(iter(self.matrices.values()))[:, 2] > 0))
 
     def cut_at(self, n_clusters: int) -> CutOfTree:
         """Cut both trees into a number of clusters, and take the one whose borders are straddled less."""

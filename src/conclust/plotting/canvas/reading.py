@@ -83,8 +83,19 @@ def cluster_words(names: Sequence[Any] | None, n_clusters: int, owner: str) -> l
         raise InputError(
             f"The 'names' of {owner} must be a name for each of the {n_clusters} clusters. Got {shown(names)} instead."
         )
-    words = [" ".join(str(name).split()) for name in names]
-    return [word if len(word) <= _LONGEST else f"{word[: _LONGEST - 1]}…" for word in words]
+    return shortened([" ".join(str(name).split()) for name in names], _LONGEST)
+
+
+def shortened(words: list[str], longest: int) -> list[str]:
+    """Cut off the ends of long words, or their middles where different words would become alike."""
+    cut = [word if len(word) <= longest else f"{word[: longest - 1]}…" for word in words]
+    if len(set(cut)) == len(set(words)):
+        return cut
+    end = longest // 2
+    return [
+        word if len(word) <= longest else f"{word[: longest - 1 - end]}…{word[-end:]}"
+        for word in words
+    ]
 
 
 def _pairs_of_model(model: Any, owner: str) -> Pairs:

@@ -85,7 +85,7 @@ READ = {
         "gaps that exist in more.",
     ),
     "embedding_members": (
-        "Objects as the clusterings see them",
+        "Objects by the clusterings",
         "Objects that the clusterings put together are close to each other; the axes are not the features. "
         "Colours and marks are clusters; pale objects are uncertain.",
     ),

@@ -150,7 +150,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
         blocks.append({"kind": "text", "text": text})
     if selection.doubts:
         blocks.append(
-            {"kind": "list", "title": "What speaks against it", "items": list(selection.doubts)}
+            {"kind": "list", "title": "Arguments against it", "items": list(selection.doubts)}
         )
     if selection.alternatives:
         near = ", ".join(map(str, selection.alternatives))
@@ -196,7 +196,7 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
     )
     if record.number_by == "points" and record.reason is not None:
         text = (
-            f"The points chose the number. {record.reason} A border has a valley where fewer points lie between two "
+            f"The number was chosen by the points. {record.reason} A border has a valley where fewer points lie between two "
             "clusters than at the peaks beside it: half of the points place valley and peaks, the other half is "
             f"counted. Below is what the clusterings alone support: {measure}."
         )
