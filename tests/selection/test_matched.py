@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from conclust.selection.resampled.matched import is_more_than_gaussian, matched_cloud
-from conclust.selection.resampled.null import rotation
 
 
 def scores(X: np.ndarray) -> np.ndarray:
@@ -32,20 +31,21 @@ def test_clouds_have_the_products_of_the_points():
 @pytest.mark.parametrize("a", [1.0, 2.0, 5.0])
 def test_flat_clouds_have_the_kurtosis_of_the_points(a):
     rng = np.random.default_rng(1)
-    Z = scores(rng.beta(a, a, (20_000, 3)) * [3, 2, 1])
+    Z = scores(rng.beta(a, a, (3_000, 3)) * [3, 2, 1])
     cloud = matched_cloud(Z, "flat", 2, rng)
     assert is_more_than_gaussian(Z, "flat", 2)
-    assert mardia(cloud[:, :2])[1] == pytest.approx(mardia(Z[:, :2])[1], rel=0.02)
-    assert mardia(cloud[:, 2:])[1] == pytest.approx(mardia(Z[:, 2:])[1], rel=0.02)
+    assert mardia(cloud[:, :2])[1] == pytest.approx(mardia(Z[:, :2])[1], rel=0.03)
+    assert mardia(cloud[:, 2:])[1] == pytest.approx(mardia(Z[:, 2:])[1], rel=0.03)
 
 
 @pytest.mark.parametrize("a", [1.0, 2.0, 5.0])
 def test_skewed_clouds_have_the_skewness_of_the_points(a):
     rng = np.random.default_rng(2)
-    Z = scores(rng.gamma(a, size=(20_000, 3)))
+    Z = scores(rng.gamma(a, size=(3_000, 3)) * [3, 2, 1])
     cloud = matched_cloud(Z, "skewed", 2, rng)
     assert is_more_than_gaussian(Z, "skewed", 2)
-    assert mardia(cloud)[0] == pytest.approx(mardia(Z)[0], rel=0.15)
+    assert mardia(cloud[:, :2])[0] == pytest.approx(mardia(Z[:, :2])[0], rel=0.3)
+    assert mardia(cloud[:, 2:])[0] == pytest.approx(mardia(Z[:, 2:])[0], rel=0.3)
 
 
 def test_clouds_are_at_most_as_flat_as_boxes_and_as_skewed_as_exponential_clouds():
@@ -61,19 +61,20 @@ def test_clouds_are_at_most_as_flat_as_boxes_and_as_skewed_as_exponential_clouds
 def test_blocks_are_measured_apart():
     # A square in two directions of ten: the others stay normal.
     rng = np.random.default_rng(4)
-    Z = scores(np.column_stack([9.0 * rng.random((5_000, 2)), rng.normal(size=(5_000, 8))]))
+    Z = scores(np.column_stack([9.0 * rng.random((2_000, 2)), rng.normal(size=(2_000, 8))]))
     cloud = matched_cloud(Z, "flat", 2, rng)
     assert mardia(cloud[:, :2])[1] == pytest.approx(5.6, abs=0.1)
     assert mardia(cloud[:, 2:])[1] == pytest.approx(80.0, abs=1.5)
 
 
-def test_a_gaussian_is_hardly_flat_or_skewed():
-    rng = np.random.default_rng(5)
-    Z = rotation(scores(rng.normal(size=(20_000, 3))), rng)
-    assert not is_more_than_gaussian(Z, "flat", 3)
-    assert not is_more_than_gaussian(Z, "skewed", 3)
-    cloud = matched_cloud(Z, "flat", 3, rng)
-    assert mardia(cloud)[1] == pytest.approx(15.0, abs=0.5)
+def test_symmetric_points_with_heavy_tails_are_neither_flat_nor_skewed():
+    half = np.random.default_rng(5).standard_t(5, size=(1_000, 3))
+    Z = scores(np.vstack([half, -half]))
+    rng = np.random.default_rng(9)
+    assert not is_more_than_gaussian(Z, "flat", 2)
+    assert not is_more_than_gaussian(Z, "skewed", 2)
+    cloud = matched_cloud(Z, "flat", 2, rng)
+    assert mardia(cloud)[1] == pytest.approx(15.0, abs=1.0)  # of normal components
 
 
 def test_any_numbers_of_components_and_of_leading_ones():

@@ -329,8 +329,8 @@ def test_references_are_cached_and_reused(tmp_path, monkeypatch):
     assert len(drawn) == 3
     drawn.clear()
     quick(X, [2, 4], cache_dir=folder)
-    # One Gaussian is rejected and no border holds: flat and skewed clouds are drawn, too.
-    assert len(drawn) == 3 * 20
+    # One Gaussian is rejected and no border holds: boxes, equally flat, and exponential clouds are drawn, too.
+    assert len(drawn) == 4 * 20
 
 
 @QUIET

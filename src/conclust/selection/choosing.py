@@ -177,11 +177,11 @@ def choose(
     A p-value of at most `alpha` says "more stable than one Gaussian", not "clusters": k-means cuts a flat
     square into four stable quarters, and a skewed cloud into stable parts. Hence the second question, with null
     "rotation" or "gaussian". ``borders`` has the tests, on all points and at the number that RCSI shows; ``p_value_clouds``
-    the p-value of flat or skewed clouds, 39 at most, that is largest relative to its level. The clouds are boxes and exponential
-    clouds, at `alpha`, unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds (p at most `alpha`, of
-    99 clouds each); and clouds of the kurtosis and the skewness of the points (beta and gamma distributions), at four times `alpha`. Both are measured in the
-    directions of the clusters [7]_. It is NaN where nothing was compared: a border holds, or the points are
-    neither flatter nor more skewed than one Gaussian. With categories no borders are tested.
+    the p-value of single clouds, at most 39 of each kind, that is largest relative to its level. Kinds are boxes and exponential
+    clouds, at `alpha`, unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds (p at most
+    `alpha`, 99 clouds); and clouds with the kurtosis or skewness of the points, at four times `alpha`. These are measured in the
+    directions of the clusters [7]_. NaN: a border holds, or the points are neither flatter nor more skewed than one Gaussian.
+    With categories no borders are tested.
 
     The table has for each K:
 
@@ -522,15 +522,15 @@ class _Clouds:
 
     def compare(self, asked: Settings) -> Verdict | None:
         """Return the comparison of the stability with that of references."""
-        data = self.data
-        seeds = dict(zip(KINDS, spawn_sequences(data.seeds.references, len(KINDS)), strict=True))
+        children = spawn_sequences(self.data.seeds.references, len(KINDS))
         assert asked.null == "flat" or asked.null == "skewed"
-        return data.compare(asked, seeds[asked.null], self.clock)
+        return self.data.compare(asked, children[KINDS.index(asked.null)], self.clock)
 
     def p_value_of_shape(self, kind: Kind, n_leading: int) -> float:
         """Return how plausible it is that the numbers are as flat as boxes, or half as skewed as exponential clouds."""
-        seeds = dict(zip(KINDS, spawn_sequences(self.data.seeds.shapes, len(KINDS)), strict=True))
-        return p_value_of_shape(self._numbers, kind, n_leading, generator(seeds[kind]))
+        children = spawn_sequences(self.data.seeds.shapes, len(KINDS))
+        rng = generator(children[KINDS.index(kind)])
+        return p_value_of_shape(self._numbers, kind, n_leading, rng)
 
     def is_more_than_gaussian(self, kind: Kind, n_leading: int) -> bool:
         """Return whether the leading components of the numbers are flatter, or more skewed, than normal ones."""
@@ -539,8 +539,7 @@ class _Clouds:
     @property
     def _numbers(self) -> Floats:
         """The scores without categories."""
-        data = self.data
-        return data.tested if data.widths is None else data.tested[:, : data.widths[0]]
+        return self.data.tested[:, : None if self.data.widths is None else self.data.widths[0]]
 
 
 def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]:
