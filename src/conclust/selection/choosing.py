@@ -177,7 +177,7 @@ def choose(
     A p-value of at most `alpha` says "more stable than one Gaussian", not "clusters": k-means cuts a flat
     square into four stable quarters, and a skewed cloud into stable parts. Hence the second question, with null
     "rotation" or "gaussian". ``borders`` has the tests, on all points and at the number that RCSI shows; ``p_value_clouds``
-    the p-value of single clouds, at most 39 of each kind, that is largest relative to its level. Kinds are boxes and exponential
+    the p-value of single clouds, at most 39 of a kind, that is largest relative to its level. Kinds are boxes and exponential
     clouds, at `alpha`, unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds (p at most
     `alpha`, 99 clouds); and clouds with the kurtosis or skewness of the points, at four times `alpha`. These are measured in the
     directions of the clusters [7]_. NaN: a border holds, or the points are neither flatter nor more skewed than one Gaussian.
