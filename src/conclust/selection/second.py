@@ -33,8 +33,8 @@ KINDS: tuple[Kind, ...] = ("flat", "skewed")
 NO_BORDER = "No border between the clusters holds"
 """How the doubt begins."""
 
-# Maximum number of boxes or exponential clouds, and of clouds of the measured shape, with which the points are compared.
-_CLOUDS, _MEASURED_CLOUDS = 39, 19
+# Maximum number of clouds of each kind with which the points are compared.
+_CLOUDS = 39
 # Clouds of the measured shape are rejected at four times the level of the first test: points that were more stable than one Gaussian
 # are measured as flatter than they are (experiments/selection).
 _LEVELS_OF_MEASURED = 4
@@ -174,17 +174,14 @@ def ask(
         second = replace(second, borders=tests)
     if second.n_held or asked.null not in GAUSSIAN:
         return second
-    extreme = replace(asked, n_references=min(_CLOUDS, asked.n_references))
+    asked = replace(asked, n_references=min(_CLOUDS, asked.n_references))
     n_leading = int(labels.max())
-    measured = replace(
-        asked, n_references=min(_MEASURED_CLOUDS, asked.n_references), n_leading=n_leading
-    )
     few = by_silhouette(len(points))
     for kind in KINDS:
         if few or clouds.p_value_of_shape(kind, n_leading) > level:
-            second = _compared(second, clouds.compare(replace(extreme, null=kind)), kind, level)
+            second = _compared(second, clouds.compare(replace(asked, null=kind)), kind, level)
         if not (second.one_cluster or few) and clouds.is_more_than_gaussian(kind, n_leading):
-            verdict = clouds.compare(replace(measured, null=kind))
+            verdict = clouds.compare(replace(asked, null=kind, n_leading=n_leading))
             second = _compared(second, verdict, f"equally {kind}", _LEVELS_OF_MEASURED * level)
         if second.one_cluster:
             break

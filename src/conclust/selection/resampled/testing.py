@@ -26,6 +26,9 @@ from conclust.selection.settings import Settings
 # So few objects along one axis are cut in the middle as stably where there is no gap: below the larger number of
 # objects the largest silhouette is a statistic, too, and below the smaller number the only one that is ranked.
 _FEW, _VERY_FEW = 100, 50
+# Clouds of the measured shape are rejected at .2 (`selection.second`): 19 of them suffice for p-values that are clearly lower or higher.
+_FIRST = 19
+_CLEARLY_LOW, _CLEARLY_HIGH = 0.1, 0.45
 _LONG = 60.0  # expected seconds above which the time of the references is announced
 
 
@@ -126,12 +129,22 @@ class OneClusterTest:
             )
         n_k = len(self._settings.ks)
         ranked = slice(n_k if by_silhouette(len(self._points)) else 0, None)
-        if sequential:
+        if self._settings.n_leading is not None:
+            verdict = self._in_two_steps(real, most, ranked)
+        elif sequential:
             batch = max(8, 2 * self._settings.threads)
             verdict = sequential_test(real, self._references, most, batch, ranked)
         else:
             verdict = fixed_test(real, self._references(0, most), ranked)
         return replace(verdict, real=real[:n_k], logs=verdict.logs[:, :n_k])
+
+    def _in_two_steps(self, real: Floats, most: int, ranked: slice) -> Verdict:
+        """Rank the points among 19 references, and among all of them where the 19 do not decide."""
+        logs = self._references(0, min(_FIRST, most))
+        verdict = fixed_test(real, logs, ranked)
+        if len(logs) == most or not _CLEARLY_LOW < verdict.p_value < _CLEARLY_HIGH:
+            return verdict
+        return fixed_test(real, np.vstack([logs, self._references(len(logs), most)]), ranked)
 
     def _references(self, begin: int, end: int) -> Floats:
         """Return the statistics of a range of references."""
