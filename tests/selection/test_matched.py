@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from conclust.selection.resampled.matched import is_more_than_gaussian, matched_cloud
+from conclust.selection.resampled.null import fixed_test
+from conclust.selection.resampled.testing import OneClusterTest
 
 
 def scores(X: np.ndarray) -> np.ndarray:
@@ -83,3 +85,16 @@ def test_any_numbers_of_components_and_of_leading_ones():
     assert np.isfinite(matched_cloud(Z, "skewed", 40, rng)).all()
     wide = scores(rng.exponential(size=(30, 40)))[:, :29]
     assert matched_cloud(wide, "flat", 5, rng).shape == wide.shape
+
+
+@pytest.mark.parametrize(("shift", "drawn"), [(-3.0, 19), (3.0, 19), (-1.2, 39)])
+def test_nineteen_references_suffice_where_they_decide(shift, drawn):
+    logs = np.random.default_rng(11).normal(size=(39, 4))
+    real = np.full(4, shift)
+    test = object.__new__(OneClusterTest)
+    test._references = lambda begin, end: logs[begin:end]
+    verdict = test._in_two_steps(real, 39, slice(None))
+    assert verdict.n_references == drawn
+    assert verdict.p_value == fixed_test(real, logs[:drawn]).p_value
+    if drawn == 19:
+        assert (verdict.p_value > 0.2) == (fixed_test(real, logs).p_value > 0.2)
