@@ -178,10 +178,10 @@ def choose(
     square into four stable quarters, and a skewed cloud into stable parts. Hence the second question, with null
     "rotation" or "gaussian". ``borders`` has the tests, on all points and at the number that RCSI shows; ``p_value_clouds``
     the p-value of single clouds, at most 39 of a kind, that is largest relative to its level. Kinds are boxes and exponential
-    clouds, at `alpha`, unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds (p at most
-    `alpha`, 99 clouds); and clouds with the kurtosis or skewness of the points, at four times `alpha`. These are measured in the
-    directions of the clusters [7]_. NaN: a border holds, or the points are neither flatter nor more skewed than one Gaussian.
-    With categories no borders are tested.
+    clouds, at `alpha`, unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds
+    (p at most `alpha`, 99 clouds); and clouds with the kurtosis or skewness of the points, at four times `alpha`. Both are
+    measured in the directions of the clusters [7]_. NaN: a border holds, or the points are neither flatter nor more skewed
+    than one Gaussian. With categories no borders are tested.
 
     The table has for each K:
 
@@ -217,8 +217,8 @@ def choose(
     mean and sd over the references and the points: any later choice of K leaves it exact.
 
     Resamples of few objects are as stable in the middle of one cloud as between two clusters. With fewer than 50 objects the
-    p-value is that of the largest silhouette of Ward's clusters (of at least five objects each), the number of clusters has
-    the largest silhouette of the points, and boxes and exponential clouds are compared at `alpha`. With 50 to 99 objects the silhouette is one more gap beside those of log PAC.
+    statistic is the largest silhouette of Ward's clusters (at least five objects each), the number of clusters has the largest
+    silhouette, and boxes and exponential clouds are compared at `alpha`. With 50 to 99 objects the silhouette is a further gap.
 
     References
     ----------
@@ -521,7 +521,7 @@ class _Clouds:
     clock: _Clock
 
     def compare(self, asked: Settings) -> Verdict | None:
-        """Return the comparison of the stability with that of references."""
+        """Compare the stability of the points and of references."""
         children = spawn_sequences(self.data.seeds.references, len(KINDS))
         assert asked.null == "flat" or asked.null == "skewed"
         return self.data.compare(asked, children[KINDS.index(asked.null)], self.clock)

@@ -155,8 +155,8 @@ CONCLUST_INLINE void add_block(const SparseRows& rows, std::size_t c, std::size_
     }
 }
 
-// The product of sparse rows and a table of `width` columns, a multiple of four, block by block: that of the table remains
-// in the cache.
+// The product of sparse rows and a table of `width` columns, a multiple of four, block by block, so that the block
+// of the table remains in the cache.
 CONCLUST_CLONES void add_all_rows(const SparseRows& rows, std::size_t width, double* out) {
     std::size_t c = 0;
     for (; c + 4 * pack_lanes <= width; c += 4 * pack_lanes) {

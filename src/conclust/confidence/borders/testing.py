@@ -61,7 +61,7 @@ def border_tests(
     ----------
     X : array-like of shape (n_samples, n_features)
         The points. Of more than 50 features the first 50 principal components of A are taken. With bare labels the
-        columns count as they are: scale those of different units as for the clustering, or give the fitted model.
+        columns count as they are: scale columns of different units as for the clustering, or give the fitted model.
     labels : array-like of shape (n_samples,) or fitted estimator
         The clusters; negative labels and NaN are in none. A fitted clusterer of points, such as
         :class:`conclust.ConsensusClustering`, has them as ``labels_`` and clusters A. The points are then read in

@@ -498,7 +498,7 @@ void LossSearch::restore_sums() {
 }
 
 // Whether a unit of one object in a cluster stays there, in a loss of sums of x log2 x by factors. Sets the scores, and
-// `own`, that of its cluster.
+// `own`, the score of its cluster.
 template <class Code>
 bool LossSearch::stays(const Code* codes, std::size_t unit, double& own) {
     const Code* const row = codes + unit * view_.m;

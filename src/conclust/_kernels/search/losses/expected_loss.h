@@ -122,7 +122,7 @@ class LossSearch {
 
     LabelView view_;
     std::vector<std::int64_t> mass_;
-    std::vector<double> f_;  // f(x), x up to all objects and those of the largest unit
+    std::vector<double> f_;  // f(x), x up to the number of all objects plus the size of the largest unit
     std::vector<double> step_;  // f(x + 1) - f(x), x up to all objects; 2 x of squares
     std::vector<Draw> draws_;
     std::vector<double>

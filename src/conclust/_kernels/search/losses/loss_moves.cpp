@@ -301,7 +301,7 @@ void LossSearch::take_out(std::span<const std::size_t> units) {
     });
 }
 
-// Does the work, which moves these units only, and undoes it unless the loss falls below `before`, that of now.
+// Does the work, which moves these units only, and undoes it unless the loss falls below `before`, the present loss.
 template <class Attempt>
 bool LossSearch::attempt(std::span<const std::size_t> units, double& before, const Attempt& work) {
     std::vector<std::int64_t> old(units.size());
