@@ -25,15 +25,13 @@ from conclust.selection.judged.criteria import error_of_mean, mean_of
 from conclust.selection.judged.measuring import Design, Measured, measure
 from conclust.selection.judged.model_criteria import costly_criteria
 from conclust.selection.judged.pairs import check_window
-from conclust.selection.resampled.matched import Kind, is_more_than_gaussian
 from conclust.selection.resampled.null import NULLS, Null, Verdict
 from conclust.selection.resampled.points import components_for, read, scores_of
 from conclust.selection.resampled.prediction_strength import prediction_strength
 from conclust.selection.resampled.reference_cache import open_reference_cache
 from conclust.selection.resampled.resampling import check_clusterer, drawn_size
-from conclust.selection.resampled.shape import p_value_of_shape
 from conclust.selection.resampled.testing import OneClusterTest, n_statistics
-from conclust.selection.second import KINDS, Second, ask
+from conclust.selection.second import Clouds, Second, ask
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
 from conclust.selection.tabling import assemble
@@ -470,7 +468,12 @@ def _assemble(
     def asked_again(labels: Ints) -> Second:
         """Run the second test on the clusters of the provisional choice."""
         level, seed = float(call.alpha), data.seeds.borders
-        clouds = _Clouds(data, clock)
+        numbers = data.tested if data.widths is None else data.tested[:, : data.widths[0]]
+        clouds = Clouds(
+            numbers,
+            lambda asked, seed: data.compare(asked, seed, clock),
+            (data.seeds.references, data.seeds.shapes),
+        )
         with one_library_thread():
             return ask(data.scores, labels, requested, level, seed, clouds, borders=codes is None)
 
@@ -511,35 +514,6 @@ def _assemble(
         why_no_p="no null was requested (null=None)",
         ask=asked_again,
     )
-
-
-@dataclass(frozen=True)
-class _Clouds:
-    """Compares the points with flat and with skewed clouds; see `Clouds` of the second test."""
-
-    data: _Data
-    clock: _Clock
-
-    def compare(self, asked: Settings) -> Verdict | None:
-        """Compare the stability of the points and of references."""
-        children = spawn_sequences(self.data.seeds.references, len(KINDS))
-        assert asked.null == "flat" or asked.null == "skewed"
-        return self.data.compare(asked, children[KINDS.index(asked.null)], self.clock)
-
-    def p_value_of_shape(self, kind: Kind, n_leading: int) -> float:
-        """Return how plausible it is that the numbers are as flat as boxes, or half as skewed as exponential clouds."""
-        children = spawn_sequences(self.data.seeds.shapes, len(KINDS))
-        rng = generator(children[KINDS.index(kind)])
-        return p_value_of_shape(self._numbers, kind, n_leading, rng)
-
-    def is_more_than_gaussian(self, kind: Kind, n_leading: int) -> bool:
-        """Return whether the leading components of the numbers are flatter, or more skewed, than normal ones."""
-        return is_more_than_gaussian(self._numbers, kind, n_leading)
-
-    @property
-    def _numbers(self) -> Floats:
-        """The scores without categories."""
-        return self.data.tested[:, : None if self.data.widths is None else self.data.widths[0]]
 
 
 def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]:

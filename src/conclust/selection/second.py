@@ -9,18 +9,21 @@ flat or skewed, and clouds that are as flat or as skewed as the points are measu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from conclust._random import generator, spawn_sequences
 from conclust._types import Floats, Ints
 from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
 from conclust.selection.decision import listed
-from conclust.selection.resampled.matched import Kind
+from conclust.selection.resampled.matched import Kind, is_more_than_gaussian
 from conclust.selection.resampled.null import Verdict
+from conclust.selection.resampled.shape import p_value_of_shape
 from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.settings import Settings
 
@@ -40,17 +43,43 @@ _CLOUDS = 39
 _LEVELS_OF_MEASURED = 4
 
 
-class Clouds(Protocol):
-    """Compares the points with single clouds of their covariance."""
+@dataclass(frozen=True)
+class Clouds:
+    """Compares the points with single clouds of their covariance.
 
-    def compare(self, asked: Settings) -> Verdict | None:
-        """Return the comparison of the points with references, given the settings of these."""
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_tested, r)
+        Principal scores of the points that are compared, without categories.
+    compare_with : callable
+        Compares the stability of the points with references, given the settings and the seed of these.
+    seeds : (SeedSequence, SeedSequence)
+        Seeds of the references, and of the clouds that shapes are compared with.
+    """
 
-    def p_value_of_shape(self, kind: Kind, n_leading: int) -> float:
-        """Return how plausible it is that the points are as flat as boxes, or half as skewed as exponential clouds."""
+    numbers: Floats
+    compare_with: Callable[[Settings, np.random.SeedSequence], Verdict | None]
+    seeds: tuple[np.random.SeedSequence, np.random.SeedSequence]
 
-    def is_more_than_gaussian(self, kind: Kind, n_leading: int) -> bool:
-        """Return whether the leading components of the points are flatter, or more skewed, than normal ones."""
+    def compare(self, asked: Settings, kind: Kind) -> Verdict:
+        """Compare the stability of the points with clouds of a kind."""
+        seed = _seed_of(kind, self.seeds[0])
+        verdict = self.compare_with(replace(asked, null=kind), seed)
+        assert verdict is not None
+        return verdict
+
+    def may_be_extreme(self, kind: Kind, n_leading: int, level: float) -> bool:
+        """Return whether the points may be as flat as boxes, or half as skewed as exponential clouds."""
+        rng = generator(_seed_of(kind, self.seeds[1]))
+        return p_value_of_shape(self.numbers, kind, n_leading, rng) > level
+
+    def are_more_than_gaussian(self, kind: Kind, n_leading: int) -> bool:
+        """Return whether the points are flatter, or more skewed, than one Gaussian in the directions of the clusters."""
+        return is_more_than_gaussian(self.numbers, kind, n_leading)
+
+
+def _seed_of(kind: Kind, root: np.random.SeedSequence) -> np.random.SeedSequence:
+    return spawn_sequences(root, len(KINDS))[KINDS.index(kind)]
 
 
 @dataclass(frozen=True)
@@ -178,19 +207,18 @@ def ask(
     n_leading = int(labels.max())
     few = by_silhouette(len(points))
     for kind in KINDS:
-        if few or clouds.p_value_of_shape(kind, n_leading) > level:
-            second = _compared(second, clouds.compare(replace(asked, null=kind)), kind, level)
-        if not (second.one_cluster or few) and clouds.is_more_than_gaussian(kind, n_leading):
-            verdict = clouds.compare(replace(asked, null=kind, n_leading=n_leading))
+        if few or clouds.may_be_extreme(kind, n_leading, level):
+            second = _compared(second, clouds.compare(asked, kind), kind, level)
+        if not (second.one_cluster or few) and clouds.are_more_than_gaussian(kind, n_leading):
+            verdict = clouds.compare(replace(asked, n_leading=n_leading), kind)
             second = _compared(second, verdict, f"equally {kind}", _LEVELS_OF_MEASURED * level)
         if second.one_cluster:
             break
     return second
 
 
-def _compared(second: Second, verdict: Verdict | None, cloud: str, level: float) -> Second:
+def _compared(second: Second, verdict: Verdict, cloud: str, level: float) -> Second:
     """Return the results after a further comparison, at a level of its own."""
-    assert verdict is not None
     p_value = verdict.p_value
     second = replace(second, compared=(*second.compared, cloud))
     if p_value / level <= second.p_value / second.level_of_clouds:
