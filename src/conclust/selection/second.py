@@ -21,9 +21,9 @@ from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
 from conclust.selection.decision import listed
-from conclust.selection.resampled.matched import Kind, is_more_than_gaussian
+from conclust.selection.resampled.matched import is_more_than_gaussian
 from conclust.selection.resampled.null import Verdict
-from conclust.selection.resampled.shape import p_value_of_shape
+from conclust.selection.resampled.shape import Kind, p_value_of_shape
 from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.settings import Settings
 

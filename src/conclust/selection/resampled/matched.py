@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
 from conclust._types import Floats
 from conclust.selection.resampled.null import with_products
-
-Kind = Literal["flat", "skewed"]
-"""Kind of a single cloud that is not Gaussian."""
+from conclust.selection.resampled.shape import Kind, kurtosis, skewness
 
 # Components that are less flat or skewed are drawn from the normal distribution.
 _NORMAL = 0.02
@@ -104,19 +101,10 @@ _DRAWS: dict[Kind, Callable[[Floats, tuple[int, int], np.random.Generator], Floa
 def _kurtosis(Z: Floats) -> float:
     """Return the mean excess kurtosis of components."""
     n, q = Z.shape
-    lengths = np.square(_whitened(Z)).sum(axis=1)
-    return float((np.square(lengths).mean() - q * (q + 2) * (n - 1) / (n + 1)) / q)
+    return float((kurtosis(Z)[-1] - q * (q + 2) * (n - 1) / (n + 1)) / q)
 
 
 def _squared_skewness(Z: Floats) -> float:
     """Return the mean squared skewness of components."""
     n, q = Z.shape
-    W = _whitened(Z)
-    moments = np.einsum("ia,ib,ic->abc", W, W, W, optimize=True) / n
-    return float((np.square(moments).sum() - q * (q + 1) * (q + 2) / n) / q)
-
-
-def _whitened(Z: Floats) -> Floats:
-    """Return scores whose columns have variance 1."""
-    variances = np.square(Z).mean(axis=0)
-    return np.asarray(Z / np.sqrt(np.maximum(variances, np.finfo(float).tiny)))
+    return float((skewness(Z) - q * (q + 1) * (q + 2) / n) / q)

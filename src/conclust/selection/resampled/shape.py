@@ -9,6 +9,9 @@ import numpy as np
 from conclust._types import Floats
 from conclust.selection.resampled.null import flat, with_products
 
+Kind = Literal["flat", "skewed"]
+"""Kind of a single cloud that is not Gaussian."""
+
 _CLOUDS = 99
 # Maximum number of leading components: the number of third moments grows with its cube.
 _MOST_LEADING = 10
@@ -16,9 +19,7 @@ _MOST_LEADING = 10
 _HALF_AS_SKEWED = 4.0
 
 
-def p_value_of_shape(
-    Z: Floats, kind: Literal["flat", "skewed"], n_leading: int, rng: np.random.Generator
-) -> float:
+def p_value_of_shape(Z: Floats, kind: Kind, n_leading: int, rng: np.random.Generator) -> float:
     """Return how plausible it is that the points are as flat as boxes, or half as skewed as exponential clouds.
 
     Kurtosis is compared in the first component, in the first two, and so on up to `n_leading`, and in all: points may be
