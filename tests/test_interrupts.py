@@ -104,7 +104,7 @@ def test_ctrl_c_ends_a_fit_without_traces(name):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_one_kernel_call(threads):
-    n, k = 40_000, 100
+    n, k = 120_000, 100
     ensemble = cc.Ensemble(planted(0, n, 20, 8, flip=0.4)[0])
     solver = FactoredModel.of(ensemble).solver(ensemble.label_view, k)
     Y = padded(np.random.default_rng(0).dirichlet(np.ones(k), n))
