@@ -255,7 +255,7 @@ def read_annotated(adata: Any, key: str | None) -> tuple[Ints, Ensemble, Sequenc
     Raises
     ------
     InputError
-        If there is none of this name, or no name was given.
+        If no consensus has this name, or no name was given.
     """
     key_columns = [
         str(name)

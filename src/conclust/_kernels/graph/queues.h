@@ -54,7 +54,7 @@ class Tree {
         }
     }
     void remove(Vertex v) { change(v, absent); }
-    // The first vertex; kAbsent if there is none.
+    // The first vertex; kAbsent if the queue is empty.
     Vertex top() const {
         std::size_t i = 0;
         const double most = largest(levels_.empty() ? gains_ : levels_.back(), 0);

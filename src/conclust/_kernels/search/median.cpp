@@ -114,7 +114,7 @@ CONCLUST_INLINE std::size_t first_best(const Fusions& of, std::size_t c) {
     return which;
 }
 
-// The first later cluster with the highest gain; n if there is none.
+// The first later cluster with the highest gain; n if no later cluster is left.
 CONCLUST_CLONES std::size_t best_fusion(Criterion criterion, const Fusions& of, std::size_t c) {
     switch (criterion) {
         case Criterion::additive: return first_best<Criterion::additive>(of, c);

@@ -20,8 +20,7 @@ CONCLUST_CLONES void add_scaled(const double* from, double weight, std::size_t n
     }
 }
 
-// The sum of rows, each times a factor, of `n` places rounded up to whole vectors.
-CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, std::size_t count,
+CONCLUST_INLINE void sum_rows(const double* const* rows, const double* factors, std::size_t count,
                               std::size_t n, double* to) {
     for (std::size_t k = 0; k < n; k += wide) {
         Wide sum;
@@ -37,22 +36,17 @@ CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, 
     }
 }
 
+// The sum of rows, each times a factor, of `n` places rounded up to whole vectors.
+CONCLUST_CLONES void add_rows(const double* const* rows, const double* factors, std::size_t count,
+                              std::size_t n, double* to) {
+    sum_rows(rows, factors, count, n, to);
+}
+
 // The same; whether a sum of the first n, but for number `own`, is below the limit.
 CONCLUST_CLONES bool add_rows_below(const double* const* rows, const double* factors, std::size_t count,
                                     std::size_t n, std::size_t own, double limit, double* to) {
+    sum_rows(rows, factors, count, n, to);
     bool below = false;
-    for (std::size_t k = 0; k < n; k += wide) {
-        Wide sum;
-        spread(0.0, sum);
-        for (std::size_t r = 0; r < count; ++r) {
-            Wide row, factor;
-            load(rows[r] + k, row);
-            spread(factors[r], factor);
-            row *= factor;
-            sum += row;
-        }
-        store(to + k, sum);
-    }
     const double kept = to[own];
     to[own] = limit;
     for (std::size_t k = 0; k < n; ++k) {
