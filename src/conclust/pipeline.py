@@ -25,7 +25,7 @@ from conclust._sklearn import (
 )
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
-from conclust.consensus.auto import AutoConsensus, evidence_for
+from conclust.consensus.auto import AutoConsensus, Refiner, evidence_for
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import where_consensus_has
@@ -37,7 +37,7 @@ from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled_blocks, scaled_points
 from conclust.generation.points import read_points
 from conclust.measures.agreement import anmi
-from conclust.points import ChooserByPoints, objects_to_refine, refine_by_centers
+from conclust.points import ChooserByPoints, Refinement, objects_to_refine, refine_by_centers
 
 __all__ = ["ConsensusClustering"]
 
@@ -102,7 +102,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         says that few points are near the borders, how much fewer they are than in an equally wide band of either cluster.
     refinement_ : Refinement or None
         The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
-        ``consensus_.labels_`` has the partition before.
+        ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
+        they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
     selection_ : Selection
         The criteria of each number (:class:`conclust.selection.Selection`), where it was to be chosen
         by "auto".
@@ -271,10 +272,11 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _combined(self, X: Any, consensus: Any, seed: int, links: dict[str, Any]) -> Any:
         """Return the consensus fitted to the ensemble; the points choose the number of clusters if it is not given."""
+        self.refinement_: Refinement | None = None
         if not (isinstance(consensus, AutoConsensus) and self._in_points):
             return self._fitted(consensus, links)
         chooser = ChooserByPoints(self.generator_, X, consensus, seed, self.min_clusters)
-        with consensus.number_chosen_by(chooser):
+        with consensus.number_chosen_by(chooser), consensus.refined_by(self._refiner(X, seed)):
             fitted = self._fitted(consensus, links)
         if chooser.decision is not None:
             self.border_depths_ = np.array(chooser.decision.depths)
@@ -286,29 +288,43 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         alone = self.ensemble_.n_partitions == self._n_made
         return alone and isinstance(self.generator_, EnsembleGenerator)
 
+    def _refiner(self, X: Any, seed: int) -> Refiner | None:
+        """Return a function that refines clusters before constraints change them."""
+        n_samples = num_samples(X)
+
+        def refined(labels: Ints) -> Ints | None:
+            if len(labels) == n_samples:  # no object is missing in every member
+                self.refinement_ = self._refinement(X, labels, seed)
+            return None if self.refinement_ is None else self._nearest(X)
+
+        return refined if self.refine == _AUTO else None
+
     def _refine(self, X: Any, seed: int, *, constrained: bool) -> None:
-        """Refine the clusters by their centres, if the points agree."""
-        self.refinement_ = None
-        ours = isinstance(self.consensus_, AutoConsensus) and not constrained
-        if not (ours if self.refine == _AUTO else self.refine) or not self._in_points:
+        """Refine the clusters by their centres, if the points agree; with constraints they are refined already."""
+        if constrained and self.refinement_ is not None:
+            self._labels, self._membership = self.consensus_.labels_, self.consensus_.membership_
+        ours = isinstance(self.consensus_, AutoConsensus) if self.refine == _AUTO else self.refine
+        if constrained or not ours or not self._in_points:
             return
-        labels = np.asarray(self.consensus_.labels_)
+        self.refinement_ = self._refinement(X, np.asarray(self.consensus_.labels_), seed)
+        if self.refinement_ is None:
+            return
+        _, first = np.unique(self._nearest(X), return_index=True)
+        self.refinement_ = self.refinement_.renumbered(np.argsort(first))
+        self._labels = self._nearest(X)
+        self._membership = self.refinement_.membership(self._labels, self.ensemble_.indicator)
+
+    def _refinement(self, X: Any, labels: Ints, seed: int) -> Refinement | None:
+        """Return the centres of clusters; None if the points do not agree."""
         objects = objects_to_refine(labels, seed)
-        refinement = refine_by_centers(
+        return refine_by_centers(
             scaled_points(self.generator_, X, objects),
             labels[objects],
-            int(self.consensus_.n_clusters_),
+            int(labels.max()) + 1,
             lambda refined: evidence_for(self.ensemble_, objects, refined),
             seed=seed,
             n_jobs=self.generator_.n_jobs,
         )
-        if refinement is None:
-            return
-        self.refinement_ = refinement
-        _, first = np.unique(self._nearest(X), return_index=True)
-        self.refinement_ = refinement.renumbered(np.argsort(first))
-        self._labels = self._nearest(X)
-        self._membership = self.refinement_.membership(self._labels, self.ensemble_.indicator)
 
     def _nearest(self, X: Any) -> Ints:
         """Return the nearest centre of each point."""
@@ -455,6 +471,15 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             )
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
+    def _refined_shares(self, X: Any, labels: Any) -> Floats:
+        """Return the memberships of points, with their labels by the members, around the centres."""
+        assert self.refinement_ is not None
+        codes, _ = self.ensemble_.encode(labels)
+        nearest = self._nearest(X)
+        if isinstance(self.consensus_, AutoConsensus) and self.consensus_.is_constrained:
+            return self.consensus_.shares_within(codes, nearest)
+        return self.refinement_.membership(nearest, indicator_of(codes, self.ensemble_.offsets))
+
     @where_consensus_has("predict")
     def predict(self, X: Any, *, partitions: Any = None) -> Ints:
         """Clusters of new points: labelled by every member, then placed in the consensus.
@@ -474,7 +499,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
         if self.refinement_ is not None:
-            return self._nearest(X)
+            return np.asarray(self._refined_shares(X, labels).argmax(axis=1), dtype=np.int64)
         return cast(Ints, self.consensus_.predict(labels))
 
     @where_consensus_has("predict_proba")
@@ -496,9 +521,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
         if self.refinement_ is not None:
-            codes, _ = self.ensemble_.encode(labels)
-            indicator = indicator_of(codes, self.ensemble_.offsets)
-            return self.refinement_.membership(self._nearest(X), indicator)
+            return self._refined_shares(X, labels)
         return cast(Floats, self.consensus_.predict_proba(labels))
 
     def transform(self, X: Any, *, partitions: Any = None) -> Floats:

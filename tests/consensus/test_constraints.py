@@ -10,7 +10,9 @@ from tests.naive import optima
 
 import conclust as cc
 from conclust.confidence import questions
-from conclust.consensus.constraints import coloured, read_constraints
+from conclust.consensus.auto.repair import repair
+from conclust.consensus.auto.votes import certain_clusters
+from conclust.consensus.constraints import coloured, read_constraints, unlinked
 from conclust.consensus.linkage import cut
 from conclust.consensus.linkage.constrained import grown
 from conclust.evidence import coassociation, copresence
@@ -384,26 +386,53 @@ def test_pcc_with_constraints_gives_the_same_bits_with_any_threads_and_platforms
 # ---- questions
 
 
-def test_the_value_of_a_question_equals_that_of_its_merge():
+@pytest.mark.parametrize("K", [None, 5])
+def test_the_value_of_a_question_equals_that_of_its_merge(K):
     """Checked against loops over the tree."""
     _, labels = members(6, n=40)
-    model = cc.AutoConsensus().fit(labels)
-    tree, cut_into = model.linkage_matrix_, model.n_clusters_cut_
+    model = cc.AutoConsensus(K).fit(labels)
+    weighted, certainty = certain_clusters(cc.Ensemble(labels))
+    counting = weighted.column_weights * certainty
+    found = repair(model.linkage_matrix_, model.labels_, weighted, counting, unlinked(40))
     parts = [[i] for i in range(40)]
     worth = []
-    for t, (a, b, _, _) in enumerate(tree):
+    for t, (a, b, _, _) in enumerate(found.tree):
         one, other = parts[int(a)], parts[int(b)]
         parts.append(one + other)
-        ratio = (40 - t) / (cut_into + 0.5)
-        worth.append((np.sqrt(len(one) * len(other)) * min(ratio, 1 / ratio), -t, one, other))
+        ratio = (40 - t) / (model.n_clusters_ + 0.5)
+        worth.append((min(len(one), len(other)) * min(ratio, 1 / ratio), -t, one, other))
+    B = weighted.indicator.toarray()
+    S = (B * counting) @ B.T
 
     def typical(part):
-        shared = [sum((labels[i] == labels[j]).sum() for j in part) for i in sorted(part)]
-        return sorted(part)[int(np.argmax(shared))]
+        return max(sorted(part), key=lambda i: round(sum(S[i, j] for j in part), 9))
 
     best = sorted(worth, key=lambda each: (-each[0], -each[1]))[:8]
     wanted = [sorted((typical(one), typical(other))) for *_, one, other in best]
-    assert questions(labels, 8).tolist() == wanted
+    assert questions(labels, 8, n_clusters=K).tolist() == wanted
+
+
+def test_questions_about_a_fitted_model():
+    rng = np.random.default_rng(0)
+    z = np.repeat([0, 1, 2], 50)
+    X = rng.normal(np.array([(0, 0), (5, 0), (0, 3.2)])[z], 1.0, (150, 2))
+    model = cc.ConsensusClustering(n_clusters=2, random_state=0).fit(X)
+    pairs = questions(model, 6)
+    assert pairs.shape == (6, 2)
+    assert len(set(z[pairs[0]].tolist())) == 2
+    same = z[pairs[:, 0]] == z[pairs[:, 1]]
+    given = {"must_link": pairs[same], "cannot_link": pairs[~same]}
+    model = cc.ConsensusClustering(n_clusters=3, random_state=0).fit(X, **given)
+    assert kept(model.labels_, pairs[same], pairs[~same])
+    more = {tuple(pair) for pair in questions(model, 6, **given).tolist()}
+    assert not more & {tuple(pair) for pair in pairs.tolist()}
+    with pytest.raises(InputError, match="has its own number of clusters"):
+        questions(model, 6, n_clusters=3)
+    with pytest.raises(InputError, match=r"needs a model with the default consensus\. Got EAC"):
+        questions(cc.ConsensusClustering("EAC", n_clusters=3, random_state=0).fit(X), 6)
+    large = cc.ConsensusClustering(cc.AutoConsensus(max_samples=20), random_state=0).fit(X)
+    with pytest.raises(InputError, match="must be fitted with the answers"):
+        questions(large, 6, **given)
 
 
 def test_questions_are_not_repeated():

@@ -5,20 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
+from conclust.confidence.reading import read_consensus
 from conclust.consensus.auto import AutoConsensus
-from conclust.consensus.constraints import Constraints, given_links, read_constraints
+from conclust.consensus.auto.repair import repair
+from conclust.consensus.auto.votes import certain_clusters
+from conclust.consensus.constraints import Constraints, given_links, read_constraints, unlinked
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.labels import canonical_labels
+from conclust.exceptions import InputError
 
 
 def questions(
-    ensemble: Ensemble | ArrayLike,
+    ensemble: Any,
     n: int,
     *,
+    n_clusters: int | None = None,
     must_link: Any = None,
     cannot_link: Any = None,
     random_state: RandomStateLike = None,
@@ -26,17 +31,20 @@ def questions(
 ) -> Ints:
     """Return the pairs of objects that are most worth asking a person about.
 
-    Every merge of the tree of :class:`conclust.AutoConsensus` joins two parts. The larger both are, and the nearer the merge
-    is to where the tree is cut, the more an answer decides. Of each such merge the question is about the two most typical objects.
+    The clusters of :class:`conclust.AutoConsensus`, or of a fitted model, are cut into pieces. These are merged to a tree,
+    pieces of the same cluster first. Every merge joins two parts. The larger both are, and the nearer the merge is to the number of
+    clusters, the more an answer decides. Of each such merge the question is about the two most typical objects.
     Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of questions: few questions in several
     rounds decide more than many at once.
 
     Parameters
     ----------
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        The partitions.
+    ensemble : Ensemble, array-like of shape (n_samples, n_partitions) or ConsensusClustering
+        The partitions, or a model that was fitted with the default consensus and the known answers.
     n : int
         Number of pairs.
+    n_clusters : int, default=None
+        Number of clusters, if it is known. A fitted model has its own.
     must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
         Known answers: pairs whose answer follows from them are left out.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -55,13 +63,14 @@ def questions(
     ParameterError
         If `n` is not a positive int.
     InputError
-        If the labels are malformed, or the answers contradict each other.
+        If the labels are malformed, the answers contradict each other, or a model has another consensus than the default
+        or was fitted without the answers.
 
     Notes
     -----
-    The worth of a merge of parts of a and b objects, which leaves K - 1 of K parts, is ``sqrt(a b) min(K / c, c / K)`` with
-    c = the number of clusters that the tree is cut into, and 1/2. The most typical object of a part shares most partitions
-    with it.
+    The worth of a merge of parts of a and b objects, which leaves K - 1 of K parts, is ``min(a, b) min(K / c, c / K)`` with
+    c = the number of clusters, and 1/2. The most typical object of a part has the largest mean similarity with it, where
+    clusters count by their certainty.
 
     Examples
     --------
@@ -72,24 +81,63 @@ def questions(
            [0, 4]])
     """
     check_int(n, "n", "questions")
-    members = as_ensemble(ensemble)
-    links = given_links(must_link, cannot_link)
+    model, members = ensemble, None
+    if not hasattr(ensemble, "fit"):
+        members = as_ensemble(ensemble)
+        model = AutoConsensus(n_clusters, random_state=random_state, n_jobs=n_jobs)
+        model.fit(members, **given_links(must_link, cannot_link))
+    elif n_clusters is not None:
+        raise InputError("A fitted model has its own number of clusters: leave out 'n_clusters'.")
+    members = read_consensus(model, members, "questions").members
     constraints = read_constraints(must_link, cannot_link, members.n_samples)
-    model = AutoConsensus(random_state=random_state, n_jobs=n_jobs).fit(members, **links)
-    tree, objects = model.linkage_matrix_, model.tree_objects_
+    consensus = _default_consensus_of(model, constraints)
+    objects = consensus.tree_objects_
     m = len(objects)
-    sizes = np.concatenate([np.ones(m), tree[:, 3]])
-    ends = tree[:, :2].astype(np.int64)
-    ratio = np.arange(m, 1, -1) / (model.n_clusters_cut_ + 0.5)
-    worth = np.sqrt(sizes[ends[:, 0]] * sizes[ends[:, 1]]) * np.minimum(ratio, 1.0 / ratio)
+    if m < 2:
+        return np.empty((0, 2), dtype=np.int64)
+    tree, labels = consensus.before_constraints
+    if not consensus.is_constrained:  # a model of points may have refined them
+        labels = canonical_labels(np.asarray(model.labels_)[objects])
+    weighted, certainty = certain_clusters(members, objects)
+    counting = weighted.column_weights * certainty
+    links = unlinked(m) if constraints is None else constraints.of(objects)
+    found = repair(tree, labels, weighted, counting, links)
+    merges, c = found.tree[: m - found.smallest], consensus.n_clusters or found.n_clusters
+    ends = merges[:, :2].astype(np.int64)
     pairs: list[tuple[int, int]] = []
-    for row in np.argsort(-worth, kind="stable").tolist():
+    for row in np.argsort(-_worth(merges, m, c), kind="stable").tolist():
         if len(pairs) == n:
             break
-        one, other = (_typical(members, objects[_leaves(tree, int(end), m)]) for end in ends[row])
+        parts = (_leaves(found.tree, end, m) for end in ends[row].tolist())
+        one, other = sorted(int(objects[_typical(weighted, counting, part)]) for part in parts)
         if not _is_known(constraints, one, other):
-            pairs.append((min(one, other), max(one, other)))
+            pairs.append((one, other))
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _default_consensus_of(model: Any, constraints: Constraints | None) -> AutoConsensus:
+    """Return the consensus of a fitted model, which must be the default one, with its answers."""
+    consensus = getattr(model, "consensus_", model)
+    if not isinstance(consensus, AutoConsensus):
+        raise InputError(
+            f"questions needs a model with the default consensus. Got {type(consensus).__name__}: pass its ensemble."
+        )
+    if constraints is not None:
+        touched = np.flatnonzero(constraints.touched)
+        if not np.isin(touched, consensus.tree_objects_).all():
+            raise InputError(
+                "The model of questions must be fitted with the answers: fit(X, must_link=, cannot_link=)."
+            )
+    return consensus
+
+
+def _worth(merges: Floats, m: int, n_clusters: int) -> Floats:
+    """Return what an answer about each merge of a tree of m leaves is worth."""
+    sizes = np.concatenate([np.ones(m), merges[:, 3]])
+    ends = merges[:, :2].astype(np.int64)
+    ratio = np.arange(m, m - len(merges), -1) / (n_clusters + 0.5)
+    smaller = np.minimum(sizes[ends[:, 0]], sizes[ends[:, 1]])
+    return np.asarray(smaller * np.minimum(ratio, 1.0 / ratio))
 
 
 def _leaves(tree: Floats, node: int, m: int) -> Ints:
@@ -104,11 +152,11 @@ def _leaves(tree: Floats, node: int, m: int) -> Ints:
     return np.sort(np.array(leaves, dtype=np.int64))
 
 
-def _typical(members: Ensemble, part: Ints) -> int:
-    """Return the object of a part that shares most partitions with the others; the first one if tied."""
-    rows = members.indicator[part]
-    shared = rows @ (members.column_weights * np.asarray(rows.sum(axis=0)).ravel())
-    return int(part[int(np.argmax(shared))])
+def _typical(ensemble: Ensemble, counting: Floats, part: Ints) -> int:
+    """Return the object of a part that is most similar to the others; the first one if tied."""
+    rows = ensemble.indicator[part]
+    similarity = rows @ (counting * np.asarray(rows.sum(axis=0)).ravel())
+    return int(part[int(np.argmax(similarity))])
 
 
 def _is_known(constraints: Constraints | None, one: int, other: int) -> bool:

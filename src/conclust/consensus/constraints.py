@@ -15,6 +15,8 @@ from conclust._types import Bools, Ints
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
+_STARTS = 50
+
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
@@ -43,6 +45,26 @@ class Constraints:
         large = np.bincount(self.groups) > 1
         large[self.apart.ravel()] = True
         return np.asarray(large[self.groups])
+
+    def least_clusters(self) -> int:
+        """Return a number of groups that are pairwise apart: no partition with fewer clusters keeps the constraints.
+
+        Each group in turn is extended by those that are apart from all groups so far, first the one with the most
+        pairs; the largest set counts.
+        """
+        others: dict[int, set[int]] = {}
+        for one, other in self.apart.tolist():
+            others.setdefault(one, set()).add(other)
+            others.setdefault(other, set()).add(one)
+        order = sorted(others, key=lambda group: (-len(others[group]), group))
+        largest = 1
+        for first in order[:_STARTS]:
+            left, size = others[first], 1
+            while left:
+                left = left & others[max(left, key=lambda group: (len(others[group]), -group))]
+                size += 1
+            largest = max(largest, size)
+        return largest
 
     def of(self, objects: Ints) -> Constraints:
         """Return the constraints among some objects, which must include all objects with constraints."""
@@ -98,6 +120,11 @@ def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
         for other in others[unit] & used_colours.keys():
             used_colours[other].add(min(free))
     return colours
+
+
+def unlinked(n: int) -> Constraints:
+    """Return no constraints on n objects."""
+    return Constraints(np.arange(n, dtype=np.int64), np.empty((0, 2), dtype=np.int64))
 
 
 def given_links(must_link: Any, cannot_link: Any) -> dict[str, Any]:

@@ -50,12 +50,17 @@ class ChooserByPoints:
             points,
             trees,
             self._seed,
-            min_clusters=self._min_clusters,
+            min_clusters=max(self._min_clusters, trees.smallest),
             max_clusters=consensus.max_clusters,
             n_jobs=n_jobs,
         )
         self.decision = decision
         by: Literal["points", "partitions"] = "points" if decision.by_points else "partitions"
         return ChosenNumber(
-            decision.n_clusters, decision.reason, by, decision.alternatives, decision.labels
+            decision.n_clusters,
+            decision.reason,
+            by,
+            decision.alternatives,
+            decision.labels,
+            self._min_clusters,
         )

@@ -1,6 +1,6 @@
 """The method without required parameters: the ensemble determines the number of clusters and the tree."""
 
-from conclust.consensus.auto.estimator import AutoConsensus
+from conclust.consensus.auto.estimator import AutoConsensus, Refiner
 from conclust.consensus.auto.trees import ChosenNumber, GrownTrees, NumberChooser
 from conclust.consensus.auto.votes import evidence_for, shares_of_votes
 
@@ -9,6 +9,7 @@ __all__ = [
     "ChosenNumber",
     "GrownTrees",
     "NumberChooser",
+    "Refiner",
     "evidence_for",
     "shares_of_votes",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from conclust.consensus.auto.number import (
     fine_partitions,
     reason_of,
 )
+from conclust.consensus.auto.parts import Parts, exchange
+from conclust.consensus.auto.repair import repair
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
 from conclust.consensus.auto.votes import (
     certain_clusters,
@@ -34,24 +36,28 @@ from conclust.consensus.auto.votes import (
 )
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.constrained_evidence import (
-    DenseLimit,
-    constrained_certain_tree,
-    constrained_evidence_tree,
-)
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.labels import indicator_of
+from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import dense_tree, starting_clusters
+from conclust.trees.dendrogram import cut
 
 _ROWS_AT_ONCE = 1 << 14
 _ALIKE, _CERTAIN = "all alike", "certain"
 # Difference in straddling, relative to chance, that counts as clear.
 _CLEARLY = 0.02
+Refiner: TypeAlias = Callable[[Ints], Ints | None]
 # All objects enter the trees if they have few distinct rows of labels, up to this multiple of max_samples.
 _EQUAL_ROWS = 10
+
+
+class _Within(NamedTuple):
+    """Clusters of the objects of the trees before the constraints, and the constraints on these objects."""
+
+    labels: Ints
+    constraints: Constraints
 
 
 @dataclass(eq=False, repr=False)
@@ -69,6 +75,12 @@ class AutoConsensus(PlacingClusterer):
     taken, unless the borders of the first are clearly less straddled. Then every object goes to the
     cluster with the highest mean similarity, where clusters count by their certainty. So do objects that
     had no part in the trees, and new ones.
+
+    Constraints change these clusters as little as possible. The chosen tree cuts them into 30 pieces. An object with a constraint
+    represents its piece if it is typical of it and no more typical object is against that; else it stands alone. Pieces with objects that must be
+    together are joined, and then merged by average linkage, those of one cluster first, but never if they must be apart. So
+    an answer about two typical objects moves their pieces. If `n_clusters` is None, constraints that split or join
+    clusters change the number.
 
     Parameters
     ----------
@@ -169,6 +181,8 @@ class AutoConsensus(PlacingClusterer):
     _reason: str = field(init=False)
     _votes: Floats = field(init=False)
     _given_votes: Floats | None = field(init=False, default=None)
+    _parts: Parts | None = field(init=False, default=None)
+    _before: tuple[Floats, Ints] | None = field(init=False, default=None)
     _offsets: Ints = field(init=False)
 
     method = Method(
@@ -191,7 +205,7 @@ class AutoConsensus(PlacingClusterer):
     verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
-        self._offsets = ensemble.offsets
+        self._offsets, self._parts, self._before = ensemble.offsets, None, None
         if self._given_votes is not None:
             self._votes = self._given_votes
             return self._place(ensemble.codes)
@@ -209,19 +223,48 @@ class AutoConsensus(PlacingClusterer):
             chosen = trees.cut_at(number.n_clusters)
         else:
             chosen = trees.cut_along(number.labels)
+        self.linkage_matrix_ = trees.matrices[chosen.evidence]
+        before = None
+        if self._constraints is not None:
+            before = self._before_constraints(ensemble, chosen)
+            within = _Within(before[objects], self._constraints.of(objects))
+            self._before = self.linkage_matrix_, canonical_labels(within.labels)
+            if within.constraints.broken(within.labels):
+                chosen, number = self._repaired(trees, chosen, number, within)
+            else:
+                chosen = trees.cut_along(canonical_labels(within.labels))
         self.n_clusters_cut_, self.number_by_ = number.n_clusters, number.by
         self._reason, self.alternatives_ = number.reason, number.alternatives
-        self.linkage_matrix_ = trees.matrices[chosen.evidence]
         indicated = trees.n_clusters_shown
         self._settle(chosen.evidence, chosen.straddling, indicated, trees.supports, chosen.votes)
+        if before is not None:
+            self._parts = Parts.of(trees.ensemble, trees.counting, before[objects], chosen.labels)
+            return self._constrained_rows(ensemble, before, objects, chosen.labels)
         if ensemble.is_soft:
-            rows = shares_of_votes(ensemble.indicator @ self._votes)
-        else:
-            rows = self._place(ensemble.codes)
-        if self._constraints is not None:
-            clusters = np.full(ensemble.n_samples, -1, dtype=np.int64)
-            clusters[objects] = chosen.labels
-            _keep_constraints(rows, clusters, self._constraints)
+            return shares_of_votes(ensemble.indicator @ self._votes)
+        return self._place(ensemble.codes)
+
+    def _before_constraints(self, ensemble: Ensemble, chosen: CutOfTree) -> Ints:
+        """Return the clusters of all objects without constraints."""
+        labels = canonical_labels(clusters_with_most_votes(ensemble, chosen.votes))
+        refine: Refiner | None = getattr(self, "_refiner", None)
+        refined = None if refine is None else refine(labels)
+        return labels if refined is None else refined
+
+    def _constrained_rows(
+        self, ensemble: Ensemble, before: Ints, objects: Ints, labels: Ints
+    ) -> Floats:
+        """Return the membership of all objects; those of the trees keep their clusters, `labels`."""
+        assert self._constraints is not None
+        assert self._parts is not None
+        rows = np.empty((ensemble.n_samples, int(labels.max()) + 1))
+        for begin in range(0, len(rows), _ROWS_AT_ONCE):
+            block = slice(begin, begin + _ROWS_AT_ONCE)
+            rows[block] = self._parts.rows(ensemble.indicator[block], before[block])
+        of_trees = rows[objects]
+        exchange(of_trees, labels)
+        rows[objects] = of_trees
+        _share_rows(rows, self._constraints)
         return rows
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
@@ -236,34 +279,23 @@ class AutoConsensus(PlacingClusterer):
     def _number_of(self, trees: GrownTrees) -> ChosenNumber:
         """Return the number of clusters: the given one, or the choice of the points or the partitions."""
         indicated, supports = trees.n_clusters_shown, trees.supports
-        if self.n_clusters is not None and trees.possible(self.n_clusters) != self.n_clusters:
-            fewer = self.n_clusters < trees.smallest
-            why, bound = (
-                ("'cannot_link' keeps at least", trees.smallest)
-                if fewer
-                else ("'must_link' leaves at most", trees.largest)
-            )
-            raise InputError(
-                f"{why} {bound} clusters in the trees of AutoConsensus. Got n_clusters={self.n_clusters}: give "
-                "another number, or leave out constraints."
-            )
+        self._check_possible(trees)
         chooser: NumberChooser | None = getattr(self, "_number_chooser", None)
-        decided = None if chooser is None else chooser(trees)
-        constrained = self._constraints is not None
+        decided = None
+        if chooser is not None:
+            decided = chooser(replace(trees, smallest=1))
+            if decided.n_clusters == 1 < trees.smallest:
+                decided = chooser(trees)
         if self.n_clusters is not None:
             sentence = reason_of(self.n_clusters, indicated, supports)
-            labels = None if decided is None or constrained else decided.labels
+            labels = None if decided is None else decided.labels
             return ChosenNumber(self.n_clusters, sentence, "given", labels=labels)
-        if decided is not None and not constrained:
-            return decided
         if decided is not None:
-            possible = trees.possible(decided.n_clusters)
-            more = "" if possible == decided.n_clusters else _possible(possible)
-            return ChosenNumber(possible, decided.reason + more, decided.by, decided.alternatives)
-        if constrained:
+            return decided
+        if indicated == 1 < trees.smallest:
             number = _possible_number(trees)
-            more = "" if number == indicated else _possible(number)
-            return ChosenNumber(number, reason_of(None, indicated, supports) + more, "partitions")
+            sentence = reason_of(None, indicated, supports) + _with_constraints(number)
+            return ChosenNumber(number, sentence, "partitions")
         reason, others = reason_of(None, indicated, supports), alternatives_of(indicated, supports)
         return ChosenNumber(indicated, reason, "partitions", others)
 
@@ -272,9 +304,6 @@ class AutoConsensus(PlacingClusterer):
         part = part_of(ensemble, objects)
         weighted, certainty = certain_clusters(ensemble, objects)
         counting = weighted.column_weights * certainty
-        constraints = self._constraints
-        if constraints is not None:
-            return self._grow_constrained(part, weighted, certainty, counting, objects)
         matrices = {
             _ALIKE: dense_tree(part, "average", max_dense=part.n_samples, n_jobs=self.n_jobs)[0],
             _CERTAIN: certain_tree(
@@ -283,26 +312,39 @@ class AutoConsensus(PlacingClusterer):
         }
         return self._grown(part, matrices, counting)
 
-    def _grow_constrained(
-        self, part: Ensemble, weighted: Ensemble, certainty: Floats, counting: Floats, objects: Ints
-    ) -> GrownTrees:
-        """Grow trees that keep the constraints."""
-        assert self._constraints is not None
-        within = self._constraints.of(objects)
-        limit = DenseLimit(part.n_samples, "AutoConsensus")
-        alike = constrained_evidence_tree(part, "average", within, limit=limit, n_jobs=self.n_jobs)
-        certain = constrained_certain_tree(
-            weighted,
-            certainty,
-            "average",
-            within,
-            normalized=False,
-            limit=limit,
-            n_jobs=self.n_jobs,
+    def _repaired(
+        self, trees: GrownTrees, chosen: CutOfTree, number: ChosenNumber, within: _Within
+    ) -> tuple[CutOfTree, ChosenNumber]:
+        """Return the cut and the number that keep the constraints, and are otherwise those before."""
+        found = repair(
+            self.linkage_matrix_, within.labels, trees.ensemble, trees.counting, within.constraints
         )
-        trees = self._grown(part, {_ALIKE: alike.matrix, _CERTAIN: certain.matrix}, counting)
-        smallest = max(alike.smallest, certain.smallest)
-        return replace(trees, smallest=smallest, largest=max(smallest, alike.largest))
+        kept = replace(trees, smallest=found.smallest, largest=found.largest)
+        self._check_possible(kept)
+        K = self.n_clusters
+        if K is None:
+            most = self.max_clusters or found.n_clusters
+            K = kept.possible(max(min(found.n_clusters, most), number.at_least))
+            more = "" if number.n_clusters == K else _with_constraints(K)
+            number = number._replace(n_clusters=K, reason=number.reason + more)
+        self.linkage_matrix_ = found.tree
+        return trees.cut_along(cut(found.tree, K)), number
+
+    def _check_possible(self, trees: GrownTrees) -> None:
+        """Refuse a given number of clusters that does not keep the constraints."""
+        K = self.n_clusters
+        if K is None or trees.possible(K) == K:
+            return
+        fewer = trees.smallest > K
+        why, bound = (
+            ("'cannot_link' keeps at least", trees.smallest)
+            if fewer
+            else ("'must_link' leaves at most", trees.largest)
+        )
+        raise InputError(
+            f"{why} {bound} clusters in the trees of AutoConsensus. Got n_clusters={K}: give "
+            "another number, or leave out constraints."
+        )
 
     def _grown(self, part: Ensemble, matrices: dict[str, Floats], counting: Floats) -> GrownTrees:
         """Return the trees with the number of clusters that they indicate."""
@@ -321,7 +363,33 @@ class AutoConsensus(PlacingClusterer):
             name = _taken(across)
             return CutOfTree(name, across[name], votes[name], cuts[name])
 
-        return GrownTrees(self.tree_objects_, matrices, indicated, supports, choose)
+        trees_of = GrownTrees(
+            self.tree_objects_, matrices, indicated, supports, choose, part, counting
+        )
+        if self._constraints is None:
+            return trees_of
+        within = self._constraints
+        return replace(trees_of, smallest=within.least_clusters(), largest=within.n_groups)
+
+    @contextmanager
+    def refined_by(self, refine: Refiner | None) -> Iterator[None]:
+        """Let a function refine the clusters in ``fit`` before they are changed to keep constraints.
+
+        Parameters
+        ----------
+        refine : callable or None
+            Takes the clusters of all objects, 0 to K - 1, and returns others, or None to keep them. It is not called if
+            there are no constraints.
+
+        Yields
+        ------
+        None
+        """
+        self._refiner: Refiner | None = refine
+        try:
+            yield
+        finally:
+            self._refiner = None
 
     @contextmanager
     def number_chosen_by(self, chooser: NumberChooser) -> Iterator[None]:
@@ -341,6 +409,36 @@ class AutoConsensus(PlacingClusterer):
             yield
         finally:
             self._number_chooser = None
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether ``fit`` was given constraints."""
+        return self._parts is not None
+
+    @property
+    def before_constraints(self) -> tuple[Floats, Ints]:
+        """Tree of the objects of the trees, and their clusters, before they were changed to keep the constraints."""
+        if self._before is None:
+            return self.linkage_matrix_, canonical_labels(self.labels_[self.tree_objects_])
+        return self._before
+
+    def shares_within(self, codes: NDArray[Any], before: Ints) -> Floats:
+        """Return memberships of objects whose clusters are known, but for the changes that keep the constraints.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_samples, n_partitions)
+            Their clusters in the partitions, by number.
+        before : ndarray of int64 of shape (n_samples,)
+            Their clusters before these changes, by the number that `refined_by` gave them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Rows sum to 1.
+        """
+        assert self._parts is not None
+        return self._parts.rows(indicator_of(codes, self._offsets), before)
 
     @property
     def votes(self) -> Floats:
@@ -419,17 +517,23 @@ class AutoConsensus(PlacingClusterer):
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._votes = np.ascontiguousarray(self._votes[:, clusters])
+        if self._parts is not None:
+            self._parts = self._parts.keep(clusters)
 
     def _place(self, codes: NDArray[Any]) -> Floats:
         result = np.empty((len(codes), self._votes.shape[1]))
         for begin in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
-            result[rows] = shares_of_votes(indicator_of(codes[rows], self._offsets) @ self._votes)
+            indicator = indicator_of(codes[rows], self._offsets)
+            if self._parts is None:
+                result[rows] = shares_of_votes(indicator @ self._votes)
+            else:
+                result[rows] = self._parts.rows(indicator)
         return result
 
 
-def _possible(number: int) -> str:
-    return f" The constraints allow {number}."
+def _with_constraints(number: int) -> str:
+    return f" The constraints make that {number}."
 
 
 def _possible_number(trees: GrownTrees) -> int:
@@ -441,20 +545,18 @@ def _possible_number(trees: GrownTrees) -> int:
     return trees.possible(trees.n_clusters_shown)
 
 
-def _keep_constraints(rows: Floats, clusters: Ints, constraints: Constraints) -> None:
-    """Assign objects with constraints to their cluster in the tree, with the mean row of all objects of its group.
-
-    If its largest share is another cluster, the membership is that of the tree alone.
-    """
+def _share_rows(rows: Floats, constraints: Constraints) -> None:
+    """Set the rows of objects with constraints to the mean of their group, or to one cluster where that is another's."""
     touched = np.flatnonzero(constraints.touched)
+    clusters = rows[touched].argmax(axis=1)
     _, group = np.unique(constraints.groups[touched], return_inverse=True)
     counts = np.bincount(group).astype(np.float64)
     means = np.zeros((len(counts), rows.shape[1]))
     np.add.at(means, group, rows[touched])
     group_means = (means / counts[:, np.newaxis])[group]
-    elsewhere = np.flatnonzero(group_means.argmax(axis=1) != clusters[touched])
+    elsewhere = np.flatnonzero(group_means.argmax(axis=1) != clusters)
     group_means[elsewhere] = 0.0
-    group_means[elsewhere, clusters[touched][elsewhere]] = 1.0
+    group_means[elsewhere, clusters[elsewhere]] = 1.0
     rows[touched] = group_means
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.number import Support
+from conclust.ensemble import Ensemble
 from conclust.trees.dendrogram import cut, lifetimes
 
 
@@ -52,6 +53,10 @@ class GrownTrees:
         Supports of the numbers considered.
     choose : callable
         Function that chooses the tree that is straddled less, given the labels from each.
+    ensemble : Ensemble
+        The members, for these objects.
+    counting : ndarray of shape (n_columns,)
+        Weight of co-clustering in each cluster of the ensemble.
     smallest, largest : int
         Numbers of clusters that keep the constraints; a largest of None: the number of objects.
     """
@@ -61,6 +66,8 @@ class GrownTrees:
     n_clusters_shown: int
     supports: list[Support]
     choose: Callable[[dict[str, Ints]], CutOfTree] = field(repr=False)
+    ensemble: Ensemble = field(repr=False)
+    counting: Floats = field(repr=False)
     smallest: int = 1
     largest: int | None = None
     _cuts: dict[int, CutOfTree] = field(default_factory=dict, repr=False, compare=False)
@@ -106,13 +113,14 @@ class GrownTrees:
 
 
 class ChosenNumber(NamedTuple):
-    """A number of clusters, with its reason, source, alternatives, and labels if they are not a cut."""
+    """A number of clusters, with its reason, source, alternatives, labels if they are not a cut, and the minimum given."""
 
     n_clusters: int
     reason: str
     by: Literal["given", "partitions", "points"]
     alternatives: tuple[int, ...] = ()
     labels: Ints | None = None
+    at_least: int = 1
 
 
 NumberChooser: TypeAlias = Callable[[GrownTrees], ChosenNumber]

@@ -1,0 +1,86 @@
+"""Places objects in clusters of which parts have moved from one to another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from conclust._types import Floats, Ints
+from conclust.consensus.auto.votes import shares_of_votes, votes_for
+from conclust.ensemble import Ensemble
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What moved together between two partitions: the intersections of their clusters.
+
+    Attributes
+    ----------
+    votes : ndarray of shape (n_columns, n_parts)
+        Amount that membership in each cluster of the ensemble adds to the mean similarity with each part.
+    before, after : ndarray of int64 of shape (n_parts,)
+        The clusters that each part belongs to. Those after are in rising order.
+    votes_before : ndarray of shape (n_columns, n_clusters_before)
+        The same for the clusters before.
+    """
+
+    votes: Floats
+    before: Ints
+    after: Ints
+    votes_before: Floats
+
+    @classmethod
+    def of(cls, ensemble: Ensemble, counting: Floats, before: Ints, after: Ints) -> Parts:
+        """Return the parts of two partitions of the objects of an ensemble, `counting` as in `votes_for`."""
+        pairs, parts = np.unique(np.stack([after, before]), axis=1, return_inverse=True)
+        votes = votes_for(ensemble, parts.ravel().astype(np.int64), counting)
+        return cls(votes, pairs[1], pairs[0], votes_for(ensemble, before, counting))
+
+    def rows(self, indicator: sp.csr_array, before: Ints | None = None) -> Floats:
+        """Return memberships (n, n_clusters_after) by the clusters that objects have in an ensemble.
+
+        An object goes with the part that is most similar to it, of those of its cluster before. Its share of a cluster is
+        its mean similarity with the most similar part. If that is largest elsewhere, the two shares are exchanged.
+
+        Parameters
+        ----------
+        indicator : sparse array of shape (n, n_columns)
+            The clusters in the ensemble.
+        before : ndarray of int64 of shape (n,), default=None
+            The clusters before. None: those of the largest mean similarity.
+        """
+        if before is None:
+            before = (indicator @ self.votes_before).argmax(axis=1)
+        sums = indicator @ self.votes
+        begins = np.flatnonzero(np.diff(self.after, prepend=-1))
+        shares = shares_of_votes(np.maximum.reduceat(sums, begins, axis=1))
+        elsewhere = self.before != before[:, np.newaxis]
+        elsewhere[elsewhere.all(axis=1)] = False  # a cluster without objects in the trees
+        sums[elsewhere] = -1.0
+        exchange(shares, self.after[sums.argmax(axis=1)])
+        return shares
+
+    def keep(self, clusters: Ints) -> Parts:
+        """Return the parts of these clusters after, numbered in this order."""
+        number = np.full(int(self.after[-1]) + 1, -1, dtype=np.int64)
+        number[clusters] = np.arange(len(clusters))
+        after = number[self.after]
+        order = np.argsort(after, kind="stable")[np.count_nonzero(after < 0) :]
+        return replace(
+            self,
+            votes=np.ascontiguousarray(self.votes[:, order]),
+            before=self.before[order],
+            after=after[order],
+        )
+
+
+def exchange(rows: Floats, labels: Ints) -> None:
+    """Exchange shares, so that the largest share of each object is that of its cluster."""
+    largest = rows.argmax(axis=1)
+    at = np.flatnonzero(largest != labels)
+    there, here = largest[at], labels[at]
+    rows[at, there], rows[at, here] = rows[at, here], rows[at, there]
+    tied = at[rows[at].argmax(axis=1) != here]
+    rows[tied, labels[tied]] = np.nextafter(rows[tied, labels[tied]], 2.0)

@@ -1,0 +1,204 @@
+"""A partition changed as little as constraints require, checked against loops over all pairs of objects."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import leaves_list
+from tests.naive import repair as naive
+
+import conclust as cc
+from conclust.consensus.auto.parts import Parts, exchange
+from conclust.consensus.auto.repair import _TYPICAL, _leaf_order, repair
+from conclust.consensus.auto.votes import certain_clusters
+from conclust.consensus.constraints import read_constraints, unlinked
+from conclust.consensus.linkage import cut
+
+
+def planted(seed, n=48, m=14, K=4, wrong=0.45):
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, K, n)
+    labels = np.where(rng.random((n, m)) < wrong, rng.integers(0, K, (n, m)), z[:, None])
+    return z, cc.Ensemble(labels, weights=rng.random(m) + 0.5)  # no ties
+
+
+def links(seed, z, n_pairs):
+    rng = np.random.default_rng(seed)
+    pairs = rng.integers(0, len(z), (2 * n_pairs, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]][:n_pairs]
+    same = z[pairs[:, 0]] == z[pairs[:, 1]]
+    return {"must_link": pairs[same], "cannot_link": pairs[~same]}
+
+
+def sets_of(labels):
+    return {frozenset(np.flatnonzero(labels == k).tolist()) for k in set(labels.tolist())}
+
+
+def grown(ensemble, K):
+    """A model, its tree, labels and the weights of co-clustering."""
+    model = cc.AutoConsensus(K).fit(ensemble)
+    weighted, certainty = certain_clusters(ensemble)
+    return model, weighted.column_weights * certainty
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_units_and_merges_match_loops(seed):
+    z, ensemble = planted(seed)
+    model, counting = grown(ensemble, 3 + seed % 3)
+    given = read_constraints(**links(seed, z, 8 + seed), n_samples=len(z))
+    found = repair(model.linkage_matrix_, model.labels_, ensemble, counting, given)
+    B = ensemble.indicator.toarray()
+    S = (B * counting) @ B.T
+    _, pieces = np.unique(
+        np.stack([model.labels_, cut(model.linkage_matrix_, 30)]), axis=1, return_inverse=True
+    )
+    apart = [set(pair) for pair in given.apart.tolist()]
+    units = naive.units(S, pieces.ravel(), given.groups, apart, given.touched, _TYPICAL)
+    steps = naive.merged(S, units, model.labels_, given.groups, apart)
+    assert found.smallest == len(steps[-1])
+    for clusters in steps:
+        assert sets_of(cut(found.tree, len(clusters))) == clusters
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_cut_of_the_tree_keeps_the_constraints(seed):
+    z, ensemble = planted(seed, n=70)
+    model, counting = grown(ensemble, 4)
+    given = read_constraints(**links(seed + 20, z, 25), n_samples=len(z))
+    found = repair(model.linkage_matrix_, model.labels_, ensemble, counting, given)
+    assert (np.diff(found.tree[:, 2]) >= 0).all()
+    assert found.smallest <= found.n_clusters <= found.largest
+    for number in range(found.smallest, found.largest + 1):
+        assert given.broken(cut(found.tree, number)) == 0
+    assert given.broken(cut(found.tree, found.largest + 1)) > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_constraints_the_tree_has_the_clusters_and_the_finer_cuts(seed):
+    _, ensemble = planted(seed, n=60)
+    model, counting = grown(ensemble, 4)
+    tree = model.linkage_matrix_
+    labels = cut(tree, 4)
+    found = repair(tree, labels, ensemble, counting, unlinked(60))
+    assert found.n_clusters == 4
+    assert (found.smallest, found.largest) == (1, 60)
+    for number in [4, *range(30, 61)]:
+        assert sets_of(cut(found.tree, number)) == sets_of(cut(tree, number))
+
+
+def test_leaf_order_matches_scipy():
+    _, ensemble = planted(3)
+    tree = cc.EAC(2).fit(ensemble).linkage_matrix_
+    position, joined_by = _leaf_order(tree)
+    order = leaves_list(tree)
+    np.testing.assert_array_equal(np.argsort(position), order)
+    for at, (one, other) in enumerate(pairwise(order)):
+        apart = [k for k in range(1, 49) if cut(tree, k)[one] == cut(tree, k)[other]]
+        assert 48 - 1 - joined_by[at] == max(apart)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+def test_constraints_that_hold_change_no_label(missing):
+    _, ensemble = planted(5, n=200)
+    labels = ensemble.labels.copy()
+    labels[np.random.default_rng(0).random(labels.shape) < missing] = -1
+    plain = cc.AutoConsensus(4).fit_predict(labels)
+    pairs = np.random.default_rng(1).integers(0, 200, (60, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = plain[pairs[:, 0]] == plain[pairs[:, 1]]
+    model = cc.AutoConsensus(4).fit(labels, must_link=pairs[same], cannot_link=pairs[~same])
+    np.testing.assert_array_equal(model.labels_, plain)
+
+
+def test_objects_outside_the_trees_follow_the_most_similar_part():
+    z, ensemble = planted(6, n=600, wrong=0.3)
+    labels = ensemble.labels
+    model = cc.AutoConsensus(4, max_samples=120, random_state=0).fit(labels, **links(2, z, 30))
+    assert len(model.tree_objects_) == 120
+    assert cc.metrics.adjusted_rand_index(z, model.labels_) > 0.9
+    outside = np.setdiff1d(np.arange(600), model.tree_objects_)
+    np.testing.assert_array_equal(model.predict(labels[outside]), model.labels_[outside])
+
+
+def test_constraints_that_hold_keep_the_points_refined():
+    """Overlapping Gaussians, which the model refines by their centres."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(c, 1.0, (150, 2)) for c in ((0, 0), (4, 0), (0, 4))])
+    plain = cc.ConsensusClustering(n_clusters=3, random_state=0).fit(X)
+    assert plain.refinement_ is not None
+    pairs = rng.integers(0, 450, (40, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = plain.labels_[pairs[:, 0]] == plain.labels_[pairs[:, 1]]
+    model = cc.ConsensusClustering(n_clusters=3, random_state=0)
+    model.fit(X, must_link=pairs[same], cannot_link=pairs[~same])
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    assert (model.membership_.argmax(axis=1) == model.labels_).all()
+    new = rng.normal((2, 2), 2.0, (100, 2))
+    np.testing.assert_array_equal(model.predict(new), plain.predict(new))
+    np.testing.assert_allclose(model.predict_proba(new).sum(axis=1), 1.0)
+
+
+def test_an_answer_about_typical_objects_moves_their_piece():
+    """Two groups that the members hardly separate: one pair that is apart separates them."""
+    rng = np.random.default_rng(2)
+    z = np.repeat([0, 1, 2], 40)
+    labels = np.repeat(np.minimum(z, 1)[:, None], 12, axis=1)
+    labels[:, :4] = z[:, None]
+    labels = np.where(rng.random(labels.shape) < 0.1, rng.integers(0, 3, labels.shape), labels)
+    assert cc.AutoConsensus(2).fit(labels).n_clusters_ == 2
+    pairs = cc.confidence.questions(labels, 1, n_clusters=2)
+    assert set(z[pairs[0]].tolist()) == {1, 2}
+    found = cc.AutoConsensus(3).fit(labels, cannot_link=pairs)
+    assert cc.metrics.adjusted_rand_index(found.labels_, z) > 0.9
+    placed = found.predict(labels)
+    assert (placed == found.labels_).mean() > 0.97
+
+
+def test_parts_of_a_partition():
+    rng = np.random.default_rng(1)
+    _, ensemble = planted(1)
+    before, after = rng.integers(0, 4, 48), rng.integers(0, 3, 48)
+    counting = rng.random(int(ensemble.offsets[-1]))
+    parts = Parts.of(ensemble, counting, before, after)
+    B = ensemble.indicator.toarray()
+    S = (B * counting) @ B.T
+    rows = parts.rows(ensemble.indicator, before)
+    for i in range(48):
+        own = [0.0, 0.0, 0.0]
+        nearest = (-1.0, -1)
+        for a in range(3):
+            for b in range(4):
+                inside = (after == a) & (before == b)
+                if inside.any():
+                    mean = S[i, inside].mean()
+                    own[a] = max(own[a], mean)
+                    if b == before[i]:
+                        nearest = max(nearest, (mean, a))
+        assert rows[i].argmax() == nearest[1]
+        np.testing.assert_allclose(sorted(rows[i]), np.sort(own) / np.sum(own), rtol=1e-9)
+    order = np.array([2, 0, 1])
+    again = parts.keep(order).rows(ensemble.indicator, before)
+    np.testing.assert_allclose(again, rows[:, order], rtol=1e-12)
+
+
+def test_exchanged_shares_have_their_label_first():
+    rows = np.array([[0.6, 0.4], [0.5, 0.5], [0.2, 0.8]])
+    exchange(rows, np.array([1, 1, 1]))
+    np.testing.assert_array_equal(rows.argmax(axis=1), [1, 1, 1])
+    np.testing.assert_allclose(rows, [[0.4, 0.6], [0.5, 0.5], [0.2, 0.8]])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_groups_that_are_pairwise_apart_bound_the_number(seed):
+    rng = np.random.default_rng(seed)
+    pairs = np.array([pair for pair in combinations(range(7), 2) if rng.random() < 0.5])
+    given = read_constraints(None, pairs, 7)
+    edges = {tuple(pair) for pair in given.apart.tolist()}
+    cliques = [
+        len(chosen)
+        for size in range(1, 8)
+        for chosen in combinations(range(7), size)
+        if all(pair in edges for pair in combinations(chosen, 2))
+    ]
+    assert given.least_clusters() == max(cliques)
