@@ -25,19 +25,18 @@ from conclust._sklearn import (
 )
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
-from conclust.consensus.auto import AutoConsensus, Refiner, evidence_for
+from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import where_consensus_has
 from conclust.consensus.registry import method_named, near_names
 from conclust.ensemble import Ensemble, as_ensemble
-from conclust.ensemble.labels import indicator_of
+from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
-from conclust.generation.labelling.labelling import scaled_blocks, scaled_points
 from conclust.generation.points import read_points
 from conclust.measures.agreement import anmi
-from conclust.points import ChooserByPoints, Refinement, objects_to_refine, refine_by_centers
+from conclust.points import ChooserByPoints, RefinerByPoints
 
 __all__ = ["ConsensusClustering"]
 
@@ -265,18 +264,21 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                     )
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
             with step("combine", self.ensemble_):
-                self.consensus_ = self._combined(X, consensus, seeds[4], links)
+                refiner = RefinerByPoints(self.generator_, X, self.ensemble_, seeds[4])
+                self.consensus_ = self._combined(X, consensus, seeds[4], links, refiner)
             with step("refine"):
-                self._refine(X, seeds[4], constrained=bool(links))
+                self._refine(refiner, constrained=bool(links))
         return self
 
-    def _combined(self, X: Any, consensus: Any, seed: int, links: dict[str, Any]) -> Any:
+    def _combined(
+        self, X: Any, consensus: Any, seed: int, links: dict[str, Any], refiner: RefinerByPoints
+    ) -> Any:
         """Return the consensus fitted to the ensemble; the points choose the number of clusters if it is not given."""
-        self.refinement_: Refinement | None = None
         if not (isinstance(consensus, AutoConsensus) and self._in_points):
             return self._fitted(consensus, links)
         chooser = ChooserByPoints(self.generator_, X, consensus, seed, self.min_clusters)
-        with consensus.number_chosen_by(chooser), consensus.refined_by(self._refiner(X, seed)):
+        before_links = refiner if self.refine == _AUTO else None
+        with consensus.number_chosen_by(chooser), consensus.refined_by(before_links):
             fitted = self._fitted(consensus, links)
         if chooser.decision is not None:
             self.border_depths_ = np.array(chooser.decision.depths)
@@ -288,49 +290,21 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         alone = self.ensemble_.n_partitions == self._n_made
         return alone and isinstance(self.generator_, EnsembleGenerator)
 
-    def _refiner(self, X: Any, seed: int) -> Refiner | None:
-        """Return a function that refines clusters before constraints change them."""
-        n_samples = num_samples(X)
-
-        def refined(labels: Ints) -> Ints | None:
-            if len(labels) == n_samples:  # no object is missing in every member
-                self.refinement_ = self._refinement(X, labels, seed)
-            return None if self.refinement_ is None else self._nearest(X)
-
-        return refined if self.refine == _AUTO else None
-
-    def _refine(self, X: Any, seed: int, *, constrained: bool) -> None:
+    def _refine(self, refiner: RefinerByPoints, *, constrained: bool) -> None:
         """Refine the clusters by their centres, if the points agree; with constraints they are refined already."""
-        if constrained and self.refinement_ is not None:
+        self.refinement_ = refiner.refinement
+        if constrained:
             self._labels, self._membership = self.consensus_.labels_, self.consensus_.membership_
         ours = isinstance(self.consensus_, AutoConsensus) if self.refine == _AUTO else self.refine
         if constrained or not ours or not self._in_points:
             return
-        self.refinement_ = self._refinement(X, np.asarray(self.consensus_.labels_), seed)
-        if self.refinement_ is None:
+        labels = refiner(np.asarray(self.consensus_.labels_))
+        if labels is None or refiner.refinement is None:
             return
-        _, first = np.unique(self._nearest(X), return_index=True)
-        self.refinement_ = self.refinement_.renumbered(np.argsort(first))
-        self._labels = self._nearest(X)
+        _, first = np.unique(labels, return_index=True)
+        self.refinement_ = refiner.refinement.renumbered(np.argsort(first))
+        self._labels = canonical_labels(labels)
         self._membership = self.refinement_.membership(self._labels, self.ensemble_.indicator)
-
-    def _refinement(self, X: Any, labels: Ints, seed: int) -> Refinement | None:
-        """Return the centres of clusters; None if the points do not agree."""
-        objects = objects_to_refine(labels, seed)
-        return refine_by_centers(
-            scaled_points(self.generator_, X, objects),
-            labels[objects],
-            int(labels.max()) + 1,
-            lambda refined: evidence_for(self.ensemble_, objects, refined),
-            seed=seed,
-            n_jobs=self.generator_.n_jobs,
-        )
-
-    def _nearest(self, X: Any) -> Ints:
-        """Return the nearest centre of each point."""
-        assert self.refinement_ is not None
-        blocks = scaled_blocks(self.generator_, X)
-        return np.concatenate([self.refinement_.labels(block) for block in blocks])
 
     def _fitted(self, consensus: Any, links: dict[str, Any]) -> Any:
         """Return the consensus, fitted to the ensemble with the constraints."""
@@ -471,13 +445,18 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             )
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
+    @property
+    def _moves_parts(self) -> bool:
+        """Whether constraints may have moved parts of the refined clusters."""
+        return isinstance(self.consensus_, AutoConsensus) and self.consensus_.is_constrained
+
     def _refined_shares(self, X: Any, labels: Any) -> Floats:
         """Return the memberships of points, with their labels by the members, around the centres."""
         assert self.refinement_ is not None
         codes, _ = self.ensemble_.encode(labels)
-        nearest = self._nearest(X)
-        if isinstance(self.consensus_, AutoConsensus) and self.consensus_.is_constrained:
-            return self.consensus_.shares_within(codes, nearest)
+        nearest = self.refinement_.nearest(self.generator_, X)
+        if self._moves_parts:
+            return cast(Floats, self.consensus_.shares_within(codes, nearest))
         return self.refinement_.membership(nearest, indicator_of(codes, self.ensemble_.offsets))
 
     @where_consensus_has("predict")
@@ -499,7 +478,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
         if self.refinement_ is not None:
-            return np.asarray(self._refined_shares(X, labels).argmax(axis=1), dtype=np.int64)
+            if self._moves_parts:
+                return np.asarray(self._refined_shares(X, labels).argmax(axis=1), dtype=np.int64)
+            return self.refinement_.nearest(self.generator_, X)
         return cast(Ints, self.consensus_.predict(labels))
 
     @where_consensus_has("predict_proba")

@@ -69,7 +69,7 @@ def questions(
     Notes
     -----
     The worth of a merge of parts of a and b objects, which leaves K - 1 of K parts, is ``min(a, b) min(K / c, c / K)`` with
-    c = the number of clusters, and 1/2. The most typical object of a part has the largest mean similarity with it, where
+    c = the number of clusters, and 1/2. An object is typical of a part if its mean similarity with it is large, where
     clusters count by their certainty.
 
     Examples

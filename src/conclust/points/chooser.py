@@ -1,12 +1,56 @@
-"""Decisions by the points when a consensus is fitted: the number of clusters, or the cut into a given number."""
+"""Decisions by the points when a consensus is fitted: the number of clusters, the cut into a given number, and refined clusters."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees
+from conclust._types import Ints
+from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees, evidence_for
+from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
+from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
+
+
+class RefinerByPoints:
+    """Refines the clusters of a consensus by their centres, if the points agree.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        The fitted generator of the members, for the scale of the points.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    ensemble : Ensemble
+        The members.
+    seed : int
+        Draws the points that centres are computed from.
+
+    Attributes
+    ----------
+    refinement : Refinement or None
+        The centres that the last call found; None if the points did not agree.
+    """
+
+    refinement: Refinement | None = None
+
+    def __init__(self, generator: Any, X: Any, ensemble: Ensemble, seed: int) -> None:
+        self._generator, self._X, self._ensemble, self._seed = generator, X, ensemble, seed
+
+    def __call__(self, labels: Ints) -> Ints | None:
+        """Return the nearest centre of each point for the clusters 0 to K - 1; None if the points do not agree."""
+        objects = objects_to_refine(labels, self._seed)
+        self.refinement = refine_by_centers(
+            scaled_points(self._generator, self._X, objects),
+            labels[objects],
+            int(labels.max()) + 1,
+            lambda refined: evidence_for(self._ensemble, objects, refined),
+            seed=self._seed,
+            n_jobs=self._generator.n_jobs,
+        )
+        return (
+            None if self.refinement is None else self.refinement.nearest(self._generator, self._X)
+        )
 
 
 class ChooserByPoints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +13,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.borders import leading_components
 from conclust.consensus.auto import shares_of_votes
+from conclust.generation.labelling.labelling import scaled_blocks
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.points.evidence import find_borders
@@ -71,6 +73,10 @@ class Refinement:
                 residuals = X @ whitening - self.centers[k]
                 distances[:, k] = np.einsum("ij,ij->i", residuals, residuals) + self.offsets[k]
         return np.asarray(np.argmin(distances, axis=1), dtype=np.int64)
+
+    def nearest(self, generator: Any, X: Any) -> Ints:
+        """Return the nearest centre of each point of X, (n_samples,), in the scale of a fitted generator."""
+        return np.concatenate([self.labels(block) for block in scaled_blocks(generator, X)])
 
     def membership(self, labels: Ints, indicator: sp.csr_array) -> Floats:
         """Return the share of the members' evidence for each cluster.

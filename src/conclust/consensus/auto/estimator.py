@@ -226,7 +226,7 @@ class AutoConsensus(PlacingClusterer):
         self.linkage_matrix_ = trees.matrices[chosen.evidence]
         before = None
         if self._constraints is not None:
-            before = self._before_constraints(ensemble, chosen)
+            before = self._before_constraints(ensemble, chosen, observed)
             within = _Within(before[objects], self._constraints.of(objects))
             self._before = self.linkage_matrix_, canonical_labels(within.labels)
             if within.constraints.broken(within.labels):
@@ -244,11 +244,11 @@ class AutoConsensus(PlacingClusterer):
             return shares_of_votes(ensemble.indicator @ self._votes)
         return self._place(ensemble.codes)
 
-    def _before_constraints(self, ensemble: Ensemble, chosen: CutOfTree) -> Ints:
-        """Return the clusters of all objects without constraints."""
+    def _before_constraints(self, ensemble: Ensemble, chosen: CutOfTree, observed: Bools) -> Ints:
+        """Return the clusters of all objects without constraints, refined if all objects are observed."""
         labels = canonical_labels(clusters_with_most_votes(ensemble, chosen.votes))
         refine: Refiner | None = getattr(self, "_refiner", None)
-        refined = None if refine is None else refine(labels)
+        refined = refine(labels) if refine is not None and observed.all() else None
         return labels if refined is None else refined
 
     def _constrained_rows(

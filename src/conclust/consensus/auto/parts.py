@@ -14,14 +14,14 @@ from conclust.ensemble import Ensemble
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What moved together between two partitions: the intersections of their clusters.
+    """The intersections of the clusters of two partitions: objects that moved together.
 
     Attributes
     ----------
     votes : ndarray of shape (n_columns, n_parts)
         Amount that membership in each cluster of the ensemble adds to the mean similarity with each part.
     before, after : ndarray of int64 of shape (n_parts,)
-        The clusters that each part belongs to. Those after are in rising order.
+        The clusters that each part belongs to. Those after are in increasing order.
     votes_before : ndarray of shape (n_columns, n_clusters_before)
         The same for the clusters before.
     """
@@ -54,8 +54,9 @@ class Parts:
         if before is None:
             before = (indicator @ self.votes_before).argmax(axis=1)
         sums = indicator @ self.votes
-        begins = np.flatnonzero(np.diff(self.after, prepend=-1))
-        shares = shares_of_votes(np.maximum.reduceat(sums, begins, axis=1))
+        clusters = range(int(self.after[-1]) + 1)
+        nearest = [sums[:, self.after == cluster].max(axis=1) for cluster in clusters]
+        shares = shares_of_votes(np.column_stack(nearest))
         elsewhere = self.before != before[:, np.newaxis]
         elsewhere[elsewhere.all(axis=1)] = False  # a cluster without objects in the trees
         sums[elsewhere] = -1.0

@@ -8,6 +8,7 @@ The resulting units are merged by average linkage, units of the same cluster fir
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -106,7 +107,7 @@ def _ranks(pieces: Ints, ensemble: Ensemble, counting: Floats) -> Floats:
 def _units(pieces: Ints, ranks: Floats, constraints: Constraints) -> tuple[Ints, Ints]:
     """Return the unit of each object, and the pairs of units that must be apart.
 
-    The most typical objects are first: each joins its group with its piece, unless these must be apart.
+    Each object joins its group with its piece, unless these must be apart; typical objects come first.
     """
     touched = np.flatnonzero(constraints.touched)
     n_pieces = int(pieces.max()) + 1
@@ -178,7 +179,8 @@ def _merges_within(
         if len(members) > 1:
             ones.append(members[:-1])
             two.append(members[1:])
-            rows.append(np.maximum.reduceat(joined_by, position[members])[:-1])
+            places = pairwise(position[members].tolist())
+            rows.append(np.array([joined_by[begin:end].max() for begin, end in places]))
     row = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
     order = np.argsort(row, kind="stable")
     left, right = (np.concatenate(side)[order] if side else row for side in (ones, two))
