@@ -14,12 +14,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust import AutoConsensus, ConsensusClustering, Ensemble
+from conclust import AutoConsensus, ConsensusClustering, Ensemble, EnsembleGenerator
 from conclust.confidence import questions
 from conclust.datasets import available, load
 from conclust.exceptions import DatasetNotFoundError, InputError
@@ -89,8 +90,11 @@ def fitted(model: Any, given: Any, answers: Answers) -> Any:
         return model.set_params(n_clusters=None).fit(given, **links(answers))
 
 
-def fit_points(points: Any, draw: int, k: int | None, answers: Answers) -> tuple[Any, Any]:
-    model = ConsensusClustering(n_clusters=k, random_state=draw)
+def fit_points(
+    points: Any, draw: int, cache: str, k: int | None, answers: Answers
+) -> tuple[Any, Any]:
+    members = EnsembleGenerator(cache_dir=cache)  # the same for all answers
+    model = ConsensusClustering(n_clusters=k, generator=members, random_state=draw)
     return fitted(model, points, answers), None
 
 
@@ -105,7 +109,9 @@ def of_points(name: str, draws: int, objects: int, seed: int) -> Iterator[Draw]:
     for draw in range(draws):
         rng = np.random.default_rng([seed, draw])
         kept = np.sort(rng.permutation(len(X))[:objects])
-        yield Draw(rng, classes[kept], len(np.unique(classes)), partial(fit_points, X[kept], draw))
+        with TemporaryDirectory() as cache:
+            fit = partial(fit_points, X[kept], draw, cache)
+            yield Draw(rng, classes[kept], len(np.unique(classes)), fit)
 
 
 def of_pool(name: str, draws: int, objects: int, seed: int) -> Iterator[Draw]:
