@@ -5,8 +5,8 @@ the starts are run on the rows of 5,000 objects drawn without replacement, and t
 with all rows. A method is fitted to rows (`Population`): the distinct rows of labels, each counting as
 often as it occurs (`DistinctRows`), or one row for every object.
 
-KCC and SEC end starts early (`label_vectors/race.py`). Two searches that are not descents over rows choose their parts
-themselves: the fusion of clusters pair by pair (`median/search.py`), and PCC over all pairs, with a part that grows
+KCC and SEC end starts early (`label_vectors/race.py`), and BaumEagon compares them on few objects
+(`probabilistic/baum_eagon.py`). Two searches that are not descents over rows choose their parts themselves: the fusion of clusters pair by pair (`median/search.py`), and PCC over all pairs, with a part that grows
 (`probabilistic/solvers/factored.py`). Methods on given pairs of objects have all of them in memory, and
 run every start on them.
 

@@ -217,7 +217,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
     ) -> Path:
         """Compare starts on few objects; continue the best, or all if they do not agree."""
         n, k = ensemble.n_samples, self.n_clusters_max_
-        chosen = spawn_generators(run.seed, 1)[0].choice(n, few, replace=False)
+        chosen = spawn_generators(run.seed, self.n_init + 1)[-1].choice(n, few, replace=False)
         part = ensemble.part(chosen)
         some = _pairs_of(part, self.diagonal, run.threads, k)
 
