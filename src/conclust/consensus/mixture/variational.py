@@ -18,9 +18,9 @@ from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA
 from conclust.ensemble import DistinctRows
 from conclust.ensemble.labels import indicator_of, label_view, over_clusters, over_partitions
 
-# A start has _BRIEF iterations. Alpha is fixed in the first _SETTLING: with a small alpha objects hardly leave their
+# A start has _BRIEF iterations, which show what it is worth. Alpha is fixed in the first _SETTLING: with a small alpha objects hardly leave their
 # first cluster.
-_BRIEF, _SETTLING = 3, 10
+_BRIEF, _SETTLING = 1, 10
 # The partition at which a start begins: k-means on the rows of labels, whose last pass lowers the loss by less than
 # this share.
 _PASSES, _LITTLE = 100, 1e-3
