@@ -184,7 +184,6 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         run = run_of(self)
         threads = run.threads
         self.n_clusters_max_ = bound_of(self, ensemble)
-
         generators = spawn_generators(run.seed, self.n_init)
         few = max(_LEAST, _PER_CLUSTER * self.n_clusters_max_)
         race = self.accelerate and self.n_init >= _AGREE and ensemble.n_samples >= 2 * few
@@ -228,19 +227,20 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
             return _extended(path.point, part, ensemble, chosen)
 
         with _mapping(run.threads, len(generators)) as mapped:
-            starts, agreed = _until_agreed(mapped(begin, generators))
+            starts, agreed = _until_agreed(mapped(begin, generators), self.n_init)
         if agreed:
             run.report(f"{len(starts)} starts on {few} objects, of which {_AGREE} agree")
-            best = Path(extended(_lowest(starts)), [], True)
-        else:
-            with _mapping(run.threads, len(generators)) as mapped:
-                paths = mapped(lambda path: self._grown(pairs, extended(path)), starts)
-                best = _lowest(self._told(paths, run))
-        left = self.max_iter - max(len(best.trace) - 1, 0)
-        if not (best.converged and left):
-            return best
-        near = _grow(pairs, best.point, left, _NEAR * self.tol, accelerate=True, still=_STILL_NEAR)
-        return Path(near.point, [*best.trace, *near.trace[bool(best.trace) :]], near.converged)
+            return self._nearer(pairs, extended(_lowest(starts)), [])
+        with _mapping(run.threads, len(generators)) as mapped:
+            paths = mapped(lambda path: self._grown(pairs, extended(path)), starts)
+            best = _lowest(self._told(paths, run))
+        return self._nearer(pairs, best.point, best.trace[:-1]) if best.converged else best
+
+    def _nearer(self, pairs: _Pairs, start: Floats, trace: list[float]) -> Path:
+        """Continue with a smaller tolerance; `trace` is that before the start."""
+        left, tol = self.max_iter - len(trace), _NEAR * self.tol
+        near = _grow(pairs, start, left, tol, accelerate=True, still=_STILL_NEAR)
+        return Path(near.point, [*trace, *near.trace], near.converged)
 
     def _told(self, paths: Iterable[Path], run: Run) -> list[Path]:
         """Collect the results of all starts, printing a line for each."""
@@ -413,10 +413,10 @@ def _extended(Y: Floats, part: Ensemble, ensemble: Ensemble, chosen: Ints) -> Fl
     return np.asarray(extended / extended.sum(axis=1, keepdims=True))
 
 
-def _until_agreed(paths: Iterable[Path]) -> tuple[list[Path], bool]:
+def _until_agreed(paths: Iterable[Path], count: int) -> tuple[list[Path], bool]:
     """Collect starts until `_AGREE` of them have the partition of the best so far; return whether they do."""
     starts: list[Path] = []
-    for path in paths:
+    for path in tracked(paths, "starts", count, at_most=True):
         starts.append(path)
         labels = _lowest(starts).point.argmax(axis=1)
         alike = [adjusted_rand_index(labels, one.point.argmax(axis=1)) >= _SAME for one in starts]
