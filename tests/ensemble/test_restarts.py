@@ -192,9 +192,9 @@ def test_fewer_than_two_rows_per_cluster_reduce_the_starts():
 def test_methods_make_fewer_starts_on_few_rows(cls, module, monkeypatch):
     asked = []
 
-    def watched(method, rows, n_init, seed, threads):
+    def watched(method, rows, n_init, *others):
         asked.append((len(rows), n_init))
-        return best_of_restarts(method, rows, n_init, seed, threads)
+        return best_of_restarts(method, rows, n_init, *others)
 
     monkeypatch.setattr(f"conclust.consensus.{module}.best_of_restarts", watched)
     labels = labels_of(60, 8)

@@ -85,18 +85,22 @@ def follow(
 
 
 def leap(
-    first: Floats, second: Floats, third: Floats, longest: float = np.inf
+    first: Floats,
+    second: Floats,
+    third: Floats,
+    longest: float = np.inf,
+    least: float = 1.0,
 ) -> tuple[Floats, float]:
     """Extrapolate three successive points to their limit; return it with its distance in steps.
 
-    The rows have the third's sums. At most `longest` steps; at least one, which leads to the third.
+    The rows have the third's sums. At most `longest` steps; at least `least`, of which one leads to the third.
     """
     first, second, third = map(np.ascontiguousarray, (first, second, third))
     change, bend = np.empty_like(first), np.empty_like(first)
     bend_rows(first, second, third, change, bend)
     curved = float(np.vdot(bend, bend))
     length = float(np.sqrt(np.vdot(change, change) / curved)) if curved > 0.0 else 1.0
-    length = min(max(length, 1.0), longest)
+    length = min(max(length, least), longest)
     ahead = np.empty_like(first)
     leap_rows(first, change, bend, third, 2.0 * length, length**2, _LEFT, ahead)
     return ahead, length

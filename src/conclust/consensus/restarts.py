@@ -5,8 +5,8 @@ the starts are run on the rows of 5,000 objects drawn without replacement, and t
 with all rows. A method is fitted to rows (`Population`): the distinct rows of labels, each counting as
 often as it occurs (`DistinctRows`), or one row for every object.
 
-KCC and SEC end starts early (`label_vectors/race.py`). Two searches that are not descents over rows choose their parts
-themselves: the fusion of clusters pair by pair (`median/search.py`), and PCC over all pairs, with a part that grows
+KCC and SEC end starts early (`label_vectors/race.py`), and BaumEagon compares them on few objects
+(`probabilistic/baum_eagon.py`). Two searches that are not descents over rows choose their parts themselves: the fusion of clusters pair by pair (`median/search.py`), and PCC over all pairs, with a part that grows
 (`probabilistic/solvers/factored.py`). Methods on given pairs of objects have all of them in memory, and
 run every start on them.
 
@@ -16,7 +16,7 @@ Here are also the checks and sentences that are common to estimators with severa
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -78,11 +78,31 @@ def fewer_starts(n_init: int, rows: Population, n_clusters: int) -> int:
 
 
 def best_of_restarts(
-    method: Restarted[P, T], rows: P, n_init: int, seed: np.random.SeedSequence, threads: int
+    method: Restarted[P, T],
+    rows: P,
+    n_init: int,
+    seed: np.random.SeedSequence,
+    threads: int,
+    carry_on: Callable[[T, P], T] | None = None,
 ) -> T:
     """Return the result of the best start, on all rows.
 
     Among equally good starts (to rounding) it is the first, in whatever order they end.
+
+    Parameters
+    ----------
+    method : Restarted
+        Method that is restarted.
+    rows : Population
+        All rows.
+    n_init : int
+        Number of starts.
+    seed : SeedSequence
+        Source of the starts and of the part.
+    threads : int
+        Number of starts that run at the same time.
+    carry_on : callable, default=None
+        For starts that end early: continues the best one on the rows of the starts.
     """
     few, indices = rows, np.arange(0)
     if len(rows) > ON_A_PART:
@@ -98,6 +118,8 @@ def best_of_restarts(
     else:
         with side_by_side(min(threads, n_init)) as mapped:
             best = _best(tracked(mapped(begin, range(n_init)), "starts", n_init), method)
+    if carry_on is not None:
+        best = carry_on(best, few)
     if few is rows:
         return best
     stage(f"the best start, on all {len(rows)} rows")

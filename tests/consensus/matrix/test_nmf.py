@@ -105,6 +105,52 @@ def test_factors_are_stationary_under_finite_differences():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_an_update_follows_coordinate_descent_of_least_squares(missing):
+    labels = np.unique(noisy(5, n=25, missing=missing)[0], axis=0)
+    n = len(labels)
+    w = np.arange(1.0, 9.0) / 36
+    rows = Ensemble(labels, weights=w).distinct_rows()
+    assert len(rows) == n
+    criterion = Criterion.of(rows, 0.0)
+    H = np.random.default_rng(0).random((n, 3))
+    M, seen = np.zeros((8, n, n)), np.zeros((8, n, n))
+    for u, column in enumerate(labels.T):
+        M[u] = (column[:, None] == column) & (column[:, None] >= 0)
+        seen[u] = (column[:, None] != -1) & (column != -1)
+    W = H.copy()
+    for k in range(3):
+        for i in range(n):
+            # The best entry by a parabola through three of its values.
+            def value(x, i=i, k=k):
+                row = W[i].copy()
+                row[k] = x
+                return float((w[:, None] * seen[:, i] * (M[:, i] - H @ row) ** 2).sum())
+
+            low, middle, high = value(0.0), value(1.0), value(2.0)
+            curved = (high - 2 * middle + low) / 2
+            W[i, k] = max(0.0, -(middle - low - curved) / (2 * curved))
+    actual = criterion.towards(w, factors._Round.of(criterion, w).at(H))
+    np.testing.assert_allclose(actual, H + 0.7 * (W - H), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("seed", range(3))
+def test_updates_end_where_multiplication_ends(seed, missing, monkeypatch):
+    labels, _ = noisy(seed, missing=missing)
+    rows = Ensemble(labels).distinct_rows()
+    criterion = Criterion.of(rows, 0.0)
+    start = criterion.scaled(0.1 + np.random.default_rng(seed).random((len(rows), 3)))
+    fit = {"learn_weights": False, "max_iter": 50_000}
+    actual = solve(criterion, start, criterion.given, tol=1e-9, **fit)
+    assert (np.diff(actual.trace) <= 0).all()
+    monkeypatch.setattr(Criterion, "towards", lambda self, weights, now: np.zeros_like(now.H))
+    slow = solve(criterion, start, criterion.given, tol=1e-12, **fit)
+    assert actual.trace[-1] <= slow.trace[-1] * (1 + 1e-6)
+    assert 3 * actual.n_iter < slow.n_iter
+    np.testing.assert_allclose(actual.H @ actual.H.T, slow.H @ slow.H.T, atol=0.02)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_a_sample_start_is_refined_on_all_rows(missing):
     labels, truth = noisy(6, n=9000, m=12, k=4, missing=missing)
     model = WeightedNMF(4, learn_weights=missing == 0.0, tol=1e-5, random_state=0).fit(labels)

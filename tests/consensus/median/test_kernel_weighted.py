@@ -14,6 +14,7 @@ from tests.naive.resemblance import kernel, resemblance
 
 from conclust import Ensemble, KernelWeightedPartition
 from conclust._kernels import ResemblanceSearch
+from conclust.consensus.median import kernel_weighted
 from conclust.consensus.median.resemblance import Tables, log_joined, log_norms, log_resemblances
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.weighting import relevance_weights
@@ -279,3 +280,38 @@ def test_objects_that_never_share_a_cluster_are_separated():
     np.testing.assert_array_equal(model.labels_, np.arange(6))
     assert model.objective_ == 0.0
     assert model.log_objective_ == -np.inf
+
+
+def test_annealings_end_when_three_agree(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 300)
+    labels = np.where(rng.random((300, 9)) < 0.3, rng.integers(0, 4, (300, 9)), truth[:, None])
+    begun = []
+    annealed = kernel_weighted._annealed
+
+    def watched(search, start, seed):
+        begun.append(seed)
+        return annealed(search, start, seed)
+
+    monkeypatch.setattr(kernel_weighted, "_annealed", watched)
+    model = KernelWeightedPartition(n_init=6, random_state=0).fit(labels)
+    assert len(begun) == 3
+    monkeypatch.setattr(kernel_weighted, "_AGREE", 7)
+    every = KernelWeightedPartition(n_init=6, random_state=0).fit(labels)
+    assert len(begun) == 3 + 6
+    assert every.objective_ == pytest.approx(model.objective_, rel=1e-9)
+    np.testing.assert_array_equal(every.labels_, model.labels_)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_annealing_ends_as_high_as_with_slow_cooling(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 5, 200)
+    labels = np.where(rng.random((200, 9)) < 0.5, rng.integers(0, 5, (200, 9)), truth[:, None])
+    quick = KernelWeightedPartition(random_state=seed).fit(labels)
+    monkeypatch.setattr(kernel_weighted, "_QUICKLY", 0.98)
+    monkeypatch.setattr(kernel_weighted, "_COOLING", 0.98)
+    monkeypatch.setattr(kernel_weighted, "_FROZEN", 0.0)
+    monkeypatch.setattr(kernel_weighted, "_LEVELS", 1000)
+    slow = KernelWeightedPartition(random_state=seed).fit(labels)
+    assert quick.objective_ >= slow.objective_ * (1 - 1e-6)

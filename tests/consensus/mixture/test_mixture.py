@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from conclust import (
     MixtureModel,
 )
 from conclust._kernels import mixed_membership_round
+from conclust.consensus.mixture import variational
 from conclust.ensemble.labels import label_view
 from conclust.exceptions import (
     ParameterError,
@@ -349,6 +351,57 @@ def test_learning_alpha_raises_the_bound():
     learnt = BayesianEnsemble(3, random_state=0).fit(labels)
     assert learnt.objective_ > fixed.objective_
     assert (learnt.alpha_ > 0).all()
+
+
+@pytest.mark.parametrize("learn_alpha", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_leaps_end_at_a_maximum_of_plain_steps(seed, weighted, learn_alpha, monkeypatch):
+    labels, _ = ragged(seed, flip=0.35)
+    rows = Ensemble(labels, weights=np.arange(1.0, 9.0) if weighted else None).distinct_rows()
+    search = variational.Search(np.full(3, 1 / 3), learn_alpha, 1e-3, 20_000, 1e-8, 1)
+    start = search.begin(rows, 0, seed)
+    leaping = search.carry_on(start, rows)
+    assert (np.diff(leaping.trace) >= -1e-9 * abs(leaping.trace[-1])).all()
+
+    def one_step(first, second, rows, longest):
+        return second.next_model, second.next_mass, 1.0
+
+    monkeypatch.setattr("conclust.consensus.mixture.variational._leap", one_step)
+    tighter = replace(search, tol=1e-11)
+    further = tighter._climb(rows, leaping.model, leaping.mass, 0)
+    assert further.trace[-1] == pytest.approx(leaping.trace[-1], rel=1e-5)
+    plain = tighter.carry_on(start, rows)
+    assert leaping.trace[-1] == pytest.approx(plain.trace[-1], rel=3e-3)
+    assert len(leaping.trace) < len(plain.trace)
+
+
+def test_a_leap_of_one_step_is_the_next_point():
+    labels, _ = ragged(1)
+    rows = Ensemble(labels).distinct_rows()
+    points = []
+
+    def at(model, mass):
+        sums = model.round(rows.ensemble.codes, rows.masses, mass, np.empty_like(mass), 1)
+        beta = variational._normalised(sums.use + 1e-3, rows)
+        alpha = 0.9 * model.alpha
+        return variational._Point(
+            model, mass, sums.bound, replace(model, alpha=alpha, beta=beta), sums.mass
+        )
+
+    search = variational.Search(np.full(3, 0.3), True, 1e-3, 3, 1e-5, 1)
+    start = search.begin(rows, 0, 0)
+    points.append(at(start.model, start.mass))
+    points.append(at(points[0].next_model, points[0].next_mass))
+    model, mass, length = variational._leap(*points, rows, 1.0)
+    assert length == 1.0
+    np.testing.assert_allclose(mass, points[1].next_mass, rtol=1e-9)
+    np.testing.assert_allclose(model.alpha, points[1].next_model.alpha, rtol=1e-12)
+    np.testing.assert_allclose(model.beta, points[1].next_model.beta, rtol=1e-9)
+    # Equal steps of the logarithms of alpha have no limit: the longest leap goes on with them.
+    model, _, length = variational._leap(*points, rows, 3.0)
+    assert length == 3.0
+    np.testing.assert_allclose(model.alpha, points[0].model.alpha * 0.9**6, rtol=1e-6)
 
 
 def test_objects_of_two_clusters_have_mixed_memberships():

@@ -14,6 +14,7 @@ from conclust._kernels import grow_rows, own_rows
 from conclust.consensus.probabilistic.baum_eagon import (
     _ByClusters,
     _ByMatrices,
+    _extended,
     _grow,
     _pairs_of,
 )
@@ -268,3 +269,55 @@ def test_progress_goes_to_standard_error(capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.count("[BaumEagon] objective") == 2
+
+
+def _planted(n, missing=0.0):
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 4, n)
+    labels = np.where(rng.random((n, 9)) < 0.3, rng.integers(0, 4, (n, 9)), truth[:, None])
+    labels[rng.random(labels.shape) < missing] = -1
+    return labels
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("agree", [True, False])
+def test_starts_compared_on_few_objects_end_as_low_as_all_on_all(agree, missing, monkeypatch):
+    labels = _planted(700, missing)
+    if not agree:
+        monkeypatch.setattr("conclust.consensus.probabilistic.baum_eagon._SAME", 2.0)
+    model = BaumEagon(4, random_state=0).fit(labels)
+    published = BaumEagon(4, random_state=0, accelerate=False, max_iter=50_000).fit(labels)
+    assert model.objective_ <= published.objective_ * (1 + 1e-4)
+    np.testing.assert_array_equal(model.labels_, published.labels_)
+    # Many further published steps find no other solution.
+    pairs = _pairs_of(Ensemble(labels), False, 1, 4)
+    further = _grow(pairs, model.membership_, 5_000, 0.0, accelerate=False, still=0.0)
+    assert model.objective_ <= further.trace[-1] * (1 + 1e-3)
+    np.testing.assert_allclose(further.point, model.membership_, atol=0.03)
+    assert (np.diff(model.trace_) <= 1e-10 * model.trace_[0]).all()
+    assert model.trace_[-1] == model.objective_
+    assert model.objective_ == pytest.approx(
+        least_squares.objective(labels, model.membership_, None), rel=1e-9
+    )
+
+
+def test_starts_on_few_objects_do_not_depend_on_threads():
+    labels = _planted(700)
+    one = BaumEagon(4, random_state=1, n_jobs=1).fit(labels)
+    several = BaumEagon(4, random_state=1, n_jobs=3).fit(labels)
+    np.testing.assert_array_equal(one.membership_, several.membership_)
+    np.testing.assert_array_equal(one.trace_, several.trace_)
+
+
+def test_starts_on_few_objects_are_ended_by_max_iter():
+    with pytest.warns(ConvergenceWarning, match="max_iter=7"):
+        model = BaumEagon(4, random_state=0, max_iter=7).fit(_planted(700))
+    assert model.n_iter_ == 7
+
+
+def test_memberships_of_other_objects_fit_those_of_some():
+    truth = np.repeat([0, 1, 2], 20)
+    ensemble = Ensemble(np.column_stack([truth, truth, (truth + 1) % 3]))
+    chosen = np.arange(0, 60, 7)
+    extended = _extended(np.eye(3)[truth[chosen]], ensemble.part(chosen), ensemble, chosen)
+    np.testing.assert_allclose(extended, (np.eye(3)[truth] + 0.01 * (np.eye(3)[truth] == 0)) / 1.02)

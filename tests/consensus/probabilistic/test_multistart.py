@@ -69,8 +69,8 @@ def test_the_best_start_is_no_worse_than_any_start():
     ensemble = Ensemble(labels)
     model = FactoredModel.of(ensemble)
     explained = squared(ensemble, 1)
-    escaper, *drawers = spawn_generators(seed_sequence(0), 5)
-    best = multistart.best_start(ensemble, model, 4, explained, drawers, escaper, 1)
+    generators = spawn_generators(seed_sequence(0), 5)
+    best = multistart.best_start(ensemble, model, 4, explained, generators, 1, whole=True)
     descent = multistart._Descent(ensemble, model, 4, explained)
     _, *repeated = spawn_generators(seed_sequence(0), 5)
     for generator in repeated:

@@ -505,3 +505,18 @@ def test_the_correction_reduces_weights_of_random_partitions():
 def test_invalid_distances_are_refused():
     with pytest.raises(ParameterError, match="'distance' parameter of WeightedPCC must be one of"):
         WeightedPCC(2, distance="euclid").fit(E1)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("regularization", ["simplex", "l2"])
+def test_starts_on_few_objects_end_where_those_on_all_do(regularization, missing, monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 900)
+    labels = np.where(rng.random((900, 12)) < 0.4, rng.integers(0, 5, (900, 12)), truth[:, None])
+    labels[rng.random(labels.shape) < missing] = -1
+    few = WeightedPCC(5, regularization=regularization, random_state=0).fit(labels)
+    monkeypatch.setattr("conclust.consensus.probabilistic.weighted._FEW", (2000, 4000))
+    every = WeightedPCC(5, regularization=regularization, random_state=0).fit(labels)
+    assert few.objective_ == pytest.approx(every.objective_, rel=1e-5)
+    np.testing.assert_array_equal(few.labels_, every.labels_)
+    np.testing.assert_allclose(few.weights_, every.weights_, atol=1e-3)

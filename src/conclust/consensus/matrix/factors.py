@@ -23,9 +23,11 @@ from conclust.spectra.gram import gram_blocks
 from conclust.spectra.indicator import IndicatorProducts
 
 # Number of updates of the factors between updates of the weights.
-_UPDATES = 20
-# With the first exponent of the update the criterion always decreases; exponents up to the second are tried.
-_SURE, _LARGEST = 0.25, 1.0
+_UPDATES = 6
+# Share of the way to the factors that fit the current ones best.
+_SHARE = 0.7
+# With this exponent of the multiplicative update the criterion always decreases.
+_SURE = 0.25
 # Up to this number of rows the weighted co-association B diag(w) B' is formed.
 _FORMED = 300
 # Entries below this become 0: processors are slow with the smallest numbers, and no update makes such an
@@ -132,6 +134,26 @@ class Criterion:
                 lowers[other] += gram * columns[k]
         return lowers.T
 
+    def towards(self, weights: Floats, now: _Reached) -> Floats:
+        """Return factors between H and a W that lowers ``sum_u w_u |M_u - WH'|_u^2``.
+
+        W is H after one pass over its columns, each of which takes its best non-negative values given the others.
+        """
+        columns = np.ascontiguousarray(now.H.T)
+        W, raises = columns.copy(), np.ascontiguousarray(now.raises.T)
+        if self.observed is not None:
+            a, b, whole = _triangle(len(W))
+            of_rows = (now.grams[:, a, b] * weights[:, np.newaxis]).T @ self.observed.T
+        for k, column in enumerate(W):
+            if self.observed is None:
+                own, fitted = now.grams[0, k, k], now.grams[0, k] @ W
+                step = (raises[k] - fitted) * (1.0 / own if own > 0 else 0.0)
+            else:
+                own, fitted = of_rows[whole[k, k]], np.einsum("li,li->i", of_rows[whole[k]], W)
+                step = np.divide(raises[k] - fitted, own, out=np.zeros_like(column), where=own > 0)
+            np.maximum(column + step, 0.0, out=column)
+        return np.ascontiguousarray((columns + _SHARE * (W - columns)).T)
+
     def scaled(self, H: Floats) -> Floats:
         """Return H scaled to minimise the criterion for the given weights."""
         factors = self.at(H)
@@ -186,17 +208,13 @@ def solve(
     round_of = _Round.of(criterion, weights)
     now = round_of.at(H)
     trace = [now.value]
-    n_iter, converged, exponent = 0, False, 2 * _SURE
+    n_iter, converged = 0, False
     while not converged and n_iter < max_iter:
         for _ in range(min(_UPDATES, max_iter - n_iter)):
             rounds("updates", n_iter, max_iter)
-            ratio = round_of.ratio(now)
-            then = round_of.at(_updated(now.H, ratio, exponent))
+            then = round_of.at(criterion.towards(weights, now))
             if then.value > now.value:
-                exponent = max(_SURE, 0.7 * exponent)
-                then = round_of.at(_updated(now.H, ratio, _SURE))
-            else:
-                exponent = min(_LARGEST, 1.1 * exponent)
+                then = round_of.at(_multiplied(now.H, round_of.ratio(now)))
             now = then
             n_iter += 1
         if learn_weights:
@@ -208,8 +226,8 @@ def solve(
     return Solution(now.H, weights, trace, n_iter, converged)
 
 
-def _updated(H: Floats, ratio: Floats, exponent: float) -> Floats:
-    updated = H * ratio**exponent
+def _multiplied(H: Floats, ratio: Floats) -> Floats:
+    updated = H * ratio**_SURE
     updated[updated < _NOTHING] = 0.0
     return np.asarray(updated)
 

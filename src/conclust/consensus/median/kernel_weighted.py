@@ -36,12 +36,15 @@ from conclust.exceptions import DenseLimitError, InputError
 from conclust.weighting.relevance import index_table, relevance_weights
 from conclust.weighting.similarity import similarities
 
-# The temperature falls by this factor from level to level.
-_COOLING = 0.95
-# Annealing ends after _FROZEN levels without a move, or after _LEVELS levels.
-_FROZEN, _LEVELS = 5, 200
+# The temperature falls by this factor from level to level, and by the second one where more than the share _HOT of the
+# proposals is accepted: such partitions are nearly random.
+_COOLING, _QUICKLY, _HOT = 0.95, 0.5, 0.5
+# Annealing ends with a level in which at most this share of the proposals is accepted, or after _LEVELS levels.
+_FROZEN, _LEVELS = 0.005, 200
+# Number of annealings that must reach the highest objective, and the relative difference up to which they do.
+_AGREE, _EQUAL = 3, 1e-9
 # Minimum number of moves proposed in a level; otherwise one per unit.
-_PROPOSALS = 60
+_PROPOSALS = 500
 
 
 # Maximum number of partitions for which a matrix of all pairs is made.
@@ -77,7 +80,8 @@ class KernelWeightedPartition(ConsensusClusterer):
         Values of the validity indices that relevance is read from. None: two that need no data, the
         mean normalised mutual information with the partitions, and the entropy of cluster sizes.
     n_init : int, default=5
-        Number of annealings, each from one of the best partitions of the ensemble.
+        Maximum number of annealings, each from one of the best partitions of the ensemble. They end when three have
+        reached the highest objective.
     max_iter : int, default=100
         Maximum number of passes of transfers over the objects after annealing.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -132,8 +136,9 @@ class KernelWeightedPartition(ConsensusClusterer):
     inverse sizes: the number of clusters emerges from this divisor.
 
     Annealing proposes to move single objects to other clusters or to new ones. It begins at the
-    temperature that accepts a mean fall every other time, and cools by 5 % a level, with a proposal
-    for each object, until nothing moves. Transfers finish it. It runs on at most 1,000 distinct rows
+    temperature that accepts a mean fall every other time, and cools by 5 % a level of one proposal for each object, at
+    least 500 (by half while more than half of the proposals are accepted), until at most one in 200 is
+    accepted. Transfers finish it. It runs on at most 1,000 distinct rows
     of labels, and the best of `n_init` is finished on all by transfers at O(N K) a visit ("subsets":
     K_u times that). Objects with the same labels stay together.
 
@@ -243,14 +248,16 @@ class KernelWeightedPartition(ConsensusClusterer):
         if not starts:
             few = ensemble.part(units.first[chosen])
             starts = [canonical_labels(least_squares_labels(few, k or 1, 1, draw))]
-        best: tuple[float, Ints, int, bool] | None = None
+        ended: list[tuple[float, Ints, int, bool]] = []
         stage("annealing")
-        for r, seed in enumerate(tracked(seeds, "starts")):
+        for r, seed in enumerate(tracked(seeds, "starts", at_most=True)):
             start = _annealed(search, starts[r % len(starts)], seed)
-            one = _settled(search, start, draw, self.max_iter)
-            if best is None or one[0] > best[0] + 1e-9 * abs(best[0]):
-                best = one
-        assert best is not None  # n_init is at least 1
+            ended.append(_settled(search, start, draw, self.max_iter))
+            highest = max(one[0] for one in ended)
+            alike = [one for one in ended if one[0] >= highest - _EQUAL * abs(highest)]
+            if len(alike) == _AGREE:
+                break
+        best = alike[0]
         if len(chosen) < len(units):
             labels = np.full(len(units), -1)
             labels[chosen] = best[1]
@@ -341,17 +348,17 @@ def _annealed(search: ResemblanceSearch, start: Ints, seed: int) -> Ints:
     search.read(best)
     proposals = max(n, _PROPOSALS)
     temperature = search.mean_fall(seed, proposals) / np.log(2.0)
-    still = 0
     for level in range(1, _LEVELS + 1):
         rounds("levels", level, _LEVELS)
-        if temperature <= 0.0 or still == _FROZEN:
+        if temperature <= 0.0:
             break
         moves = search.anneal(seed, level * proposals, temperature, proposals)
-        still = 0 if moves else still + 1
-        temperature *= _COOLING
+        temperature *= _QUICKLY if moves > _HOT * proposals else _COOLING
         if search.objective() > value:
             search.read(best)
             value = search.objective()
+        if moves <= _FROZEN * proposals:
+            break
     return best
 
 

@@ -7,36 +7,25 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, psi, zeta
 
-from conclust._kernels import mixed_membership_round
 from conclust._parameters import Parameters, Range
-from conclust._progress import rounds, stage
+from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_real
 from conclust.consensus.base import Method, PlacingClusterer, spread
-from conclust.consensus.label_rows import seeded, trusted
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
+from conclust.consensus.mixture.variational import Fitted, Search
 from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import (
-    indicator_of,
-    label_view,
     missing_code,
-    over_clusters,
-    over_partitions,
 )
 
 MixedSolver: TypeAlias = Literal["variational", "gibbs"]
 
-# A start keeps alpha fixed for this number of iterations: with a small alpha objects hardly leave their
-# first cluster.
-_SETTLING = 10
-# For new objects: maximum number of iterations, and relative change of a row that ends them.
-_PLACING, _PLACED = 200, 1e-8
 # Default pseudo-counts: without one for absent labels, chains hardly move.
 _SMOOTHING = {"variational": 1e-3, "gibbs": 0.1}
 # Lower bound below which products of odds would underflow.
@@ -72,13 +61,13 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         Pseudo-count of every label in every cluster: the parameter of a symmetric Dirichlet prior on
         beta, minus 1 where beta is fitted. None: 1e-3, by Gibbs sampling 0.1.
     n_init : int, default=5
-        Number of starts (from k-means++ on the labels); fewer if a cluster has fewer than two different rows of
-        labels. With more than 5,000 distinct rows they run on 5,000 objects drawn at random, and the best is
-        continued with all.
+        Number of starts, from partitions by k-means on the rows of labels; fewer if a cluster has fewer than two
+        different rows. They end after one iteration, and the best is continued. With more than 5,000 distinct rows
+        all this is done on 5,000 objects drawn at random, before all rows.
     max_iter : int, default=1000
-        Maximum number of iterations.
+        Maximum number of iterations: steps and leaps.
     tol : float, default=1e-5
-        Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
+        Stop when a step raises ``objective_`` by at most this share of its size, or by this
         number of nats per object.
     n_burn_in : int, default=200
         For Gibbs sampling: number of sweeps over all labels before draws are kept, at least 0.
@@ -141,8 +130,9 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
 
     Notes
     -----
-    One iteration updates every factor once, to its best for given others, so that the bound never
-    falls. It costs O(n_samples n_partitions n_clusters); equal rows of labels are computed once. The
+    One step updates every factor once, to its best for given others, so that the bound never
+    falls. After every two steps the factors are extrapolated [3]_, alpha and beta by their logarithms, unless that lowers
+    the bound. A step costs O(n_samples n_partitions n_clusters); equal rows of labels are computed once. The
     authors' program solves each object to the end before it updates beta; the fixed points are the
     same.
 
@@ -165,6 +155,8 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     .. [1] H. Wang, H. Shan, A. Banerjee: Bayesian cluster ensembles. Statistical Analysis and Data
        Mining 4, 2011 (SDM 2009).
     .. [2] R. M. Neal: Slice sampling. Annals of Statistics 31, 2003.
+    .. [3] R. Varadhan, C. Roland: Simple and globally convergent methods for accelerating the
+       convergence of any EM algorithm. Scandinavian Journal of Statistics 35, 2008.
 
     Examples
     --------
@@ -223,7 +215,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         threads = thread_count(self.n_jobs, "BayesianEnsemble")
         first = 1.0 / self.n_clusters if self.alpha is None else float(self.alpha)
         smoothing = self.smoothing
-        search = _Search(
+        search = Search(
             np.full(self.n_clusters, first),
             self.learn_alpha,
             _SMOOTHING["variational"] if smoothing is None else float(smoothing),
@@ -233,7 +225,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         )
         rows = ensemble.distinct_rows()
         n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-        best = best_of_restarts(search, rows, n_init, seed, threads)
+        best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         if self.solver == "gibbs":
             b = _SMOOTHING["gibbs"] if smoothing is None else float(smoothing)
             return self._sample(ensemble, rows, best, MixedPrior(first, self.learn_alpha, b), seed)
@@ -246,7 +238,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         self,
         ensemble: Ensemble,
         rows: DistinctRows,
-        start: _Fitted,
+        start: Fitted,
         prior: MixedPrior,
         seed: np.random.SeedSequence,
     ) -> Floats:
@@ -289,185 +281,3 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         membership = self._model.placed(np.ascontiguousarray(codes))
         membership[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / membership.shape[1]
         return membership
-
-
-@dataclass(frozen=True)
-class _Round:
-    """The sums at the best q(z): see ``_kernels/models/mixed_membership.h``."""
-
-    bound: float
-    mass: Floats
-    use: Floats
-    logs: Floats
-
-
-@dataclass(frozen=True)
-class _Model:
-    """Weights (N,), alpha (K,) and the probability of each label in each cluster, (T, K)."""
-
-    offsets: Ints
-    weights: Floats
-    alpha: Floats
-    beta: Floats
-
-    def round(
-        self, codes: NDArray[Any], counts: Floats, mass: Floats, room: Floats, threads: int
-    ) -> _Round:
-        """Find the best q(z) for q(theta_i) = Dirichlet(alpha + mass_i), and the ELBO of both.
-
-        The new mass is written into `room`.
-        """
-        use, logs = np.empty_like(self.beta), np.empty_like(self.alpha)
-        bound = mixed_membership_round(
-            label_view(codes, self.offsets, self.weights),
-            counts,
-            self.alpha,
-            self.beta,
-            mass,
-            room,
-            use,
-            logs,
-            threads,
-        )
-        bound += counts.sum() * (gammaln(self.alpha.sum()) - gammaln(self.alpha).sum())
-        return _Round(float(bound), room, use, logs)
-
-    def prior(self, smoothing: float) -> float:
-        """Return the part of the objective that the pseudo-counts add."""
-        per_partition = over_partitions(np.log(self.beta).sum(axis=1), self.offsets)
-        return smoothing * float(self.weights @ per_partition)
-
-    def first_mass(self, codes: NDArray[Any]) -> Floats:
-        """Return the mass of objects that each belong to a single unknown cluster."""
-        B = indicator_of(codes, self.offsets)
-        columns = over_clusters(self.weights, self.offsets)
-        z = B @ (columns[:, None] * np.log(self.beta)) + np.log(self.alpha / self.alpha.sum())
-        z = np.exp(z - z.max(axis=1, keepdims=True))
-        z /= z.sum(axis=1, keepdims=True)
-        return np.ascontiguousarray((B @ columns)[:, None] * z)
-
-    def likeliest(self, codes: NDArray[Any], membership: Floats) -> NDArray[np.int32]:
-        """Return the most probable cluster behind each label, given the memberships (arbitrary without a label)."""
-        logs, beta = np.log(membership), np.log(self.beta)
-        clusters = np.zeros(codes.shape, dtype=np.int32)
-        for u, first in enumerate(self.offsets[:-1]):
-            labelled = np.flatnonzero(codes[:, u] < self.offsets[u + 1] - first)
-            clusters[labelled, u] = (logs[labelled] + beta[first + codes[labelled, u]]).argmax(
-                axis=1
-            )
-        return clusters
-
-    def placed(self, codes: NDArray[Any]) -> Floats:
-        """Return memberships of objects by their labels alone."""
-        mass = self.first_mass(codes)
-        counts, room = np.ones(len(codes)), np.empty_like(mass)
-        for _ in range(_PLACING):
-            before, mass = mass, self.round(codes, counts, mass, room, 1).mass
-            room = before
-            total = self.alpha.sum() + mass.sum(axis=1)
-            if (np.abs(mass - before).sum(axis=1) <= _PLACED * total).all():
-                break
-        return self.membership(mass)
-
-    def membership(self, mass: Floats) -> Floats:
-        """Return the mean of q(theta_i)."""
-        gamma = self.alpha + mass
-        return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """Final state of the iteration; the trace holds the objective at the start and after each iteration."""
-
-    model: _Model
-    mass: Floats
-    trace: list[float]
-    converged: bool
-
-
-@dataclass(frozen=True)
-class _Search:
-    """Climbs to a maximum of the bound, from several starts: see `best_of_restarts`."""
-
-    alpha: Floats
-    learn_alpha: bool
-    smoothing: float
-    max_iter: int
-    tol: float
-    threads: int
-
-    def begin(self, rows: DistinctRows, start: int, seed: int) -> _Fitted:
-        """Climb from clusters drawn at random."""
-        k = len(self.alpha)
-        z = trusted(seeded(rows, k, seed), k)
-        B = rows.ensemble.indicator
-        beta = _normalised(B.T @ (rows.masses[:, None] * z) + self.smoothing, rows)
-        model = _Model(
-            rows.ensemble.offsets, np.array(rows.ensemble.partition_weights), self.alpha, beta
-        )
-        return self._climb(
-            rows, model, (B @ rows.ensemble.column_weights)[:, None] * z, _SETTLING, 1
-        )
-
-    def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
-        """Continue with all rows."""
-        mass = result.model.first_mass(rows.ensemble.codes)
-        return self._climb(rows, result.model, mass, 0, self.threads)
-
-    def loss(self, result: _Fitted) -> float:
-        """Return the negative bound at the end of a start."""
-        return -result.trace[-1]
-
-    def _climb(
-        self, rows: DistinctRows, model: _Model, mass: Floats, settling: int, threads: int
-    ) -> _Fitted:
-        """Maximise the bound; alpha is fixed for the first `settling` iterations.
-
-        Beta, alpha, q(theta) and q(z) are optimised in turn, given the others.
-        """
-        codes, counts = np.ascontiguousarray(rows.ensemble.codes), rows.masses
-        total = counts.sum()
-        learns = self.learn_alpha and len(model.alpha) > 1
-        sums = model.round(codes, counts, mass, np.empty_like(mass), threads)
-        trace = [sums.bound + model.prior(self.smoothing)]
-        for iteration in range(self.max_iter):
-            rounds("iterations", iteration, self.max_iter)
-            learning = learns and iteration >= settling
-            alpha = _better_alpha(model.alpha, sums.logs, total) if learning else model.alpha
-            model = replace(model, alpha=alpha, beta=_normalised(sums.use + self.smoothing, rows))
-            mass, room = sums.mass, mass
-            sums = model.round(codes, counts, mass, room, threads)
-            trace.append(sums.bound + model.prior(self.smoothing))
-            small = trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total)
-            if small and (learning or not learns):
-                return _Fitted(model, mass, trace, True)
-        return _Fitted(model, mass, trace, False)
-
-
-def _normalised(use: Floats, rows: DistinctRows) -> Floats:
-    """Return label probabilities: each cluster's use of the labels, scaled to sum 1 within each partition."""
-    sums = over_partitions(use, rows.ensemble.offsets)
-    shares: Floats = use / over_clusters(sums, rows.ensemble.offsets)
-    return shares
-
-
-def _better_alpha(alpha: Floats, logs: Floats, n: float) -> Floats:
-    """One Newton step (the Hessian is a diagonal plus a constant), shortened until it helps.
-
-    `logs` holds the sums over the `n` objects of E[log theta].
-    """
-
-    def value(a: Floats) -> float:
-        return float(n * (gammaln(a.sum()) - gammaln(a).sum()) + (a * logs).sum())
-
-    g = logs + n * (psi(alpha.sum()) - psi(alpha))
-    h = -n * zeta(2.0, alpha)
-    z = n * zeta(2.0, alpha.sum())
-    c = (g / h).sum() / (1.0 / z + (1.0 / h).sum())
-    step = (g - c) / h
-    before = value(alpha)
-    for halvings in range(30):
-        tried: Floats = np.clip(alpha - step / 2.0**halvings, LEAST_ALPHA, MOST_ALPHA)
-        if value(tried) > before:
-            return tried
-    return alpha

@@ -45,6 +45,8 @@ Distance: TypeAlias = Literal["paper", "corrected"]
 _FIRST_SWEEPS = 200
 _SWEEPS = 20
 _STEP_TOL = 1e-7
+# Number of objects on which starts are compared: per cluster, and its bounds.
+_PER_CLUSTER, _FEW = 40, (400, 4000)
 # Share of the partitions that carry the weights with rho=None.
 _KEPT = 0.8
 # Rounds end when the total change of the weights is smaller.
@@ -138,8 +140,8 @@ class WeightedPCC(PairObjectiveClusterer):
         most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
     n_init : int, default=5
-        Random starts; they are compared, with equal weights, over all pairs of at most 4,000
-        objects.
+        Random starts; they are compared, with equal weights, over all pairs of 40 objects per cluster, at least 400
+        and at most 4,000.
     max_iter : int, default=200
         Maximum number of rounds of a membership step and a weight step.
     tol : float, default=1e-6
@@ -345,12 +347,13 @@ class WeightedPCC(PairObjectiveClusterer):
         weights = shares * pairs.scale
         if corrected:
             weights = weights * certainty_weights(ensemble)
-        # With equal weights this is PCC itself, to the bit. (All are 0 if there are no pairs.)
+        # With equal weights this is PCC itself, on few objects to the bit. (All are 0 if there are no pairs.)
         equal = ensemble.weights is None and np.ptp(pairs.scale) == 0 and not corrected
         plain = equal or not weights.any()
         weighted = ensemble if plain else ensemble.reweighted(within_range(weights))
         squares = Problem(weighted, k, divergences.l2)
-        Y = Factored(counted=0).solve(squares, None, Stopping(_FIRST_SWEEPS), run).membership
+        solver = Factored(counted=0, per_cluster=_PER_CLUSTER, bounds=_FEW)
+        Y = solver.solve(squares, None, Stopping(_FIRST_SWEEPS), run).membership
         if pairs is not everyone and weights.any():
             Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
         Y, weights = self._learn(pairs, Y, shares, run)

@@ -30,7 +30,7 @@ SWEEPS = 100
 # one would not bring them below the best.
 PATIENCE = 6
 HORIZON = 12
-# Escapes end when n_init in a row have not helped, or at least TRIES for up to CHEAP objects, where
+# Escapes end when n_init in a row have not helped, or at least TRIES for up to CHEAP objects in all, where
 # they are cheap. With fewer than ROOM objects per cluster they cost more and gain less, because two
 # clusters then hold few objects that could be divided differently.
 TRIES = 15
@@ -63,11 +63,12 @@ def best_start(
     model: FactoredModel,
     n_clusters: int,
     explained: float,
-    drawers: list[np.random.Generator],
-    escaper: np.random.Generator,
+    generators: list[np.random.Generator],
     threads: int,
+    *,
+    whole: bool,
 ) -> Start:
-    """Return the best of one random start per drawer, after escapes.
+    """Return the best random start, after escapes.
 
     Parameters
     ----------
@@ -79,13 +80,14 @@ def best_start(
         K.
     explained : float
         The sum of c^2 / N over the pairs of `few`: loss + explained is the objective.
-    drawers : list of Generator
-        One for each start.
-    escaper : Generator
-        Draws the escapes.
+    generators : list of Generator
+        The first one draws the escapes, each of the others one start.
     threads : int
         The result does not depend on it.
+    whole : bool
+        Whether there are no other objects.
     """
+    escaper, *drawers = generators
     descent = _Descent(few, model, n_clusters, explained)
 
     def begin(generator: np.random.Generator) -> Start:
@@ -103,7 +105,7 @@ def best_start(
     alone = few.n_samples < 2 * n_clusters and few.n_samples <= CHEAP
     if n_clusters < 2 or few.n_samples <= 2 or alone:
         return best
-    cheap = ROOM * n_clusters <= few.n_samples <= CHEAP
+    cheap = whole and ROOM * n_clusters <= few.n_samples <= CHEAP
     tries = max(len(drawers), TRIES) if cheap else len(drawers)
     return _escape(best, descent, tries, escaper)
 

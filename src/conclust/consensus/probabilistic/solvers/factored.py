@@ -66,9 +66,15 @@ class Factored:
     ----------
     counted : int, default=20,000
         Maximum number of objects for which the constant in F is computed.
+    per_cluster : int, default=500
+        Number of objects per cluster on which starts are compared.
+    bounds : tuple of int, default=(2000, 4000)
+        Minimum and maximum number of these objects.
     """
 
     counted: int = COUNTED
+    per_cluster: int = SUBSET
+    bounds: tuple[int, int] = SUBSET_BOUNDS
     forms_pairs = False
     draws_starts = True
 
@@ -89,7 +95,7 @@ class Factored:
     def _solved(
         self, problem: Problem, start: Floats | None, stopping: Stopping, run: Run
     ) -> Solution:
-        work = _Work(problem, run)
+        work = _Work(problem, run, per_cluster=self.per_cluster, bounds=self.bounds)
         Y = work.begin() if start is None else padded(start)
         trace, residual, n_iter, converged = _descend(work, Y, stopping)
         ensemble = problem.ensemble
@@ -236,15 +242,22 @@ class _Pace:
 class _Work:
     """A problem, and the subset of the objects that the starts are compared on."""
 
-    def __init__(self, problem: Problem, run: Run, model: FactoredModel | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        run: Run,
+        model: FactoredModel | None = None,
+        per_cluster: int = SUBSET,
+        bounds: tuple[int, int] = SUBSET_BOUNDS,
+    ) -> None:
         self.problem, self.run, self.ensemble = problem, run, problem.ensemble
         self.model = FactoredModel.of(self.ensemble) if model is None else model
         self.pace = _Pace(run.threads)
-        chooser, self._escaper, *self._drawers = spawn_generators(run.seed, run.n_init + 2)
+        chooser, *self._generators = spawn_generators(run.seed, run.n_init + 2)
         order = chooser.permutation(self.ensemble.n_samples)
-        low, high = SUBSET_BOUNDS
+        low, high = bounds
         # Shuffled, even if it contains all objects.
-        self.chosen = order[: min(max(SUBSET * problem.n_clusters, low), high)].copy()
+        self.chosen = order[: min(max(per_cluster * problem.n_clusters, low), high)].copy()
         self._order = order[: len(order) // GROWTH].copy()  # sizes of the parts
         self.few = self.ensemble.part(self.chosen)
         self.explained = squared(self.few, run.threads)
@@ -264,13 +277,13 @@ class _Work:
             self.model,
             self.problem.n_clusters,
             self.explained,
-            self._drawers,
-            self._escaper,
+            self._generators,
             self.run.threads,
+            whole=len(self.chosen) == self.ensemble.n_samples,
         )
         n = self.ensemble.n_samples
         self.run.report(
-            f"{len(self._drawers)} starts on {len(self.chosen):,} of {n:,} objects; {best.escapes} splits "
+            f"{self.run.n_init} starts on {len(self.chosen):,} of {n:,} objects; {best.escapes} splits "
             "and merges lowered the best"
         )
         Y = uniform(n, self.problem.n_clusters)
