@@ -204,7 +204,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             column counts as much as a column of X: the number of partitions made over the number of features.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept, with a
-            consensus that takes them: the default, EAC, LWEA.
+            consensus that takes them: the default, EAC, LWEA. The default changes its clusters as little as they require.
         **unknown : None
             There are no others: points have no weights.
 
