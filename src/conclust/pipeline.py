@@ -293,7 +293,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def _refine(self, refiner: RefinerByPoints, *, constrained: bool) -> None:
         """Refine the clusters by their centres, if the points agree; with constraints they are refined already."""
         self.refinement_ = refiner.refinement
-        if constrained:
+        if constrained and self.refinement_ is not None:
             self._labels, self._membership = self.consensus_.labels_, self.consensus_.membership_
         ours = isinstance(self.consensus_, AutoConsensus) if self.refine == _AUTO else self.refine
         if constrained or not ours or not self._in_points:

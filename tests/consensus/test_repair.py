@@ -9,7 +9,7 @@ from tests.naive import repair as naive
 
 import conclust as cc
 from conclust.consensus.auto.parts import Parts, exchange
-from conclust.consensus.auto.repair import _TYPICAL, _leaf_order, repair
+from conclust.consensus.auto.repair import TYPICAL, _leaf_order, repair
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.consensus.constraints import read_constraints, unlinked
 from conclust.consensus.linkage import cut
@@ -41,23 +41,41 @@ def grown(ensemble, K):
     return model, weighted.column_weights * certainty
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(16))
 def test_units_and_merges_match_loops(seed):
-    z, ensemble = planted(seed)
+    z, ensemble = planted(seed, n=80 if seed % 2 else 48)
     model, counting = grown(ensemble, 3 + seed % 3)
-    given = read_constraints(**links(seed, z, 8 + seed), n_samples=len(z))
+    given = read_constraints(**links(seed, z, 8 + 3 * seed), n_samples=len(z))
     found = repair(model.linkage_matrix_, model.labels_, ensemble, counting, given)
     B = ensemble.indicator.toarray()
     S = (B * counting) @ B.T
     _, pieces = np.unique(
         np.stack([model.labels_, cut(model.linkage_matrix_, 30)]), axis=1, return_inverse=True
     )
+    pieces, groups, touched = pieces.ravel(), given.groups, given.touched
     apart = [set(pair) for pair in given.apart.tolist()]
-    units = naive.units(S, pieces.ravel(), given.groups, apart, given.touched, _TYPICAL)
-    steps = naive.merged(S, units, model.labels_, given.groups, apart)
-    assert found.smallest == len(steps[-1])
+    rank = naive.ranks(S, pieces)
+    represents = rank >= TYPICAL
+    silent = naive.outvoted(pieces, model.labels_, represents, groups, apart, touched)
+    represents[list(silent)] = False
+    units = naive.units(pieces, rank, groups, apart, touched, represents)
+    steps, kept = naive.merged(S, units, model.labels_, groups, apart, touched)
+    assert (found.smallest, found.n_clusters) == (len(steps[-1]), kept)
     for clusters in steps:
         assert sets_of(cut(found.tree, len(clusters))) == clusters
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_given_number_of_clusters_is_reached_if_possible(seed):
+    """Answers that are true, many of them about few objects, and the true number."""
+    z, ensemble = planted(seed, n=60, wrong=0.6)
+    rng = np.random.default_rng(seed)
+    pairs = np.array(list(combinations(rng.permutation(60)[:14].tolist(), 2)))
+    same = z[pairs[:, 0]] == z[pairs[:, 1]]
+    given = {"must_link": pairs[same][:4], "cannot_link": pairs[~same]}
+    found = cc.AutoConsensus(4).fit(ensemble, **given)
+    assert found.n_clusters_ == 4
+    assert read_constraints(**given, n_samples=60).broken(found.labels_) == 0
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -160,7 +178,9 @@ def test_parts_of_a_partition():
     _, ensemble = planted(1)
     before, after = rng.integers(0, 4, 48), rng.integers(0, 3, 48)
     counting = rng.random(int(ensemble.offsets[-1]))
-    parts = Parts.of(ensemble, counting, before, after)
+    touched = rng.random(48) < 0.2
+    touched[after == 2] = True  # no other objects are in this cluster
+    parts = Parts.of(ensemble, counting, before, after, touched)
     B = ensemble.indicator.toarray()
     S = (B * counting) @ B.T
     rows = parts.rows(ensemble.indicator, before)
@@ -169,7 +189,7 @@ def test_parts_of_a_partition():
         nearest = (-1.0, -1)
         for a in range(3):
             for b in range(4):
-                inside = (after == a) & (before == b)
+                inside = (after == a) & (before == b) & (~touched | (a == 2))
                 if inside.any():
                     mean = S[i, inside].mean()
                     own[a] = max(own[a], mean)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from conclust._random import RandomStateLike
-from conclust._types import Floats, Ints
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.auto import AutoConsensus
-from conclust.consensus.auto.repair import repair
+from conclust.consensus.auto.repair import TYPICAL, pieces_of, repair
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.consensus.constraints import Constraints, given_links, read_constraints, unlinked
 from conclust.ensemble import Ensemble, as_ensemble
@@ -69,8 +69,8 @@ def questions(
     Notes
     -----
     The worth of a merge of parts of a and b objects, which leaves K - 1 of K parts, is ``min(a, b) min(K / c, c / K)`` with
-    c = the number of clusters, and 1/2. An object is typical of a part if its mean similarity with it is large, where
-    clusters count by their certainty.
+    c = the number of clusters, and 1/2. The object that represents a part has the largest mean similarity with it, where
+    clusters count by their certainty, of those that are typical of their piece.
 
     Examples
     --------
@@ -101,7 +101,9 @@ def questions(
     weighted, certainty = certain_clusters(members, objects)
     counting = weighted.column_weights * certainty
     links = unlinked(m) if constraints is None else constraints.of(objects)
-    found = repair(tree, labels, weighted, counting, links)
+    _, ranks = pieces_of(tree, labels, weighted, counting)
+    typical = ranks >= TYPICAL
+    found = repair(tree, labels, weighted, counting, links, consensus.n_clusters)
     merges, c = found.tree[: m - found.smallest], consensus.n_clusters or found.n_clusters
     ends = merges[:, :2].astype(np.int64)
     pairs: list[tuple[int, int]] = []
@@ -109,7 +111,9 @@ def questions(
         if len(pairs) == n:
             break
         parts = (_leaves(found.tree, end, m) for end in ends[row].tolist())
-        one, other = sorted(int(objects[_typical(weighted, counting, part)]) for part in parts)
+        one, other = sorted(
+            int(objects[_typical(weighted, counting, part, typical)]) for part in parts
+        )
         if not _is_known(constraints, one, other):
             pairs.append((one, other))
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -152,10 +156,13 @@ def _leaves(tree: Floats, node: int, m: int) -> Ints:
     return np.sort(np.array(leaves, dtype=np.int64))
 
 
-def _typical(ensemble: Ensemble, counting: Floats, part: Ints) -> int:
-    """Return the object of a part that is most similar to the others; the first one if tied."""
+def _typical(ensemble: Ensemble, counting: Floats, part: Ints, typical: Bools) -> int:
+    """Return the object of a part that is most similar to the others, if possible one that is typical of its piece."""
     rows = ensemble.indicator[part]
     similarity = rows @ (counting * np.asarray(rows.sum(axis=0)).ravel())
+    eligible = typical[part]
+    if eligible.any():
+        similarity[~eligible] = -1.0
     return int(part[int(np.argmax(similarity))])
 
 

@@ -224,8 +224,9 @@ class AutoConsensus(PlacingClusterer):
         else:
             chosen = trees.cut_along(number.labels)
         self.linkage_matrix_ = trees.matrices[chosen.evidence]
-        before = None
+        before, touched = None, np.empty(0, dtype=np.bool_)
         if self._constraints is not None:
+            touched = self._constraints.touched
             before = self._before_constraints(ensemble, chosen, observed)
             within = _Within(before[objects], self._constraints.of(objects))
             self._before = self.linkage_matrix_, canonical_labels(within.labels)
@@ -238,7 +239,9 @@ class AutoConsensus(PlacingClusterer):
         indicated = trees.n_clusters_shown
         self._settle(chosen.evidence, chosen.straddling, indicated, trees.supports, chosen.votes)
         if before is not None:
-            self._parts = Parts.of(trees.ensemble, trees.counting, before[objects], chosen.labels)
+            self._parts = Parts.of(
+                trees.ensemble, trees.counting, before[objects], chosen.labels, touched[objects]
+            )
             return self._constrained_rows(ensemble, before, objects, chosen.labels)
         if ensemble.is_soft:
             return shares_of_votes(ensemble.indicator @ self._votes)
@@ -317,7 +320,12 @@ class AutoConsensus(PlacingClusterer):
     ) -> tuple[CutOfTree, ChosenNumber]:
         """Return the cut and the number that keep the constraints, and are otherwise those before."""
         found = repair(
-            self.linkage_matrix_, within.labels, trees.ensemble, trees.counting, within.constraints
+            self.linkage_matrix_,
+            within.labels,
+            trees.ensemble,
+            trees.counting,
+            within.constraints,
+            self.n_clusters,
         )
         kept = replace(trees, smallest=found.smallest, largest=found.largest)
         self._check_possible(kept)

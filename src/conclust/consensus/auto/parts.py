@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._types import Floats, Ints
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.auto.votes import shares_of_votes, votes_for
 from conclust.ensemble import Ensemble
 
@@ -15,6 +15,8 @@ from conclust.ensemble import Ensemble
 @dataclass(frozen=True, eq=False)
 class Parts:
     """The intersections of the clusters of two partitions: objects that moved together.
+
+    Objects with constraints, which may have moved alone, count only in clusters without others.
 
     Attributes
     ----------
@@ -32,10 +34,18 @@ class Parts:
     votes_before: Floats
 
     @classmethod
-    def of(cls, ensemble: Ensemble, counting: Floats, before: Ints, after: Ints) -> Parts:
-        """Return the parts of two partitions of the objects of an ensemble, `counting` as in `votes_for`."""
-        pairs, parts = np.unique(np.stack([after, before]), axis=1, return_inverse=True)
-        votes = votes_for(ensemble, parts.ravel().astype(np.int64), counting)
+    def of(
+        cls, ensemble: Ensemble, counting: Floats, before: Ints, after: Ints, touched: Bools
+    ) -> Parts:
+        """Return the parts of two partitions of the objects of an ensemble.
+
+        `counting` is as in `votes_for`, `touched` a mask of the objects with constraints.
+        """
+        counted = ~touched | ~np.isin(after, after[~touched])
+        objects = np.flatnonzero(counted)
+        pairs, parts = np.unique(np.stack([after, before])[:, objects], axis=1, return_inverse=True)
+        part = ensemble if counted.all() else ensemble.part(objects)
+        votes = votes_for(part, parts.ravel().astype(np.int64), counting)
         return cls(votes, pairs[1], pairs[0], votes_for(ensemble, before, counting))
 
     def rows(self, indicator: sp.csr_array, before: Ints | None = None) -> Floats:

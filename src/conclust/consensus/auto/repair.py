@@ -1,28 +1,30 @@
 """Changes a partition so that it keeps constraints, and otherwise as little as possible.
 
-The tree cuts the clusters into pieces. An object with a constraint represents its piece if it is typical of it, and
-no more typical object is against that; otherwise it stands alone. Pieces with objects that must be together are joined.
-The resulting units are merged by average linkage, units of the same cluster first, but never units that must be apart.
+The tree cuts the clusters into pieces. An object with a constraint represents its piece if it is typical of it, and neither
+more typical objects nor as many constraints are against that; otherwise it stands alone. Pieces with objects that must be together are
+joined. The resulting units are merged by average linkage, units of the same cluster first, but never units that must be apart.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
 
-from conclust._types import Floats, Ints
+from conclust._types import Bools, Floats, Ints
+from conclust.consensus.auto.merging import Merges, Units, merged, merged_to
 from conclust.consensus.auto.votes import votes_for
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.constrained import grown
 from conclust.ensemble import Ensemble
 from conclust.spectra.indicator import IndicatorProducts
 from conclust.trees.dendrogram import cut, from_merges
 
-# Settled by experiments/answers: 20 to 60 pieces, and ranks from 0 to .7, hardly differ.
+# Settled by experiments/answers.
 _PIECES = 30
-_TYPICAL = 0.3
+# An object is typical of its piece from this rank on.
+TYPICAL = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,12 @@ class Repair:
 
 
 def repair(
-    tree: Floats, labels: Ints, ensemble: Ensemble, counting: Floats, constraints: Constraints
+    tree: Floats,
+    labels: Ints,
+    ensemble: Ensemble,
+    counting: Floats,
+    constraints: Constraints,
+    n_clusters: int | None = None,
 ) -> Repair:
     """Return a dendrogram that keeps constraints, and has the clusters of a partition where these allow it.
 
@@ -62,26 +69,54 @@ def repair(
         Weight of co-clustering in each cluster of the ensemble.
     constraints : Constraints
         Constraints on the objects.
+    n_clusters : int, default=None
+        Number of clusters to which the dendrogram should be possible to cut. Where merges end with more, units of the
+        smallest clusters move to others; if that is not enough, objects with constraints represent no pieces.
     """
-    pieces = _numbered(np.stack([labels, cut(tree, min(_PIECES, len(labels)))]))
-    units, apart = _units(pieces, _ranks(pieces, ensemble, counting), constraints)
-    dissimilarity, sizes = _dissimilarities(units, labels, ensemble, counting)
-    m = len(sizes)
-    left, right, heights, smallest = grown(
-        dissimilarity, sizes, "average", np.arange(m, dtype=np.int64), apart
+    pieces, ranks = pieces_of(tree, labels, ensemble, counting)
+    represents = ranks >= TYPICAL
+    represents[_outvoted(pieces, labels, represents, constraints)] = False
+    merges = None
+    for each in (represents, np.zeros_like(represents)):
+        of_objects, apart = _units(pieces, each, ranks, constraints)
+        alone = np.ones(int(of_objects.max()) + 1, dtype=np.bool_)
+        alone[of_objects[~constraints.touched]] = False
+        described = _similarities(of_objects, labels, ensemble, counting)
+        units = Units(*described, alone=alone, apart=apart)
+        found = merged(units)
+        if n_clusters is not None and found.smallest > n_clusters:
+            found = merged_to(n_clusters, units, found)
+        if merges is None or (n_clusters is not None and found.smallest <= n_clusters):
+            unit_of, merges = of_objects, found
+        if n_clusters is None or merges.smallest <= n_clusters:
+            break
+    assert merges is not None
+    return Repair(
+        tree=_grown(tree, unit_of, merges, constraints),
+        smallest=merges.smallest,
+        largest=constraints.n_groups,
+        n_clusters=merges.n_clusters,
     )
+
+
+def _grown(tree: Floats, units: Ints, merges: Merges, constraints: Constraints) -> Floats:
+    """Return the dendrogram of the objects, first within units and then of the units."""
     _, first = np.unique(units, return_index=True)
     inner = _merges_within(tree, units, constraints)
     top = float(inner[2].max(initial=0.0))
-    outer = np.maximum(heights - 1.0, top)
-    outer[m - smallest :] = max(1.0, top)
-    merges = (first[left], first[right], outer)
-    return Repair(
-        tree=from_merges(*(np.concatenate(both) for both in zip(inner, merges, strict=True))),
-        smallest=smallest,
-        largest=constraints.n_groups,
-        n_clusters=m - int(np.count_nonzero(heights[: m - smallest] <= 1.5)),
-    )
+    allowed = len(merges.left) + 1 - merges.smallest
+    outer = np.maximum.accumulate(np.maximum(merges.heights - 1.0, top))
+    outer[allowed:] = max(1.0, top)
+    whole = (first[merges.left], first[merges.right], outer)
+    return from_merges(*(np.concatenate(both) for both in zip(inner, whole, strict=True)))
+
+
+def pieces_of(
+    tree: Floats, labels: Ints, ensemble: Ensemble, counting: Floats
+) -> tuple[Ints, Floats]:
+    """Return the piece of each object, and its rank: how many objects of the piece are less similar to the piece, in [0, 1]."""
+    pieces = _numbered(np.stack([labels, cut(tree, min(_PIECES, len(labels)))]))
+    return pieces, _ranks(pieces, ensemble, counting)
 
 
 def _numbered(columns: Ints) -> Ints:
@@ -91,7 +126,10 @@ def _numbered(columns: Ints) -> Ints:
 
 
 def _ranks(pieces: Ints, ensemble: Ensemble, counting: Floats) -> Floats:
-    """Return the share of an object's piece that has less similarity with the piece than the object itself (n,)."""
+    """Return how many objects of its piece have less similarity with the piece than an object, relative to the largest number (n,).
+
+    It is 1 for all objects of a piece if they have the same similarity.
+    """
     votes = votes_for(ensemble, pieces, counting)
     own = IndicatorProducts.of(ensemble).times(votes)[np.arange(len(pieces)), pieces]
     order = np.lexsort((own, pieces))
@@ -100,11 +138,14 @@ def _ranks(pieces: Ints, ensemble: Ensemble, counting: Floats) -> Floats:
     ranks = np.empty(len(pieces))
     for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
         inside = order[begin : begin + size]
-        ranks[inside] = np.searchsorted(own[inside], own[inside], side="left") / size
+        lower = np.searchsorted(own[inside], own[inside], side="left")
+        ranks[inside] = lower / lower[-1] if lower[-1] > 0 else 1.0
     return ranks
 
 
-def _units(pieces: Ints, ranks: Floats, constraints: Constraints) -> tuple[Ints, Ints]:
+def _units(
+    pieces: Ints, represents: Bools, ranks: Floats, constraints: Constraints
+) -> tuple[Ints, Ints]:
     """Return the unit of each object, and the pairs of units that must be apart.
 
     Each object joins its group with its piece, unless these must be apart; typical objects come first.
@@ -128,8 +169,8 @@ def _units(pieces: Ints, ranks: Floats, constraints: Constraints) -> tuple[Ints,
         against[groups[one]].add(groups[other])
         against[groups[other]].add(groups[one])
     for at in touched[np.lexsort((touched, -ranks[touched]))].tolist():
-        if ranks[at] < _TYPICAL:
-            break
+        if not represents[at]:
+            continue
         group, piece = root(groups[int(constraints.groups[at])]), root(int(pieces[at]))
         if group != piece and all(root(other) != piece for other in against[group]):
             parent[piece] = group
@@ -144,14 +185,10 @@ def _units(pieces: Ints, ranks: Floats, constraints: Constraints) -> tuple[Ints,
     return units.astype(np.int64), unit_of[roots[ends.reshape(-1, 2)]]
 
 
-def _dissimilarities(
+def _similarities(
     units: Ints, labels: Ints, ensemble: Ensemble, counting: Floats
-) -> tuple[Floats, Floats]:
-    """Return the dissimilarities of the units, in [0, 2], and their sizes.
-
-    From 2 are subtracted the mean similarity of their objects, relative to the largest, and the share of pairs that
-    are in one cluster.
-    """
+) -> tuple[Floats, Floats, Floats]:
+    """Return the mean similarity of units, relative to the largest, the share of pairs in one cluster, and the sizes."""
     sizes = np.bincount(units).astype(np.float64)
     means = votes_for(ensemble, units, np.ones(len(counting)))
     similarity = (means * counting[:, np.newaxis]).T @ means
@@ -160,7 +197,40 @@ def _dissimilarities(
     np.add.at(shares, (units, labels), 1.0)
     shares /= sizes[:, np.newaxis]
     largest = float(similarity.max()) or 1.0
-    return 2.0 - np.clip(similarity / largest, 0.0, 1.0) - shares @ shares.T, sizes
+    return np.clip(similarity / largest, 0.0, 1.0), shares @ shares.T, sizes
+
+
+def _outvoted(pieces: Ints, labels: Ints, represents: Bools, constraints: Constraints) -> Ints:
+    """Return objects whose constraints break the partition, while others between the same two pieces do not.
+
+    Each constraint between objects that represent their pieces is a vote for these two pieces to be together or apart. Objects do not represent
+    their piece where as many votes are for the partition as against it.
+    """
+    inside: dict[int, dict[int, list[int]]] = {}
+    for at in np.flatnonzero(constraints.touched & represents).tolist():
+        inside.setdefault(int(constraints.groups[at]), {}).setdefault(int(pieces[at]), []).append(
+            at
+        )
+    votes: Counter[tuple[int, int]] = Counter()
+    together = [
+        (pair, held[pair[0]] + held[pair[1]])
+        for held in inside.values()
+        for pair in combinations_with_replacement(sorted(held), 2)
+        if pair[0] != pair[1] or len(held[pair[0]]) > 1
+    ]
+    separate = [
+        ((min(one, other), max(one, other)), first[one] + second[other])
+        for a, b in constraints.apart.tolist()
+        for first, second in [(inside.get(a, {}), inside.get(b, {}))]
+        for one, other in product(first, second)
+    ]
+    votes.update(pair for pair, _ in together)
+    votes.subtract(pair for pair, _ in separate)
+    cluster_of = dict(zip(pieces.tolist(), labels.tolist(), strict=True))
+    same = {pair: cluster_of[pair[0]] == cluster_of[pair[1]] for pair in votes}
+    outvoted = [objects for pair, objects in together if not same[pair] and votes[pair] <= 0]
+    outvoted += [objects for pair, objects in separate if same[pair] and votes[pair] >= 0]
+    return np.unique(np.array([at for objects in outvoted for at in objects], dtype=np.int64))
 
 
 def _merges_within(
