@@ -200,7 +200,7 @@ def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys, monkeypatch):
     assert printed.out == ""
     assert "'zoo' is not on this machine" in printed.err
     assert run(tmp_path / "a", "--data", " , ") == 1
-    assert "names no data set" in capsys.readouterr().err
+    assert "does not name a data set" in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
     (tmp_path / "b").mkdir()
     (tmp_path / "b/x").write_text("x")

@@ -167,7 +167,7 @@ def _chosen(data: str | None) -> list[str]:
         return [name for name in _SETS if name in here]
     names = [name.strip() for name in data.split(",") if name.strip()]
     if not names:
-        raise InputError("--data names no data set. Give for example: --data iris,wine")
+        raise InputError("--data does not name a data set. An example is --data iris,wine.")
     all_names = datasets.names()
     for name in names:
         if name not in all_names:
