@@ -47,7 +47,7 @@ def test_the_output_fits_the_terminal_and_explains_the_runs(done):
 def test_the_demo_runs_from_points_to_a_report(done):
     out, printed = done
     wine = datasets.load("wine")
-    begin, rest = printed.split("Then, how good is that?")
+    begin, rest = printed.split("How good is the result?")
     words = " ".join(begin.split())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
