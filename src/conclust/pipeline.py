@@ -56,28 +56,28 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     ----------
     consensus : estimator or str, default=None
         Consensus method for the label matrix: an estimator, or the name of one of the methods that
-        :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.AutoConsensus`, which finds the
-        number of clusters too.
+        :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.AutoConsensus`, which also finds the
+        number of clusters.
     generator : transformer, default=None
         Generator of the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
         defaults: 40 partitions of three kinds.
     n_clusters : int or "auto", default=None
-        Number of clusters, or its maximum, as the consensus takes it; overrides that of an estimator given as
-        `consensus`. "auto": the number of 2 to 10 that resampling the points
-        shows, or one cluster if a p-value says so (:func:`conclust.selection.choose` with 39 references of at most 1,000
-        objects, and the generator's scale, `n_jobs` and `cache_dir`; further partitions are its categories). None: the
-        consensus' own; for the default consensus the points choose it (see the notes).
+        Number of clusters, or their maximum number for a consensus that treats it as a bound. It overrides the number
+        of an estimator given as `consensus`. "auto": the number from 2 to 10 that resampling of the points supports,
+        or one cluster if the p-value is large. This calls :func:`conclust.selection.choose` with 39 references of at
+        most 1,000 objects, and with the scale, `n_jobs` and `cache_dir` of the generator; further partitions are its
+        categories. None: the number is left to the consensus; with the default consensus, the points determine it
+        (see the notes).
     min_clusters : int, default=1
-        Smallest number of clusters considered where the points choose it: 2 where it is known that there
-        is more than one.
+        Smallest number of clusters considered if the points determine it; pass 2 to exclude a single cluster.
     refine : bool or "auto", default="auto"
-        Whether Lloyd's iterations from the means of the clusters end the fit, where the neighbour graphs of the
-        points agree with their partition (see the notes): for clusters that overlap. "auto": with
-        :class:`conclust.AutoConsensus` (the default), not with another consensus.
+        Whether the fit ends with Lloyd's iterations from the means of the clusters, which improve clusters that
+        overlap. Their partition is kept only if the neighbour graphs of the points agree with it (see the notes).
+        "auto": refine with :class:`conclust.AutoConsensus` (the default), but not with another consensus.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        If given, seeds both parts; None leaves their own ``random_state`` alone.
+        If given, it seeds the generator and the consensus. None: their own ``random_state`` is used.
     verbose : int, default=0
-        1: progress and the estimated time left of all parts, on standard error.
+        1: print progress and the estimated time left of all parts to standard error.
 
     Attributes
     ----------
@@ -90,8 +90,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     labels_ : ndarray of shape (n_samples,)
         The consensus partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities, where the consensus is soft. A column for each cluster that is not empty; the
-        clusters of ``labels_`` come first.
+        Probabilities, if the consensus is soft. There is one column for each cluster that is not empty; the clusters
+        of ``labels_`` come first.
     n_clusters_ : int
         Clusters found.
     reason_ : str
@@ -104,8 +104,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
         they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
     selection_ : Selection
-        The criteria of each number (:class:`conclust.selection.Selection`), where it was to be chosen
-        by "auto".
+        The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
     n_features_in_ : int
         Features seen in ``fit``.
 
@@ -121,23 +120,25 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     Notes
     -----
-    With :class:`conclust.AutoConsensus` and no number, the points choose it: a border between clusters counts
-    where fewer points lie in the valley between them than at the peaks on both sides. Half of the points place the valley and the
-    peaks, the other half is counted. Clusters that overlap have no valley: a mixture of more normal distributions of one
-    shape that fits the points gives the number. Of 8 to 49 objects there are several clusters (of five objects or more) if their
-    silhouette is larger than that of single clouds. With further partitions, or fewer objects, the ensemble shows it.
+    With :class:`conclust.AutoConsensus` and no given number, the points determine the number of clusters.
+    A border between clusters counts if fewer points lie in the valley between them than at the peaks on both sides.
+    One half of the points determines the positions of the valley and the peaks, and the points of the other half are
+    counted there. Clusters that overlap have no valley. For these, a mixture of more normal distributions of one
+    shape determines the number, if it fits the points. With 8 to 49 objects, there are several clusters (of five
+    objects or more) if their silhouette is larger than the silhouette of single clouds. With further partitions, or
+    with fewer objects, the number comes from the ensemble.
 
-    The points correct the consensus in two ways. First, an island is a group of points with no tie to the others in the
-    graph of the ten nearest neighbours, or with ties only across deep valleys; two islands are not joined as long as a
-    cluster without a valley is split. Second, with ``refine``, a mixture of that many normal distributions is fitted to
-    points of few features; if it does not fit, Lloyd's iterations start from the means of the clusters. The new partition
-    is kept if the neighbour graphs agree: this improves overlapping clusters and leaves other shapes as they are.
-    The memberships are the evidence of the members for these clusters; if the members favour another cluster
-    than the nearest centre, both have the same share.
+    The points correct the consensus in two ways. First, an island is a group of points without a tie to the others in
+    the graph of the ten nearest neighbours, or with ties only across deep valleys. Two islands are not joined as long
+    as a cluster without a valley is split. Second, with ``refine``, a mixture of that many normal distributions is
+    fitted to points of few features; if it does not fit, Lloyd's iterations start from the means of the clusters. The
+    new partition is kept if the neighbour graphs agree: this improves overlapping clusters and leaves other shapes as
+    they are. The memberships are the evidence of the members for these clusters; if the members favour another
+    cluster than the nearest centre, both have the same share.
 
-    None or "auto"? None finds clusters of any shape, and costs little more than the members. "auto" looks for
-    clusters that k-means finds again in resamples, at five to nine times the cost (1,500 objects), and brings a p-value, tests of borders
-    and a table of criteria. `experiments/default` has what both find.
+    None or "auto"? None finds clusters of any shape, and takes little more time than making the members. "auto" looks
+    for clusters that k-means finds again in resamples. It takes five to nine times as long (with 1,500 objects), and
+    adds a p-value, tests of borders and a table of criteria. `experiments/default` compares the results of both.
 
     Examples
     --------
@@ -154,7 +155,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     >>> ConsensusClustering("hbgf", n_clusters=3, random_state=0).fit(load_iris().data).n_clusters_
     3
 
-    How many clusters, by the agreement with members held out:
+    Choose the number of clusters by the agreement with held-out members:
 
     >>> from sklearn.model_selection import GridSearchCV
     >>> X, _ = make_blobs(150, centers=4, n_features=5, random_state=1)
@@ -162,7 +163,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     >>> GridSearchCV(model, {"n_clusters": [2, 3, 4, 5, 6]}, cv=2).fit(X).best_params_
     {'n_clusters': 4}
 
-    Or by resampling, with a p-value:
+    Choose it by resampling, with a p-value:
 
     >>> model = ConsensusClustering(n_clusters="auto", random_state=0).fit(X)
     >>> model.n_clusters_, model.selection_.p_value
@@ -199,9 +200,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         y : None
             Ignored; there for scikit-learn's pipelines.
         partitions : Ensemble or array-like of shape (n_samples, n_more), default=None
-            Further partitions of the objects, which are combined with those that are made: columns of categories, or
-            clusterings from elsewhere; -1, NaN, None: missing. An Ensemble with weights keeps them. Else each
-            column counts as much as a column of X: the number of partitions made over the number of features.
+            Further partitions of the objects, which are combined with the generated ones: columns of categories, or
+            clusterings from elsewhere. -1, NaN and None are missing. An Ensemble with weights keeps its weights.
+            Otherwise each column counts as much as a column of X: its weight is the number of generated partitions
+            divided by the number of features.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept, with a
             consensus that takes them: the default, EAC, LWEA. The default changes its clusters as little as they require.
@@ -461,14 +463,14 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     @where_consensus_has("predict")
     def predict(self, X: Any, *, partitions: Any = None) -> Ints:
-        """Clusters of new points: labelled by every member, then placed in the consensus.
+        """Predict the clusters of new points: label them by every member, then place them in the consensus.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
             New points. The members must be able to label them ("kmeans" and "spectral" can).
         partitions : array-like of shape (n_new, n_more), default=None
-            Their labels in the further partitions, where ``fit`` was given some.
+            Their labels in the further partitions, if ``fit`` got any.
 
         Returns
         -------
@@ -492,7 +494,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         X : array-like of shape (n_new, n_features)
             New points.
         partitions : array-like of shape (n_new, n_more), default=None
-            Their labels in the further partitions, where ``fit`` was given some.
+            Their labels in the further partitions, if ``fit`` got any.
 
         Returns
         -------
@@ -513,7 +515,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         X : array-like of shape (n_new, n_features)
             The points.
         partitions : array-like of shape (n_new, n_more), default=None
-            Their labels in the further partitions, where ``fit`` was given some.
+            Their labels in the further partitions, if ``fit`` got any.
 
         Returns
         -------
@@ -538,8 +540,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Returns
         -------
         ndarray of shape (n_samples, n_held), or a frame
-            The points placed in the consensus as if they were new: ``membership_``, where they took
-            part in it, may differ a little.
+            Memberships of the points, placed in the consensus as if they were new. They may differ a little from
+            ``membership_``, to which the points themselves contributed.
         """
         return self.fit(X, partitions=partitions).predict_proba(X, partitions=partitions)
 
@@ -559,11 +561,11 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         return np.array([f"cluster_{k}" for k in range(self.membership_.shape[1])], dtype=object)
 
     def score(self, X: Any, y: None = None, *, partitions: Any = None) -> float:
-        """Agreement of the clusters of X with members held out.
+        """Return the agreement of the clusters of X with held-out members.
 
-        The generator draws members of X again, with another seed: the score is their mean normalized
-        mutual information (:func:`conclust.metrics.anmi`) with the clusters of X. So it can be
-        compared between models that share a generator, and GridSearchCV can choose `n_clusters`.
+        The generator makes new members of X with another seed. The score is the mean normalized mutual information
+        (:func:`conclust.metrics.anmi`) of these members with the clusters of X. It can be compared between models
+        that share a generator, so GridSearchCV can choose `n_clusters`.
 
         Parameters
         ----------
@@ -572,12 +574,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         y : None
             Ignored; there for scikit-learn's searches.
         partitions : array-like of shape (n_new, n_more), default=None
-            Labels in the further partitions, where ``fit`` was given some.
+            Labels in the further partitions, if ``fit`` got any.
 
         Returns
         -------
         float
-            In [0, 1], higher is better. The same at every call.
+            Score in [0, 1]; higher is better. Repeated calls return the same value.
 
         Raises
         ------
@@ -588,13 +590,12 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
         Notes
         -----
-        The members of the fitted generator label X. Their labels are placed in the consensus if it
-        takes new objects (``predict``); else a consensus of X alone is made of them, with the same
-        parameters.
+        The members of the fitted generator label X. If the consensus can place new objects (``predict``),
+        it places these labels. Otherwise a consensus of X alone is computed from them, with the same parameters.
 
-        Members favour numbers of clusters near their own: let the generator draw from a range
-        around all that are tried. Those of "mixed" and of clusterers without anything random are
-        the same again on the points of ``fit``: nothing is held out then.
+        Members favour numbers of clusters near their own, so let the generator draw from a range around all numbers
+        that you try. Members of "mixed" and of deterministic clusterers do not change with the seed. On the points of
+        ``fit`` they are the same again, and nothing is held out.
         """
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)

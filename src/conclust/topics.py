@@ -65,7 +65,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Threads, each of which makes members; estimators of scikit-learn work one at a time. The result does not
         depend on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

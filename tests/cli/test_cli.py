@@ -374,7 +374,7 @@ def test_version_is_printed(capsys):
 
 FAILURES = {
     "no such file": (None, "absent.csv: No such file or directory."),
-    "text in points": ("a,b\n1,2\n3,x\n", "line 3, column 2 ('b'): 'x' stands where a number"),
+    "text in points": ("a,b\n1,2\n3,x\n", "line 3, column 2 ('b'): 'x' is not a number"),
     "ragged": ("a,b\n1,2\n3\n", "is ragged"),
     "one object": ("a,b\n1,2\n", "holds 1 object; a clustering needs at least two."),
 }
@@ -448,7 +448,7 @@ def fail_with(error):
     [
         (KeyboardInterrupt(), 130, "interrupted; nothing was written."),
         (RuntimeError("oops"), 70, "internal error: RuntimeError: oops"),
-        (MemoryError(), 1, "this machine has not enough memory"),
+        (MemoryError(), 1, "this machine does not have enough memory"),
         (OSError(28, "No space left on device", "x"), 1, "x: No space left on device."),
         (ParameterError("A sentence."), 1, "A sentence."),
         (BrokenPipeError(), 0, ""),
@@ -474,7 +474,7 @@ def test_late_failures_have_their_exit_codes(
 def test_an_interrupt_prints_where_finished_members_are_kept(tmp_path, out, monkeypatch, capsys):
     monkeypatch.setattr(consensus, "points_read", fail_with(KeyboardInterrupt()))
     assert main(["cluster", "x.csv", "--out", str(out), "--cache", str(tmp_path / "c")]) == 130
-    assert "finished are kept in" in capsys.readouterr().err
+    assert "finished members are kept in" in capsys.readouterr().err
 
 
 def test_a_failure_in_the_middle_keeps_the_old_result(matrix, out, monkeypatch):

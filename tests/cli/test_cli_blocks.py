@@ -41,9 +41,9 @@ def test_a_run_resumes_from_its_checkpoint(file, capsys):
     assert combine(file, *how) == 0
     first = np.load(file.parent / "out" / "labels.npy")
     assert (run / "sweeps.npz").stat().st_size < 1 << 20
-    assert "Going on from" not in capsys.readouterr().err
+    assert "Resuming from" not in capsys.readouterr().err
     assert combine(file, *how, "--force") == 0
-    assert f"Going on from {run}." in capsys.readouterr().err
+    assert f"Resuming from {run}." in capsys.readouterr().err
     np.testing.assert_array_equal(np.load(file.parent / "out" / "labels.npy"), first)
     assert len(np.unique(first)) == len(np.unique(PCC(3, divergence="l2").fit(LABELS).labels_))
 
@@ -97,7 +97,9 @@ def test_an_interrupt_prints_where_the_state_is_kept(file, monkeypatch, capsys):
     monkeypatch.setattr(BlockedArray, "save", interrupted)
     assert combine(file, *how) == 130
     error_output = capsys.readouterr().err
-    assert f"interrupted; no result was written. {run} has the state: give the same" in error_output
+    assert (
+        f"interrupted; no result was written. The state is in {run}: run the same" in error_output
+    )
     monkeypatch.undo()
     assert combine(file, *how) == 0
 
@@ -113,7 +115,7 @@ def test_a_run_interrupted_before_the_first_state_starts_over(file, monkeypatch,
     assert combine(file, *how) == 130
     error_output = capsys.readouterr().err
     assert f"interrupted; nothing was written. {run} has no state yet" in error_output
-    assert "give the same command again to begin again" in error_output
+    assert "run the same command again to start over" in error_output
     monkeypatch.undo()
     assert combine(file, *how) == 0
     assert "Going on" not in capsys.readouterr().err

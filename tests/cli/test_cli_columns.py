@@ -376,7 +376,7 @@ def test_empty_columns_and_too_few_objects_are_refused(tmp_path, capsys):
     assert "leaves 1 object of 3" in capsys.readouterr().err
     path = write(tmp_path / "a.csv", [["inf", 1], [1, 2], [2, 3]], ["x", "y"])
     assert run("cluster", path, "--impute", "mean", "--out", tmp_path / "o") == 1
-    assert "this place holds 'inf'" in capsys.readouterr().err
+    assert "this cell holds 'inf'" in capsys.readouterr().err
 
 
 def test_gaps_in_arrays_are_filled(tmp_path):
@@ -394,9 +394,9 @@ def test_decimal_commas_are_read_on_request(tmp_path):
     path = write(tmp_path / "a.csv", [["1,5", "2"], ["-3e1", "0,25"]], ["x", "y"], ";")
     actual = read_points(path, Reading(decimal="comma"))
     np.testing.assert_array_equal(actual.X, [[1.5, 2], [-30, 0.25]])
-    refused(lambda: read_points(path, AUTO), "'1,5' stands where", "--decimal comma")
+    refused(lambda: read_points(path, AUTO), "'1,5' is not a number", "--decimal comma")
     write(path, [["1.500,5", "2"], ["3", "4"]], ["x", "y"], ";")
-    refused(lambda: read_points(path, Reading(decimal="comma")), "'1.500,5' stands where")
+    refused(lambda: read_points(path, Reading(decimal="comma")), "'1.500,5' is not a number")
     write(path, [["1.5", "2"], ["3", "4"]], ["x", "y"], ";")
     refused(lambda: read_points(path, Reading(decimal="comma")), "a point is not part of a number")
     path.write_text("1,5\n2,5\n")  # one column: the comma cannot separate
@@ -548,7 +548,9 @@ def test_k_is_an_upper_bound_for_methods_that_find_the_number(runs, tmp_path, ca
     assert run("combine", runs, *more) == 0
     printed = capsys.readouterr().out
     assert "3 clusters of 30 objects" in printed
-    assert "5 clusters were allowed; PCC takes that as a bound, and 3 clusters sufficed." in printed
+    assert (
+        "5 clusters were allowed; PCC treats this as a maximum, and 3 clusters sufficed." in printed
+    )
     same = (tmp_path / "o/labels.csv").read_bytes()
     assert run("combine", runs, *more[:-2], "--max-clusters", "5", "-q") == 0
     assert (tmp_path / "o/labels.csv").read_bytes() == same

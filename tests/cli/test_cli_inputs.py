@@ -83,7 +83,7 @@ def test_the_delimiter_can_be_set(tmp_path):
     refused(
         InputError,
         lambda: points(tmp_path, "a;b\n1;2\n", delimiter=",", header=True),
-        "'1;2' stands where a number belongs",
+        "'1;2' is not a number",
     )
 
 
@@ -193,19 +193,19 @@ def test_an_ambiguous_header_is_refused_with_the_option(tmp_path):
 
 
 CONTENT = {
-    "text": ("a,b\n1,2\n3,four\n", "line 3, column 2 ('b'): 'four' stands where a number belongs"),
-    "text without header": ("1,2\n3,four\n", "line 2, column 2: 'four' stands"),
+    "text": ("a,b\n1,2\n3,four\n", "line 3, column 2 ('b'): 'four' is not a number"),
+    "text without header": ("1,2\n3,four\n", "line 2, column 2: 'four' is not a number"),
     "names": ("kind,x\nu,1\nv,2\n", "the column 'kind' holds text (such as 'u')"),
-    "empty": ("a,b\n1,\n", "line 2, column 2 ('b'): this place is empty"),
-    "nan": ("a,b\n1,nan\n", "line 2, column 2 ('b'): this place holds 'nan'"),
-    "NA": ("a,b\n1,NA\n", "line 2, column 2 ('b'): this place holds 'NA'"),
-    "inf": ("a,b\n1,-inf\n", "this place holds '-inf'"),
-    "overflow": ("a,b\n1,1e999\n", "this place holds '1e999'"),
+    "empty": ("a,b\n1,\n", "line 2, column 2 ('b'): this cell is empty"),
+    "nan": ("a,b\n1,nan\n", "line 2, column 2 ('b'): this cell holds 'nan'"),
+    "NA": ("a,b\n1,NA\n", "line 2, column 2 ('b'): this cell holds 'NA'"),
+    "inf": ("a,b\n1,-inf\n", "this cell holds '-inf'"),
+    "overflow": ("a,b\n1,1e999\n", "this cell holds '1e999'"),
     "decimal comma": ("a;b\n1;2,5\n", "give --decimal comma"),
     "blanks": ("1.0 2.0\n3.0 4.0\n", "Separate the columns by comma"),
-    "underscore": ("a,b\n1,1_000\n", "'1_000' stands where a number belongs"),
-    "other digits": ("a,b\n1,\u0661\n", "stands where a number belongs"),
-    "hexadecimal": ("a,b\n1,0x1F\n", "'0x1F' stands where a number belongs"),
+    "underscore": ("a,b\n1,1_000\n", "'1_000' is not a number"),
+    "other digits": ("a,b\n1,\u0661\n", "is not a number"),
+    "hexadecimal": ("a,b\n1,0x1F\n", "'0x1F' is not a number"),
     "far below": ("a,b\n" + "1,2\n" * 150_000 + "3,x\n", "line 150002, column 2 ('b'): 'x'"),
 }
 

@@ -249,7 +249,7 @@ def test_invalid_result_folders_are_refused(clustered, combined, tmp_path, capsy
     out = ["--out", tmp_path / "p"]
     assert "is not a result folder" in told(tmp_path, new, *out)
     assert "holds the result that is read" in told(result, new, "--out", result, "--force")
-    assert "lacks 'a', 'b', 'c', which the result was made from" in told(result, combined, *out)
+    assert "lacks 'a', 'b', 'c', from which the result was made" in told(result, combined, *out)
     short = points(tmp_path / "short.csv", NEW, ("a", "b"))
     assert "lacks 'c'" in told(result, short, *out)
     changed = tmp_path / "changed"
@@ -279,7 +279,7 @@ def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
     assert not (tmp_path / "r/generator.npz").exists()
     assert run("predict", tmp_path / "r", tmp_path / "x.npy", "--out", tmp_path / "p") == 1
     assert (
-        "where every member can: by default, and with --generator kmeans, spectral"
+        "if every member can label them: by default, and with --generator kmeans, spectral"
         in capsys.readouterr().err
     )
 

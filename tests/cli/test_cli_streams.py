@@ -63,7 +63,7 @@ def listing(folder):
         (
             "$P combine labels.csv -k 2 --out o > /dev/full",
             1,
-            b"The results are complete in o. What was to be printed is lost: No space left",
+            b"The results are complete in o, but could not be printed: No space left",
         ),
         ("$P methods | head -1 > /dev/null", 0, b""),
         ("$P methods >&-", 0, b""),
@@ -278,7 +278,7 @@ def test_a_folder_may_be_named_like_a_table(matrix, monkeypatch, capsys):
     )
     with pytest.raises(SystemExit):
         main(["combine", "l.npy", "--blocks", "--method", "hbgf", "-k", "2", "--out", "a.csv"])
-    assert "no stream and no table" in capsys.readouterr().err
+    assert "it supports neither streams nor tables" in capsys.readouterr().err
 
 
 # ---- progress

@@ -47,7 +47,7 @@ def test_the_output_fits_the_terminal_and_explains_the_runs(done):
 def test_the_demo_runs_from_points_to_a_report(done):
     out, printed = done
     wine = datasets.load("wine")
-    begin, rest = printed.split("Then, how good is that?")
+    begin, rest = printed.split("How good is the result?")
     words = " ".join(begin.split())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
@@ -200,7 +200,7 @@ def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys, monkeypatch):
     assert printed.out == ""
     assert "'zoo' is not on this machine" in printed.err
     assert run(tmp_path / "a", "--data", " , ") == 1
-    assert "names no data set" in capsys.readouterr().err
+    assert "does not name a data set" in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
     (tmp_path / "b").mkdir()
     (tmp_path / "b/x").write_text("x")

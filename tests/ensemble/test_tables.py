@@ -187,7 +187,7 @@ def test_hashed_identifiers_match_only_with_the_same_salt(tmp_path, capsys):
         assert main([*asked, "--out", made[-1]]) == 0
         text = (tmp_path / f"{name}.hashed.csv").read_text()
         assert not [one for one in table["id"] if one in text]
-    assert "does not promise privacy" in capsys.readouterr().out
+    assert "does not guarantee privacy" in capsys.readouterr().out
     both = tmp_path / "both.csv"
     assert main(["join", *made, "--id-column", "id", "--out", str(both)]) == 0
     read = pd.read_csv(both)

@@ -270,7 +270,7 @@ def test_one_cluster_of_clusterings_shows_their_evidence():
     content = account(model, X=cloud)
     assert "no border has a valley" in content["decision"]["sentence"]
     assert section(content, "why")["blocks"][0]["text"].startswith(
-        "The number was chosen by the points. One cluster"
+        "The points determined the number. One cluster"
     )
     alone = account(AutoConsensus().fit(model.ensemble_), ensemble=model.ensemble_)
     assert "chosen by agreement" not in content["decision"]["sentence"]
@@ -325,7 +325,7 @@ def test_a_selection_of_another_number_raises_a_doubt(model, chosen, blobs):
     content = account(two, X=blobs, selection=chosen)
     assert "the number requested; of one cluster p = 0.05" in content["decision"]["sentence"]
     assert content["decision"]["doubts"][0] == (
-        "The selection says 3 clusters, and this result has 2."
+        "The selection has 3 clusters, but this result has 2."
     )
     same = account(model, X=blobs, selection=chosen)
     assert same["decision"]["by"] == "p-value"

@@ -53,7 +53,7 @@ class LabelStore:
         Number of blocks processed at a time. None: ``OMP_NUM_THREADS`` or all processors. The result does
         not depend on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Raises
     ------

@@ -84,10 +84,12 @@ def _run(arguments: Any) -> int:
     except OSError as error:
         return _fail(arguments, EXIT_FAILURE, _describe(error))
     except MemoryError:
-        return _fail(arguments, EXIT_FAILURE, "this machine has not enough memory for these data.")
+        return _fail(
+            arguments, EXIT_FAILURE, "this machine does not have enough memory for these data."
+        )
     except Exception as error:  # any other exception is an error in conclust
         text = f"internal error: {type(error).__name__}: {error}"
-        hint = "" if arguments.debug else " Please report it with what --debug prints."
+        hint = "" if arguments.debug else " Please report it with the output of --debug."
         return _fail(arguments, EXIT_INTERNAL, text + hint)
     return 0
 
@@ -99,17 +101,17 @@ def _kept(arguments: Any) -> str:
         from conclust.blocks.checkpoints import has_state
 
         if has_state(folder):
-            return f"no result was written. {folder} has the state: give the same command again to go on."
+            return f"no result was written. The state is in {folder}: run the same command again to resume."
         return (
-            f"nothing was written. {folder} has no state yet, as the labels were still being read: give the "
-            "same command again to begin again."
+            f"nothing was written. {folder} has no state yet, because the labels were still being read: run the "
+            "same command again to start over."
         )
     if not getattr(arguments, "cache", None):
         return "nothing was written."
     what = "references" if arguments.command == "select" else "members"
     return (
-        f"nothing was written. The {what} finished are kept in {arguments.cache}: give the same command again "
-        "to go on."
+        f"nothing was written. The finished {what} are kept in {arguments.cache}: run the same command again "
+        "to resume."
     )
 
 
@@ -122,9 +124,9 @@ def _told(arguments: Any, out: Voice) -> int:
     if path == STREAM:
         lost = "The table could not be written to standard output, or not all of it"
     elif path is not None:
-        lost = f"The results are complete in {path}. What was to be printed is lost"
+        lost = f"The results are complete in {path}, but could not be printed"
     else:
-        lost = "What was to be printed is lost"
+        lost = "The output could not be printed"
     return _fail(arguments, EXIT_FAILURE, f"{lost}: {why}")
 
 

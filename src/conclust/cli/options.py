@@ -142,7 +142,7 @@ def add_joining(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--hash-ids",
         action="store_true",
-        help="write keyed hashes (HMAC-SHA256, 32 digits) of the identifiers; no promise of privacy",
+        help="write keyed hashes (HMAC-SHA256, 32 digits) of the identifiers; privacy is not guaranteed",
     )
     group.add_argument(
         "--salt",
@@ -272,8 +272,8 @@ def add_borders(group: Any) -> None:
     group.add_argument(
         "--borders",
         action="store_true",
-        help="test whether there is a border between each two neighbouring clusters: parts of the points are "
-        "clustered by themselves, borders.csv has the p-values (Holm)",
+        help="test whether there is a border between every two neighbouring clusters: parts of the points are "
+        "clustered separately, and borders.csv has the p-values (Holm)",
     )
 
 

@@ -437,9 +437,9 @@ def _add_join(commands: Any) -> None:
         commands,
         "join",
         "labels from several places into one table",
-        "Join tables of labels by the identifiers of their objects; what a table lacks is missing. With --hash-ids "
+        "Join tables of labels by the identifiers of their objects; objects that a table does not have are missing in its columns. With --hash-ids "
         "the identifiers are replaced by keyed hashes: each place does so with its own file and the common salt, and "
-        "passes on the result.",
+        "shares the result.",
     )
     add_joining(parser)
     parser.set_defaults(run=_run_module("join"))

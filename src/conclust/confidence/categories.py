@@ -26,8 +26,8 @@ class ClusterCategories:
     category : tuple of length n_categories
         Its value, in order of first appearance.
     shares : ClusterFeatures
-        Features of the indicator of each category, which is 1 for objects that have it: `inside` and `outside` are
-        shares, `difference` is in standard deviations, as for any feature.
+        Features of the indicator of each category, which is 1 for objects in the category. `inside` and `outside` are
+        shares, and `difference` is in standard deviations, as for any feature.
     """
 
     column: Ints
@@ -43,14 +43,14 @@ class ClusterCategories:
 def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCategories:
     """Return the share of each category in each cluster, and among the other objects.
 
-    The same as `cluster_features` of the indicators of the categories, which are not formed.
+    The result equals `cluster_features` for the indicators of the categories, but the indicators are not formed.
 
     Parameters
     ----------
     categories : array-like of shape (n_samples, n_columns)
-        Names or numbers; an empty cell (None, NaN) is left out, of its column only.
+        Names or numbers. An empty cell (None, NaN) is left out, but only in its column.
     labels : array-like of shape (n_samples,)
-        The clusters; negative labels and NaN are in none, and not among the others.
+        The clusters. Objects with a negative label or NaN are in no cluster, and not among the others.
 
     Returns
     -------

@@ -27,10 +27,10 @@ class ChanceConfidence:
     Attributes
     ----------
     mean : float
-        Mean over the objects of their confidence (:func:`confidences`).
+        Mean confidence of the objects (:func:`confidences`).
     by_chance : ndarray of shape (n_draws,)
-        The same for partitions with clusters of the same sizes drawn at random, combined by the
-        same method into the same number of clusters.
+        Mean confidence for random partitions with the same cluster sizes, combined by the same method into the same
+        number of clusters.
     """
 
     mean: float
@@ -56,10 +56,9 @@ def chance_confidence(
 ) -> ChanceConfidence:
     """Measure the confidence of the same method in independent random partitions.
 
-    Each partition keeps the sizes of its clusters, the objects that it did not observe and its noise;
-    the assignment of labels to objects is drawn at random, for each partition by itself. The model is
-    fitted again to these partitions, with the number of clusters that it found. Its confidence is
-    then the method's confidence in nothing.
+    Each partition keeps its cluster sizes, its missing objects and its noise, while its labels are assigned to
+    objects at random, independently of the other partitions. The model is fitted again to these partitions, with the
+    number of clusters that it found. The result is the confidence of the method if there is no structure.
 
     Parameters
     ----------
@@ -90,9 +89,8 @@ def chance_confidence(
 
     Notes
     -----
-    A confidence above chance does not mean "there are clusters": k-means partitions of a cloud
-    without clusters agree far more than random ones do. This null only shows which confidence means
-    nothing.
+    A confidence above chance does not mean "there are clusters": k-means partitions of a cloud without clusters agree
+    far more than random ones. The comparison only shows which confidence is meaningless.
 
     Examples
     --------

@@ -33,15 +33,14 @@ class ClusterConfidence:
     consensus : ndarray of shape (n_clusters,)
         Cluster consensus: mean of c_ij / N_ij over the pairs of its objects; NaN for a cluster of one.
     jaccard : ndarray of shape (n_clusters,)
-        Recovery by the partitions: mean over them of the largest Jaccard coefficient
-        with one of their clusters, on the objects that they observed. Below 0.6 it is not a cluster to
-        rely on, from 0.85 on it is very stable [1]_; partitions that are finer than the consensus
-        have low values by themselves.
+        Recovery by the partitions: for each partition, the largest Jaccard coefficient with one of its clusters, on
+        the objects that it observed; then the mean over the partitions. A cluster below 0.6 is unreliable, and a
+        cluster from 0.85 on is very stable [1]_. Partitions that are finer than the consensus always give low values.
     confidence : ndarray of shape (n_clusters,)
-        Mean confidence of its objects (:func:`confidences`).
+        Mean confidence of the objects of the cluster (:func:`confidences`).
     overlap : ndarray of shape (n_clusters, n_clusters)
-        m_ab: the probability that an object drawn from cluster a falls into b when it is drawn
-        again (:func:`conclust.membership.cluster_similarity`).
+        m_ab: the probability that an object drawn from cluster a falls into cluster b if its cluster is drawn again
+        (:func:`conclust.membership.cluster_similarity`).
 
     References
     ----------
@@ -78,18 +77,18 @@ def cluster_confidence(
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
-        The clusters; negative labels and NaN are in none.
+        The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        Partitions that the consensus was made from. None: those that a `conclust.ConsensusClustering` keeps.
+        Partitions from which the consensus was computed. None: the partitions of a `conclust.ConsensusClustering`.
     max_dense : int, default=20000
         See :func:`item_consensus`.
     n_jobs : int, default=None
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     ClusterConfidence
-        Every measure, an entry for each cluster.
+        Every measure, with one entry per cluster.
 
     Raises
     ------
@@ -172,8 +171,8 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, Floats]:
     Returns
     -------
     dict of int to ndarray of shape (n_clusters,)
-        For each number of clusters the stability of each cluster, in order of first appearance: 1
-        for one that is a cluster at every other number too.
+        For each number of clusters, the stability of each cluster, in order of first appearance. It is 1 for a
+        cluster that exists at every other number.
 
     Raises
     ------
@@ -183,10 +182,10 @@ def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, Floats]:
     Notes
     -----
     For cluster A, the mean over the other partitions of the sum over their clusters B that meet A of
-    ``|A and B| / (|B| m^2)``, where m is the number of such B. This is SC3's stability index. SC3
-    divides by the largest number of clusters less the smallest, which is the number of the other
-    partitions if all numbers between were tried. The author of clustree, which draws the same flow of
-    objects, advises against choosing the number of clusters by its mean.
+    ``|A and B| / (|B| m^2)``, where m is the number of such B. This is SC3's stability index. SC3 divides by the
+    largest number of clusters minus the smallest, which equals the number of other partitions if all numbers in
+    between were tried. clustree draws the same flow of objects; its author advises against choosing the number of
+    clusters by the mean of this index.
 
     References
     ----------

@@ -28,13 +28,13 @@ class ClusterFeatures:
     inside : ndarray of shape (n_clusters, n_features)
         Mean of the feature in the cluster.
     outside : ndarray of shape (n_clusters, n_features)
-        Its mean over the objects of the other clusters; NaN where there are none.
+        Mean of the feature over the objects of the other clusters; NaN if there are no others.
     deviation : ndarray of shape (n_clusters, n_features)
         Standard deviation about these two means, pooled.
     difference : ndarray of shape (n_clusters, n_features)
-        Standardised mean difference (Cohen's d): ``(inside - outside) / deviation``. Infinite where the
-        means differ and nothing varies about them, 0 where all values are equal, NaN where there are no
-        others or too few values for a deviation.
+        Standardised mean difference (Cohen's d): ``(inside - outside) / deviation``. It is infinite if the means
+        differ and no value deviates from them, 0 if all values are equal, and NaN if there are no other objects or
+        too few values for a deviation.
     """
 
     inside: Floats
@@ -69,15 +69,15 @@ class ClusterFeatures:
 def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     """Measure which features distinguish each cluster from the other objects.
 
-    There is no p-value, on purpose: clusters that were found in these features differ in them by
-    construction, and a test that ignores this rejects on data without clusters too [1]_.
+    There is deliberately no p-value. Clusters that were found in these features differ in them by construction, and a
+    test that ignores this also rejects on data without clusters [1]_.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         The points; cells that are NaN are left out.
     labels : array-like of shape (n_samples,)
-        Their clusters; negative labels and NaN are in none, and not among the others.
+        Their clusters. Objects with a negative label or NaN are in no cluster, and not among the others.
 
     Returns
     -------

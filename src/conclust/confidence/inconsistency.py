@@ -20,10 +20,10 @@ class Inconsistency:
     Attributes
     ----------
     coefficient : float
-        Inconsistency coefficient, 1 if all partitions are equal and larger the more they differ: 1 / the weighted
-        mean of all entries of `similarity`.
+        Inconsistency coefficient: 1 divided by the weighted mean of all entries of `similarity`. It is 1 if all
+        partitions are equal, and grows as they differ more.
     similarity : ndarray of shape (n_partitions, n_partitions)
-        Element-centric similarity of each two.
+        Element-centric similarity of every two partitions.
     n_different : int
         Number of different partitions.
     typical : int
@@ -58,7 +58,7 @@ def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
     Returns
     -------
     Inconsistency
-        The coefficient, and what it comes from.
+        The coefficient, and the similarities from which it was computed.
 
     Raises
     ------

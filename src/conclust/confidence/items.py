@@ -32,20 +32,20 @@ def item_consensus(
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
-        The clusters; negative labels and NaN are in none.
+        The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions. None: those that a `conclust.ConsensusClustering` keeps.
+        The partitions. None: the partitions of a `conclust.ConsensusClustering`.
     max_dense : int, default=20000
         If labels are missing and there are more objects than this, pairs are weighted by the number of partitions
         that observed them (see Notes).
     n_jobs : int, default=None
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     ndarray of shape (n_samples, n_clusters)
-        m_i(k) = mean of c_ij / N_ij over the objects j of cluster k other than i. NaN where no
-        partition observed i together with any of them: for an object with the rest of a cluster of one.
+        m_i(k) = mean of c_ij / N_ij over the objects j of cluster k other than i. It is NaN if no partition observed
+        i together with any of them, for instance if i is alone in its own cluster.
 
     Raises
     ------
@@ -54,10 +54,10 @@ def item_consensus(
 
     Notes
     -----
-    The item consensus of S. Monti et al., Consensus clustering, Machine Learning 52, 2003. Where
-    every partition observed every object, N_ij is the same for all pairs and sums over clusters give the
-    means without forming a pair: O(n N K). Where labels are missing, up to `max_dense` objects are
-    compared pair by pair, block by block; for more objects the sum of c_ij is divided by the sum of N_ij.
+    The item consensus of S. Monti et al., Consensus clustering, Machine Learning 52, 2003. If every partition
+    observed every object, N_ij is the same for all pairs, and sums over clusters give the means without forming
+    pairs, in O(n N K) time. If labels are missing, up to `max_dense` objects are compared pair by pair, block by
+    block. For more objects the sum of c_ij is divided by the sum of N_ij.
 
     Examples
     --------
@@ -153,20 +153,20 @@ def company(
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
-        The clusters; negative labels and NaN are in none.
+        The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions. None: those that a `conclust.ConsensusClustering` keeps.
+        The partitions. None: the partitions of a `conclust.ConsensusClustering`.
     new : array-like of shape (n_new, n_partitions), default=None
-        Labels of new objects in the same partitions: the result is then about these; a label that no
-        object of the ensemble has is noise. None: the objects of the ensemble.
+        Labels of new objects in the same partitions, for which the result is then computed. A label that no object of
+        the ensemble has is noise. None: compute the result for the objects of the ensemble.
 
     Returns
     -------
     ndarray of shape (n_samples, n_clusters) or (n_new, n_clusters)
-        The share of consensus cluster k in the cluster that a partition puts object i in, i itself
-        included where it is of the ensemble: mean over the partitions that put i in a cluster, by their
-        weights. Rows sum to 1 where all those objects are in a cluster of the consensus; NaN for objects
-        that no partition put in a cluster.
+        For each partition that puts object i into a cluster, the share of consensus cluster k in that cluster
+        (including i itself if it belongs to the ensemble); then the weighted mean over these partitions. Rows sum to
+        1 if all objects in these clusters are in a cluster of the consensus. NaN for objects that no partition put
+        into a cluster.
 
     Raises
     ------
@@ -218,9 +218,9 @@ def member_agreement(
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
-        The clusters; negative labels and NaN are in none.
+        The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions. None: those that a `conclust.ConsensusClustering` keeps.
+        The partitions. None: the partitions of a `conclust.ConsensusClustering`.
     matching : {"majority", "one_to_one"}, default="majority"
         How clusters of a partition are matched with consensus clusters. "majority": with the one that has most of
         its objects (the first if several do). "one_to_one": each with a different one, maximising agreement;
@@ -229,9 +229,9 @@ def member_agreement(
     Returns
     -------
     ndarray of shape (n_samples,)
-        Share (by weight) of the partitions observing the object that agree: the object's cluster
-        there represents its consensus cluster. Noise agrees with nothing. NaN for objects that no
-        partition observed, or that are in no cluster.
+        Weighted share of the partitions that agree, among those that observed the object. A partition agrees if its
+        cluster of the object is matched with the consensus cluster of the object. Noise never agrees. NaN for objects
+        that no partition observed, or that are in no cluster.
 
     Raises
     ------

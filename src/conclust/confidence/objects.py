@@ -27,21 +27,21 @@ class ObjectConfidence:
     second : ndarray of int64 of shape (n_samples,)
         Next most probable cluster; -1 if there is only one cluster.
     membership : ndarray of shape (n_samples, n_clusters)
-        The membership of the model, or the company of each object (:func:`company`) with rows scaled to
-        sum 1. `second`, `confidence`, `margin` and `entropy` are read from it.
+        The membership of the model, or the company of each object (:func:`company`) with rows scaled to sum to 1.
+        `second`, `confidence`, `margin` and `entropy` are computed from it.
     confidence : ndarray of shape (n_samples,)
-        Membership of the object's own cluster. This is what conclust calls confidence everywhere.
+        Membership in the object's own cluster. conclust uses the word confidence for this everywhere.
     margin : ndarray of shape (n_samples,)
         Confidence minus the largest membership of another cluster; 1 if there is only one cluster.
     entropy : ndarray of shape (n_samples,)
-        0 for a membership that is certain, 1 for one that is even over all clusters.
+        Entropy of the membership: 0 if it is certain, 1 if it is uniform over all clusters.
     company : ndarray of shape (n_samples,)
         Share of the objects put together with this one that are in its own cluster.
     item_consensus : ndarray of shape (n_samples,)
         Mean co-association with the other objects of its cluster.
     silhouette : ndarray of shape (n_samples,)
-        Silhouette from -1 to 1 with distances 1 - c / N, comparing its own cluster with the nearest other one; 0
-        for a cluster of one and where there is one cluster only.
+        Silhouette from -1 to 1 with distances 1 - c / N, which compares the object's own cluster with the nearest
+        other one; 0 for a cluster of one, and if there is only one cluster.
     agreement : ndarray of shape (n_samples,)
         Share of the partitions that agree with its cluster (:func:`member_agreement`).
     seen : ndarray of int64 of shape (n_samples,)
@@ -78,18 +78,18 @@ def object_confidence(
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
-        The clusters; negative labels and NaN are in none.
+        The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions that it was found from. None: those that a `conclust.ConsensusClustering` keeps.
+        The partitions from which the consensus was computed. None: the partitions of a `conclust.ConsensusClustering`.
     max_dense : int, default=20000
         See :func:`item_consensus`.
     n_jobs : int, default=None
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     ObjectConfidence
-        Every measure, an entry for each object.
+        Every measure, with one entry per object.
 
     Raises
     ------
@@ -98,10 +98,10 @@ def object_confidence(
 
     Notes
     -----
-    The definition was chosen on sets with known classes, by how well each measure ranks the objects
-    that a consensus gets wrong (``experiments/confidence``). No measure was better than the largest
-    membership on both kinds of ensembles that were tried. The silhouette is better where partitions have
-    many numbers of clusters; agreement, matched one to one, where all have the consensus's number.
+    The definition was chosen on data with known classes, by how well each measure ranks the objects that a consensus
+    misassigns (``experiments/confidence``). No measure was better than the largest membership on both kinds of
+    ensembles that were tried. The silhouette is better if partitions have many different numbers of clusters, and
+    agreement, matched one to one, if all have the same number as the consensus.
 
     Examples
     --------
@@ -145,9 +145,9 @@ def confidences(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) ->
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
-        The clusters; negative labels and NaN are in none.
+        The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions that it was found from. None: those that a `conclust.ConsensusClustering` keeps.
+        The partitions from which the consensus was computed. None: the partitions of a `conclust.ConsensusClustering`.
 
     Returns
     -------

@@ -21,7 +21,7 @@ class PartitionConfidence:
     Attributes
     ----------
     n_clusters : ndarray of int64 of shape (n_partitions,)
-        Its clusters.
+        Number of clusters of the partition.
     seen : ndarray of int64 of shape (n_partitions,)
         Number of objects that it observed.
     ari : ndarray of shape (n_partitions,)
@@ -29,7 +29,7 @@ class PartitionConfidence:
     nmi : ndarray of shape (n_partitions,)
         Normalized mutual information with the consensus (geometric mean).
     diversity : ndarray of shape (n_partitions,)
-        1 less the mean normalized mutual information with the other partitions; 0 for one alone.
+        1 minus the mean normalized mutual information with the other partitions; 0 for a single partition.
     weight : ndarray of shape (n_partitions,)
         Share of the total weight: of the weights learned by the model, or else of those of the ensemble.
     """
@@ -57,7 +57,7 @@ def partition_confidence(
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
-        The clusters; negative labels and NaN are in none.
+        The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         Partitions that the consensus was made from; for soft ones, their most probable clusters. None: those
         that a `conclust.ConsensusClustering` keeps.
@@ -65,8 +65,8 @@ def partition_confidence(
     Returns
     -------
     PartitionConfidence
-        Every measure, an entry for each partition. NaN for a partition that shares no object with the
-        other side of a comparison.
+        Every measure, with one entry per partition. NaN for a partition without objects in common with the partitions
+        or the consensus that it is compared with.
 
     Raises
     ------

@@ -29,15 +29,15 @@ class OtherMembers:
     Attributes
     ----------
     agreement : ndarray of shape (n_draws,)
-        Adjusted Rand index of each draw's consensus with the one found.
+        Adjusted Rand index of the consensus of each draw with the original one.
     kept : ndarray of shape (n_samples,)
-        Share of the draws in which the object is in the cluster that its own corresponds to; NaN for
-        objects in none.
+        Share of the draws in which the object stays in the cluster that corresponds to its own; NaN for objects in no
+        cluster.
     sizes : ndarray of int64 of shape (n_draws, n_clusters)
-        Number of objects of the corresponding cluster; 0 if there is none.
+        Number of objects of the corresponding cluster; 0 if there is no such cluster.
     overlap : ndarray of shape (n_draws, n_clusters, n_clusters) or None
-        m_ab of these (:func:`conclust.membership.cluster_similarity`), for models with memberships;
-        NaN where there is no such cluster.
+        m_ab of the corresponding clusters (:func:`conclust.membership.cluster_similarity`), for models with
+        memberships; NaN if there is no such cluster.
     """
 
     agreement: Floats
@@ -76,7 +76,7 @@ class OtherMembers:
         Returns
         -------
         ndarray of shape (2, n_clusters, n_clusters)
-            Lower and upper quantile; NaN where no draw has both clusters.
+            Lower and upper quantile; NaN if no draw has both clusters.
 
         Raises
         ------
@@ -104,9 +104,9 @@ def other_members(
 ) -> OtherMembers:
     """Measure the stability of a consensus under other partitions.
 
-    Each draw takes the ensemble's number of partitions with replacement, and the model is fitted to
-    them for the number of clusters that it found. PCC starts from the membership found; other methods
-    take no start and are fitted from scratch.
+    Each draw takes as many partitions as the ensemble has, with replacement. The model is fitted to them with the
+    number of clusters that it found. PCC starts from the original membership; other methods accept no start and are
+    fitted from scratch.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def other_members(
     Returns
     -------
     OtherMembers
-        Agreement of each draw with the consensus found.
+        Agreement of each draw with the original consensus.
 
     Raises
     ------
@@ -133,11 +133,11 @@ def other_members(
 
     Notes
     -----
-    This is stability under other members, not a confidence interval: the partitions of one generator
-    are not independent observations of anything.
+    This measures stability under other members. It is not a confidence interval, because the partitions of one
+    generator are not independent observations of anything.
 
-    Partitions drawn several times weigh as much, where the method takes weights; elsewhere their
-    columns are repeated. An object that none of the partitions drawn observed is in no cluster.
+    A partition that is drawn several times gets a weight equal to this number if the method supports weights;
+    otherwise its column is repeated. An object that none of the drawn partitions observed is in no cluster.
 
     Examples
     --------

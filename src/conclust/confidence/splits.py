@@ -31,7 +31,8 @@ class ClusterSplits:
     Attributes
     ----------
     n_parts : ndarray of int64 of shape (n_clusters,)
-        Number of parts, of at least `least` of the cluster each, that the partitions suggest; 1: none.
+        Number of parts that the partitions suggest, each with at least the share `least` of the cluster; 1 if the
+        cluster is not split.
     n_partitions : ndarray of int64 of shape (n_clusters,)
         Number of partitions that separate the parts.
     n_observing : ndarray of int64 of shape (n_clusters,)
@@ -82,15 +83,16 @@ def cluster_splits(
 ) -> ClusterSplits:
     """Find the clusters of a consensus that most partitions split in the same way.
 
-    The confidence of an object says whether other clusters claim it. It cannot show that a cluster is two, whose
-    objects stay together in some partitions and are parted in others. Here the objects of each cluster are combined
-    by average linkage on their own, the first cut that leaves two parts or more of at least `least` of them is
-    taken, and the partitions are counted that part them: whose clusters within are of one part, to `purity`.
+    The confidence of an object shows whether it could also belong to another cluster. It cannot show that a cluster
+    consists of two, whose objects are together in some partitions and apart in others. This function applies average
+    linkage to the objects of each cluster alone, and takes the first cut with two or more parts of at least the share
+    `least`. Then it counts the partitions that separate these parts: at least the share `purity` of the objects must
+    be in the part to which most objects with their label belong.
 
     Parameters
     ----------
     consensus : array-like of shape (n_samples,) or fitted model
-        The clusters; negative labels and NaN are in none.
+        The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. A fitted `ConsensusClustering` has them.
     least : float, default=0.1

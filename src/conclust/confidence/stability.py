@@ -34,7 +34,7 @@ class SampleStability:
     threshold : float
         Between the shares of pairs that are together and of pairs that are apart.
     core : ndarray of bool of shape (n_samples,)
-        Objects whose stability is in the upper of the two groups that it falls into; the others are the halo.
+        Objects in the group of higher stability, if stabilities are divided into two groups; the others are the halo.
     """
 
     stability: Floats
@@ -62,10 +62,10 @@ def sample_stability(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions. No consensus is needed.
     determinacy : {"linear", "quadratic"}, default="linear"
-        Function of the share p of the partitions: its distance from the threshold over the largest one on its side, or
-        the square of that.
+        Function of the share p of the partitions: its distance from the threshold divided by the largest distance on
+        the same side, or the square of this ratio.
     n_jobs : int, default=None
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
@@ -86,12 +86,12 @@ def sample_stability(
 
     Notes
     -----
-    The sample stability of [1]_, of which :class:`conclust.CEs2` makes a clustering. Other methods find clusters
-    of the core when they are given ``labels[stability.core]``.
+    This is the sample stability of [1]_, from which :class:`conclust.CEs2` makes a clustering. Other methods find
+    clusters of the core if you pass ``labels[stability.core]``.
 
-    Both thresholds are Otsu's: where the variance between two groups is largest, halfway between the values
-    that it parts. Pairs that no partition observed are left out. Shares of incomplete, weighted or soft
-    partitions are rounded to a thousandth. O(n^2 N) time for n distinct rows of labels, in blocks.
+    Both thresholds are Otsu's: they maximise the variance between two groups, and lie halfway between the values that
+    they separate. Pairs that no partition observed are left out. Shares of incomplete, weighted or soft partitions
+    are rounded to a thousandth. O(n^2 N) time for n distinct rows of labels, in blocks.
 
     References
     ----------
@@ -130,14 +130,14 @@ def object_ambiguity(ensemble: Ensemble | ArrayLike, *, n_jobs: int | None = Non
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions. No consensus is needed.
     n_jobs : int, default=None
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        The mean of 4 p (1 - p) over the other objects, p being the share of the partitions that put both
-        together: 0 where all agree on every pair of the object, 1 where they are split in half on each. NaN
-        for objects that no partition observed, or none together with another.
+        The mean of 4 p (1 - p) over the other objects, where p is the share of the partitions that put both together.
+        It is 0 if all partitions agree on every pair of the object, and 1 if half of them put each pair together. NaN
+        for objects that no partition observed, or that none observed together with another object.
 
     Raises
     ------
@@ -146,9 +146,9 @@ def object_ambiguity(ensemble: Ensemble | ArrayLike, *, n_jobs: int | None = Non
 
     Notes
     -----
-    The weights of objects in [1]_ are proportional to it. Sums of p and p^2 over all objects are those over the
-    clusters of the object, and over pairs of them: O(n N^2) time for complete labels, and no pairs.
-    Incomplete ones need the pairs of the n distinct rows of labels, in blocks.
+    The weights of objects in [1]_ are proportional to this ambiguity. For complete labels, the sums of p and p^2 over
+    all objects follow from the clusters of the object and the pairs of these clusters, in O(n N^2) time and without
+    pairs of objects. Incomplete labels need the pairs of the n distinct rows of labels, in blocks.
 
     References
     ----------

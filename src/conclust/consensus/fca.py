@@ -55,7 +55,7 @@ class FCAConsensus(ConsensusClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
-        1: a line per threshold, on standard error.
+        1: print one line per threshold to standard error.
 
     Attributes
     ----------

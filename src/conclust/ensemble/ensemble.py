@@ -54,26 +54,25 @@ Noise: TypeAlias = Literal["equal", "apart"]
 class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
-    Two facts are kept per cell: whether the partition observed the object, and its label. -1, NaN,
-    None, pandas.NA and masked entries of a masked array mean *missing*: not observed. -2 means *noise*:
-    observed, and apart from all others.
+    Each cell records two facts: whether the partition observed the object, and its label. -1, NaN, None, pandas.NA
+    and masked entries of a masked array mean *missing*: not observed. -2 means *noise*: observed, and apart from all
+    others.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions)
-        Cluster labels, one partition per column: an array, a list of rows, a pandas or polars
-        DataFrame, a memory-mapped array. Labels are whole numbers from 0 on, or names (strings,
-        categories). A C-ordered array of one byte a label (uint8; int8 where some are missing) is used
-        without a copy if its columns number their clusters by first appearance, as conclust's
-        generators do: do not change it afterwards. Such an array may be a file larger than the
-        memory, ``Ensemble(np.load("labels.npy", mmap_mode="r"))``: it is read in order of the objects,
-        once for each pass of the method. Any other input is copied once. An Ensemble is taken as it is,
-        with its own weights if none are given.
+        Cluster labels, one partition per column: an array, a list of rows, a pandas or polars DataFrame, a
+        memory-mapped array. Labels are whole numbers from 0 on, or names (strings, categories). A C-ordered array
+        with one byte per label (uint8; int8 if some are missing) is used without a copy if its columns number their
+        clusters by first appearance, as arrays of conclust's generators do. Do not change it afterwards. Such an
+        array may be a file larger than the memory, ``Ensemble(np.load("labels.npy", mmap_mode="r"))``; it is read in
+        order of the objects, once for each pass of the method. Any other input is copied once. An Ensemble is used as
+        it is, with its own weights unless `weights` is given.
     weights : array-like of shape (n_partitions,), default=None
         Weight of each partition, 0 or between 1e-30 and 1e30. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, as HDBSCAN and DBSCAN write
-        it; NaN and None stay missing, -2 and "-2" noise.
+        Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, which is its meaning in HDBSCAN and
+        DBSCAN; NaN and None remain missing, and -2 and "-2" remain noise.
 
     Attributes
     ----------
@@ -81,9 +80,9 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         Labels renumbered by first appearance in the smallest unsigned type; the type's largest
         value is missing, the one before it noise.
     cluster_counts : ndarray of shape (n_partitions,)
-        Clusters in each partition, K_u.
+        Number of clusters in each partition, K_u.
     offsets : ndarray of shape (n_partitions + 1,)
-        Column of the indicator at which each partition begins; the last is T, all clusters.
+        Column of the indicator at which each partition begins; the last entry is T, the number of all clusters.
     names : tuple of tuples
         The user's label of every cluster of every partition, in the order of the codes.
     weights : ndarray of shape (n_partitions,) or None
@@ -93,7 +92,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
 
     Notes
     -----
-    ``np.asarray(ensemble)`` is `labels`, so that any estimator of labels takes an ensemble.
+    ``np.asarray(ensemble)`` is `labels`, so any estimator of labels accepts an ensemble.
     ``conclust/ensemble/derived.py`` lists the other quantities of an ensemble: ``labels``, ``present``,
     ``indicator``, ``gram`` and so on, computed at first use.
 
@@ -104,8 +103,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         negative without being a missing code; if there is only one object; if a partition is
         missing everywhere; if the weights are not numbers of their range, one per partition.
     ParameterError
-        If `missing` is neither of its two words, or is "noise" for an Ensemble, which has read its labels
-        already.
+        If `missing` is neither of its two values, or is "noise" for an Ensemble, whose labels have already been read.
 
     Examples
     --------
@@ -235,23 +233,21 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
     def distinct_rows(self, *, noise: Noise = "equal") -> DistinctRows:
         """Find the objects with equal rows of labels (of probabilities, if soft).
 
-        A result that depends on the labels only can be computed for one object of each row, counted as
-        often as the row occurs: ``rows.ensemble`` and ``rows.counts`` are then the input, and
-        ``found[rows.inverse]`` is the result for all objects.
+        A result that depends only on the labels can be computed for one object of each distinct row, which counts as
+        often as the row occurs. Then ``rows.ensemble`` and ``rows.counts`` are the input, and ``found[rows.inverse]``
+        is the result for all objects.
 
         Parameters
         ----------
         noise : {"equal", "apart"}, default="equal"
-            Whether objects that are noise in some partition, and have equal rows, are combined.
-            A noise object is apart from all others, also from other noise: "apart" makes each
-            of them a row of its own.
+            Whether objects with equal rows that are noise in some partition are combined. A noise object is apart
+            from all others, including other noise; "apart" makes each of them a separate row.
 
         Returns
         -------
         DistinctRows
-            ``first``, ``inverse`` and ``counts``, as numpy.unique gives them but numbered by first
-            appearance, and ``ensemble``, one object with each row. A missing label is equal to a
-            missing one only.
+            ``first``, ``inverse`` and ``counts``, as in numpy.unique but numbered by first appearance, and
+            ``ensemble``, with one object for each row. A missing label equals only a missing label.
 
         Examples
         --------
@@ -346,8 +342,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
     def part(self, objects: Ints) -> Ensemble:
         """Return some objects with the same cluster numbers, including empty clusters.
 
-        For methods that work on a part of the objects first: sums per cluster stay comparable, and
-        labels mean the same. A partition may have observed none of the part. `subset` makes an ensemble
+        This is for methods that start with a part of the objects: sums per cluster stay comparable, and labels keep
+        their meaning. A partition may have observed none of these objects. `subset`, in contrast, makes an ensemble
         with its own numbers of clusters.
 
         Parameters
@@ -358,7 +354,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         Returns
         -------
         Ensemble
-            With the same ``offsets``, ``names`` and ``weights``; missing and noise are counted again.
+            An ensemble with the same ``offsets``, ``names`` and ``weights``; missing and noise are counted again.
 
         Examples
         --------
@@ -401,8 +397,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         Parameters
         ----------
         ensembles : sequence of Ensemble
-            With the same number of objects; all hard or all soft. Where some have weights, the
-            partitions of the others weigh 1.
+            Ensembles with the same number of objects, all hard or all soft. If some have weights, the partitions of
+            the others get weight 1.
 
         Returns
         -------
@@ -544,7 +540,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         Raises
         ------
         FileFormatError
-            If the file is not an ensemble, damaged, or of a later format.
+            If the file is not an ensemble, is damaged, or has a later format.
         OSError
             If the file cannot be read.
         """

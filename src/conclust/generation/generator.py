@@ -54,34 +54,36 @@ class EnsembleGenerator(StoredGenerator):
     method : str, clusterer or list, default="auto"
         Kind of the members.
 
-        - "auto": among each 40 members 17 by "graph", 17 by "spectral" and 6 by "density", which follow clusters of any
-          shape; by "kmeans" where there are fewer than 50 objects; by "graph" with a graph given to ``fit``.
-        - "kmeans": k-means from one start (`init`), n_clusters drawn uniformly.
-        - "spherical": k-means with the cosine as similarity [4]_, one random start, n_clusters drawn uniformly:
-          for texts. Rows of zeros, which have no direction, are refused by ``fit``.
-        - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points: objects
-          are tied to the 5 nearest of 1000 landmarks (n_samples / 2 of them if these are fewer), which
-          each member determines by itself, and the graph of both is cut; n_clusters drawn uniformly. Groups need
-          not be round; members are more expensive.
-        - "multimetric": spectral clustering under a metric drawn for each member (MDEC [3]_), for many
-          features: half of the features, 5 to 20 nearest neighbours and the width of the kernel are
-          drawn; n_clusters drawn uniformly. Up to 100,000 objects; cannot label new points.
-        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, number of neighbours
-          and resolution drawn. Groups need not be round; these members are the cheapest. With `n_clusters` each
-          member searches the resolution that leads to about the number drawn (within 5 %, where there is one).
-        - "density": single linkage of the mutual reachability [8]_ of nearest neighbours, without noise; the
-          core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to the square root of
-          n_samples) and their least size are drawn.
-        - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and
-          k-means, each for every number of clusters. Needs matrices of n x n.
+        - "auto": of every 40 members, 17 by "graph", 17 by "spectral" and 6 by "density", which find clusters of any
+          shape. All members are by "kmeans" if there are fewer than 50 objects, and by "graph" if ``fit`` gets a
+          graph.
+        - "kmeans": k-means from one start (`init`), with n_clusters drawn uniformly.
+        - "spherical": k-means with cosine similarity [4]_ from one random start, with n_clusters drawn uniformly. It
+          is meant for texts. ``fit`` raises an error for rows of zeros, which have no direction.
+        - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points. Each member determines
+          its own 1000 landmarks (n_samples / 2 if these are fewer), ties each object to the 5 nearest of them, and
+          cuts the graph of objects and landmarks. n_clusters is drawn uniformly. Groups need not be round; these
+          members take more time.
+        - "multimetric": spectral clustering under a random metric for each member (MDEC [3]_), for many features.
+          Each member draws half of the features, 5 to 20 nearest neighbours, the width of the kernel, and n_clusters
+          uniformly. It is limited to 100,000 objects and cannot label new points.
+        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, with the number of
+          neighbours and the resolution drawn. Groups need not be round; these members take the least time. With
+          `n_clusters`, each member searches for a resolution that gives the drawn number to within 5 %, if there is
+          one.
+        - "density": single linkage on the mutual reachability distances [8]_ of nearest neighbours, without noise.
+          Each member draws the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
+          the square root of n_samples) and their minimum size.
+        - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and k-means, each with
+          every number of clusters. It needs n x n matrices.
         - A scikit-learn clusterer: cloned for each member, every ``random_state`` in it set from the
           member's seed, ``n_clusters`` drawn from the parameter of that name where both have it. Its
           label -1 is noise.
         - A list of these, used in turn (without "mixed"): ``["kmeans", "spectral"]``
           makes an ensemble of both kinds.
-        - A list of pairs, each of an algorithm and its numbers of clusters, one member for each number:
-          ``[("single", [5, 10]), ("kmeans", range(2, 11))]``. Besides the above, algorithms are those of "mixed":
-          "single", "average", "ward", "centroid", "dense_spectral" (of all pairs of objects).
+        - A list of pairs of an algorithm and its numbers of clusters, with one member for each number:
+          ``[("single", [5, 10]), ("kmeans", range(2, 11))]``. In addition to the above, the algorithms of "mixed" are
+          available: "single", "average", "ward", "centroid", "dense_spectral" (of all pairs of objects).
     n_partitions : int, default=None
         Number of partitions. None: 40 with "auto", else 100; 30 with "multimetric"; 20 for each entry with "spectral", or where
         it is in a list of names; one of each with a list that holds clusterers; with "mixed" the number
@@ -92,28 +94,28 @@ class EnsembleGenerator(StoredGenerator):
         of n_samples)), the cube root with "mixed", never more than the distinct points that a member
         draws; clusterers keep their own number; a list of pairs has its own numbers.
     sample_fraction : float, default=1.0
-        Share of the objects that each member draws (observes), without replacement, in (0, 1]. The others are missing in it.
-        (The cuts of a tree share its draw.) `fit_on` is different: it limits the number of drawn objects on which
-        the algorithm is fitted, and all drawn objects get a label.
+        Share of the objects that each member draws (observes), without replacement, in (0, 1]. The other objects are
+        missing in the member. (All cuts of one tree share its draw.) `fit_on` is different: it limits the number of
+        drawn objects on which the algorithm is fitted, and all drawn objects get a label.
     feature_fraction : float, default=1.0
         Share of the features that each member draws, without replacement, in (0, 1]. ("multimetric" draws half of
         as many.)
     fit_on : int, default=None
-        Maximum number of objects on which each member is fitted, at least 2: its own sample of the objects that it draws. Then
-        all objects are labelled for all members in one pass. It must be possible to label
-        others ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None: 10,000, or ten
-        for each cluster asked for where that is more, if all members can do so, else all.
+        Maximum number of objects on which each member is fitted, at least 2. Each member uses its own sample of the
+        objects that it draws; then all objects are labelled for all members in one pass. The members must be able to
+        label other objects ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None:
+        the larger of 10,000 and ten per requested cluster if all members are able to do this, otherwise all objects.
     n_graphs : int, default=None
-        Number of graphs of landmarks that the "spectral" members share; they take them in turn. Each graph is embedded
-        once, and a member of K clusters is k-means on the K leading columns (FSEC [5]_): a fraction of the time,
-        for members that differ less. None: each has its own graph, or five share one if members are fitted on some of
-        the objects (`fit_on`). Needs ``sample_fraction=1``.
+        Number of graphs of landmarks that the "spectral" members share in turn. Each graph is embedded once, and a
+        member with K clusters is k-means on the K leading columns (FSEC [5]_). This takes a fraction of the time, but
+        members differ less. None: each member has its own graph, or five members share one if they are fitted on some
+        of the objects (`fit_on`). Needs ``sample_fraction=1``.
     n_neighbors : int, default=None
         Number of nearest neighbours of a point in the graph of the "graph" members. None: drawn for each
         member from 8 numbers, from 5 to min(40, max(5, 1.5 square root of n_samples)).
     resolution : float, default=None
-        Resolution of the communities of "graph" members, positive: the higher, the more of them. None: drawn for each member,
-        log-uniformly from [.3, 5].
+        Resolution of the communities of "graph" members, positive. A higher resolution gives more communities. None:
+        drawn for each member, log-uniformly from [.3, 5].
     weights : {"jaccard", "uniform"}, default="jaccard"
         Weights of the graph: the share of the neighbours of two points that both have, or 1.
     quality : {"modularity", "cpm"}, default="modularity"
@@ -122,28 +124,28 @@ class EnsembleGenerator(StoredGenerator):
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance of the neighbours, for "graph" and "density" members.
     init : {"k-means++", "random"}, default="k-means++"
-        Starts of the "kmeans" members: points chosen by greedy k-means++ [6]_, which are far apart, so that small
-        clusters near a large one get their own centres; or distinct points chosen at random.
+        Starts of the "kmeans" members. "k-means++": points chosen by greedy k-means++ [6]_, which are far apart, so
+        that small clusters near a large one get their own centres. "random": distinct points chosen at random.
     scale : {"auto", "minmax", "standard"} or None, default="auto"
-        Columns scaled to [0, 1], or to mean 0 and variance 1, over all of X; None: as they are. "auto":
-        to mean 0 and variance 1 if their spreads differ as those of different units do, otherwise unchanged
-        (pixels, coordinates, expression, principal components): see the notes. ``scale_`` has what was
-        done. A clusterer of your own, which may have parameters in the unit of X, gets the columns as they are,
-        with a ``ScaleWarning`` where their spreads differ in kind.
+        Scaling of the columns over all of X. "minmax": to [0, 1]. "standard": to mean 0 and variance 1. None:
+        unchanged. "auto": to mean 0 and variance 1 if the spreads differ as they do between different units,
+        otherwise unchanged (pixels, coordinates, expression, principal components); see the notes. ``scale_`` records
+        the result. A clusterer of your own may have parameters in the unit of X, so with "auto" it gets unscaled
+        columns, with a ``ScaleWarning`` if their spreads differ in kind.
     max_dense : int, default=20000
         Maximum number of objects for which "mixed" and its algorithms allocate n x n matrices.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all randomness. The result does not depend on `n_jobs`, the backend or the cache, and the first
         members stay the same if more are requested.
     n_jobs : int, default=None
-        Members made at a time, through joblib: None means 1 unless a ``joblib.parallel_config``
-        says otherwise, -1 all processors. Each member runs on one thread.
+        Number of members that joblib makes in parallel. None means 1 unless a ``joblib.parallel_config`` sets another
+        number; -1 means all processors. Each member runs on one thread.
     cache_dir : path-like or None, default=None
-        Folder that keeps finished members for a later run with the same
-        points, parameters and versions of the libraries: an interrupted run can be resumed. Runs at the same time
-        share the work. Needs a `random_state`. Delete the folder when done.
+        Folder that keeps finished members for a later run with the same points, parameters and versions of the
+        libraries, so that an interrupted run can be resumed. Simultaneous runs share the work. Needs a
+        `random_state`. Delete the folder when you no longer need it.
     verbose : int, default=0
-        1: about ten lines of progress on standard error. 2: one for each run of an algorithm.
+        1: print about ten lines of progress to standard error. 2: print one line for each run of an algorithm.
 
     Attributes
     ----------
@@ -164,54 +166,56 @@ class EnsembleGenerator(StoredGenerator):
 
     Notes
     -----
-    ``fit_transform`` returns the partitions of the points given. ``transform`` labels points, new
-    ones too, by the nearest centre of each member ("kmeans", "spherical", and a KMeans or MiniBatchKMeans of your
-    own), or by tying them to the landmarks of the member, whose places in its embedding it keeps
-    ("spectral"), or by the vote of the 15 nearest fitted points ("graph", "density"). With ``sample_fraction=1``
-    the two agree on the same points. With less,
-    ``fit_transform`` leaves out the objects that a member did not draw, as the consensus wants, while
-    ``transform`` labels all. Other members cannot label new points; ``transform`` then returns the
-    labels of the very points given to ``fit``, and raises for others.
+    ``fit_transform`` returns the partitions of the given points. ``transform`` labels any points,
+    including new ones: by the nearest centre of each member ("kmeans", "spherical", and a KMeans or MiniBatchKMeans
+    of your own), by ties to the landmarks of the member, whose positions in its embedding are kept ("spectral"), or
+    by the vote of the 15 nearest fitted points ("graph", "density"). With ``sample_fraction=1`` the two agree on the
+    same points. With a smaller fraction, objects that a member did not draw are missing in ``fit_transform``, which
+    is what a consensus needs, while ``transform`` labels all objects. Other members cannot label new points. For
+    these, ``transform`` returns the labels of exactly the points given to ``fit``, and raises an error for other
+    points.
 
-    Labels of members that have a name ("kmeans", "mixed", ...) are uint8 if every member takes all
-    objects (up to 254 clusters), int8 with -1 for objects that were not drawn (up to 127 clusters):
-    ensembles use both as they are, without a copy. All others are int32, with -2 for noise. The clusters of
-    each partition are numbered by first appearance.
+    Labels of members that have a name ("kmeans", "mixed", ...) are uint8 if every member takes all objects (up to 254
+    clusters), int8 with -1 for objects that were not drawn (up to 127 clusters): ensembles use both types without a
+    copy. All other labels are int32, with -2 for noise. The clusters of each partition are numbered by first
+    appearance.
 
-    ``scale="auto"`` standardises if a tenth of the columns that vary, or more, have a standard deviation and a range below
-    a twentieth of the largest ones, while fewer than ten columns decide the squared distances. Where more decide, these
-    are quiet columns of the same kind, such as the margin of images. Columns with means of 0 (principal components) stay.
+    ``scale="auto"`` standardises if two conditions hold. At least a tenth of the columns that vary have a standard
+    deviation and a range below a twentieth of the largest ones, and fewer than ten columns dominate the squared
+    distances. If more columns dominate, those with small spreads are quiet columns of the same kind, such as the
+    margin of images. Columns with means of 0 (principal components) are not scaled.
 
-    With ``fit_on`` the cost of the members no longer grows with the objects; what grows is one product of the
-    points with the centres of all members, which never leaves the registers. ``fit_transform`` holds the
-    labels, a byte each; for more than fit into memory ``fit`` and :meth:`transform_blocks` hold neither points
-    nor labels. `conclust.generation.labelling.array_api` has the two steps for arrays on a graphics card.
+    With ``fit_on``, the time to fit the members does not grow with the number of objects. Only the product of the
+    points with the centres of all members grows; it is computed in registers and never stored. ``fit_transform``
+    keeps the labels in memory, one byte each. If they do not fit, use ``fit`` and :meth:`transform_blocks`, which
+    hold neither all points nor all labels. `conclust.generation.labelling.array_api` has the two steps for arrays on
+    a graphics card.
 
-    A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory
-    of about 300 bytes an object. Where the graph has several connected components, weak ties
-    connect each to the nearest. With :class:`conclust.HBGF`
-    (``joint=False``) as the consensus this is U-SENC [2]_, which draws n_clusters from range(20, 61).
+    A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory of about 300
+    bytes per object. If the graph has several connected components, weak ties connect each to the nearest one. With
+    :class:`conclust.HBGF` (``joint=False``) as the consensus this is U-SENC [2]_, which draws n_clusters from
+    range(20, 61).
 
-    All members by "graph" and "density" of a fit share one search of neighbours, exact up to 50,000 points. Equal
-    points are one node. Of more than 10,000 objects these members see the same random 10,000; each of the others
-    takes the label that most of its 15 nearest among these have, the nearest one's in a tie. So does a new point. With
-    a graph given to ``fit`` all objects are clustered, and new points can be labelled where no two are equal. On
-    points in 16 dimensions, 40 graph and 6 density members take .16 CPU seconds of 1,500 objects, 1.5 of 10,000
-    and 2.6 of 100,000.
+    All "graph" and "density" members of a fit share one search for neighbours, which is exact up to 50,000 points.
+    Equal points form one node. With more than 10,000 objects, these members cluster the same random 10,000. Each of
+    the other objects, and each new point, takes the most frequent label of its 15 nearest neighbours among these, or
+    in a tie the label of the nearest one. If ``fit`` gets a graph, all objects are clustered, and new points can be
+    labelled if no two points are equal. For points in 16 dimensions, 40 graph and 6 density members take .16 CPU
+    seconds with 1,500 objects, 1.5 with 10,000 and 2.6 with 100,000.
 
-    With `n_graphs` a further member of a graph costs O(n K^2). Members of one graph see the same features, and
-    the same objects where `fit_on` leaves some out; they are made one after the other. Twenty members of 100,000 x 16
-    and 20 to 60 clusters take 7.4 CPU seconds with a graph each, 2.1 with 4 graphs, 1.1 with one. On three sets of
-    digits, with the default range and this one, the mean NMI of what `USENC` makes of them is .897, .888 and .881,
-    of what `AutoConsensus` makes .886, .885 and .867.
+    With `n_graphs`, each further member of a graph takes O(n K^2) time. Members of one graph use the same features,
+    and the same objects if `fit_on` leaves some out; they are made one after the other. Twenty members with 20 to 60
+    clusters on 100,000 x 16 points take 7.4 CPU seconds with a graph each, 2.1 with 4 graphs, and 1.1 with one graph.
+    On three sets of digits, with the default range and this one, the mean NMI of the consensus is .897, .888 and .881
+    for `USENC`, and .886, .885 and .867 for `AutoConsensus`.
 
-    A multi-metric member ties objects i and j, at the distance d_ij, if one is among the k nearest of the
-    other, by exp(-d_ij / (mu eps_ij)) with eps_ij = (rho_i + rho_j + d_ij) / 3, rho the mean distance from the
-    k nearest, k from 5 to 20 and mu from .2 to .8: equation (1) of [3]_, whose authors draw n_clusters
-    from 2 to the square root of n_samples. (Their program has squared distances and a normal density, which
-    depends on the unit of the features.) The graph is cut by its leading eigenvectors. That costs a search of
-    neighbours, O(n^2 d) for more than 15 features, and memory of about 5 kB an object; 20,000 objects and 50
-    clusters take 11 CPU seconds a member.
+    A multi-metric member ties objects i and j, at the distance d_ij, if one is among the k nearest of the other, by
+    exp(-d_ij / (mu eps_ij)) with eps_ij = (rho_i + rho_j + d_ij) / 3, rho the mean distance from the k nearest, k
+    from 5 to 20 and mu from .2 to .8: equation (1) of [3]_, whose authors draw n_clusters from 2 to the square root
+    of n_samples. (Their program has squared distances and a normal density, which depends on the unit of the
+    features.) The graph is cut by its leading eigenvectors. This takes a search for neighbours, O(n^2 d) with more
+    than 15 features, and memory of about 5 kB per object. With 20,000 objects and 50 clusters, a member takes 11 CPU
+    seconds.
 
     References
     ----------
@@ -294,8 +298,8 @@ class EnsembleGenerator(StoredGenerator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The points: at least two, finite. Where members are fitted on some (`fit_on`), only blocks of rows
-            are read of what has a shape and slices of rows: memory-mapped arrays, Zarr, HDF5, Dask arrays.
+            The points: at least two, finite. If members are fitted on some of them (`fit_on`), memory-mapped arrays,
+            Zarr, HDF5, Dask arrays, and other inputs with a shape and slices of rows are read in blocks of rows.
         y : None
             Ignored; there for scikit-learn's pipelines.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
@@ -359,8 +363,7 @@ class EnsembleGenerator(StoredGenerator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The points. Of memory-mapped arrays, Zarr arrays and HDF5 data sets only blocks are read, one
-            after the other.
+            The points. Memory-mapped arrays, Zarr arrays and HDF5 data sets are read block by block.
 
         Returns
         -------
@@ -401,8 +404,8 @@ class EnsembleGenerator(StoredGenerator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or iterable of them
-            The points: what has a shape and slices of rows (memory-mapped, Zarr, HDF5), of which about 32 MB are
-            read at a time, or blocks that are labelled as they come.
+            The points: an input with a shape and slices of rows (memory-mapped, Zarr, HDF5), which is read about 32
+            MB at a time, or an iterable of blocks, which are labelled one after the other.
 
         Yields
         ------

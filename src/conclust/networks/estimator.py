@@ -76,7 +76,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs : int, default=None
         Threads, each of which makes runs. The result does not depend on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

@@ -46,14 +46,14 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
     if borders.merging:
         text += f" {borders.merging}"
     how = (
-        f"In each of {borders.n_splits} random splits a third of the points was clustered by itself; of the other points, "
-        "those between two clusters were projected on the line of their centres, and the dip test shows whether they have "
-        "one mode there. Twice the median over the splits is the p-value, adjusted for the number of borders by Holm's "
-        "method: valid whatever made the clusters. A border that does not hold is not shown to be absent"
+        f"In each of {borders.n_splits} random splits, a third of the points was clustered separately. The other points "
+        "between two clusters were projected onto the line through their centres, and the dip test shows whether they have "
+        "one mode there. The p-value is twice the median over the splits, adjusted for the number of borders by Holm's "
+        "method. It is valid for clusters from any method. If a border does not hold, it is not shown to be absent"
     )
     few = reported.n_samples < _FEW
     how += (
-        f": among {reported.n_samples:,} objects only clusters that lie far apart have borders that hold."
+        f": among {reported.n_samples:,} objects, only clusters that lie far apart have borders that hold."
         if few
         else "."
     )

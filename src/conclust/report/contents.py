@@ -164,15 +164,15 @@ def _run(reported: Reported) -> dict[str, Any]:
 
 def _what_to_do(reported: Reported) -> dict[str, Any]:
     tips = [
-        "Accept it: one cluster is an answer. Differences between objects may be gradual (then an "
-        "ordering, such as principal components, says more than clusters).",
-        "Look at the features: many uninformative ones hide a few informative ones. Choose those with a reason before "
-        "you look at clusters, or reduce to principal components (n_components), and look again.",
-        "Look at the scale: if columns differ in spread, the widest dominate (--scale standard).",
+        "Accept it: one cluster is an answer. Differences between objects may be gradual; then an "
+        "ordering, such as principal components, is more informative than clusters.",
+        "Check the features: many uninformative features hide a few informative ones. Choose features for a reason before "
+        "you look at clusters, or reduce them to principal components (n_components), and try again.",
+        "Check the scale: if columns differ in spread, the widest dominate (--scale standard).",
         "More objects, or more references (--references 999), find weaker clusters; more resamples make "
         "the curves smoother.",
-        "If groups are needed anyway, request a number (-k 3, n_clusters=3): a useful division, "
-        "but state that it was requested.",
+        "If groups are needed anyway, request a number (-k 3, n_clusters=3). The division may be useful, "
+        "but state that the number was requested.",
     ]
     if reported.selection is None:
         tips.insert(
@@ -212,7 +212,7 @@ def _clusters(
         column(
             "confidence",
             "Confidence",
-            "Mean over its objects of their membership of it; 1 is certain.",
+            "Mean membership of its objects in this cluster; 1 is certain.",
             digits=3,
         ),
         column(
@@ -227,7 +227,7 @@ def _clusters(
             "Recovery",
             "Mean over the clusterings of the largest Jaccard coefficient with one of their clusters "
             "(Hennig 2007). For resamples with the same number of clusters: below 0.6 unreliable, "
-            "from 0.85 very stable. Clusterings that are finer lower it by themselves.",
+            "from 0.85 very stable. Finer clusterings always lower it.",
             digits=3,
         ),
     ]
@@ -245,7 +245,7 @@ def _clusters(
             column(
                 "stability",
                 "Over K",
-                "SC3's stability: 1 for a cluster that is recovered whole at every other number of clusters "
+                "SC3's stability: 1 for a cluster that exists at every other number of clusters "
                 "that was tried.",
                 digits=3,
             )
@@ -255,11 +255,16 @@ def _clusters(
         column(
             "next",
             "Next",
-            "The cluster into which an object drawn from this one falls most often when it is drawn "
-            "again, of the others.",
+            "The other cluster into which an object drawn from this one falls most often if its "
+            "cluster is drawn again.",
             kind="cluster",
         ),
-        column("overlap", "Overlap", "How often: the probability m_ab.", digits=3),
+        column(
+            "overlap",
+            "Overlap",
+            "The probability m_ab of falling into this next cluster.",
+            digits=3,
+        ),
     ]
     cells += [nearest.tolist(), numbers(others.max(axis=1))]
     if reported.gaps is not None:
@@ -270,7 +275,7 @@ def _clusters(
                 "No gap to",
                 "Neighbouring clusters without a visible gap: the points of both, on the line between their "
                 "centres, may have one mode (held-out projection, Hartigan's dip, mean p over "
-                f"{reported.gaps.n_splits} halvings above 0.05). Weak gaps are not seen: see the notes of "
+                f"{reported.gaps.n_splits} halvings above 0.05). Weak gaps are not detected: see the notes of "
                 "conclust.confidence.cluster_gaps.",
                 kind="text",
             )
@@ -331,8 +336,8 @@ def _objects(
         column(
             "confidence",
             "Confidence",
-            "Its membership in its own cluster; 1 is certain. For methods without memberships: of the "
-            "objects that clusterings put together with it, the share in its own cluster.",
+            "Its membership in its own cluster; 1 is certain. For methods without memberships: the share "
+            "of its own cluster among the objects that clusterings put together with it.",
             digits=3,
         ),
         column(
@@ -341,25 +346,25 @@ def _objects(
         column(
             "item_consensus",
             "Together",
-            "Item consensus (Monti et al. 2003): mean over the other objects of its cluster of how often "
-            "clusterings put both together.",
+            "Item consensus (Monti et al. 2003): how often clusterings put it together with another object "
+            "of its cluster, averaged over these objects.",
             digits=3,
         ),
         column(
             "silhouette",
             "Silhouette",
-            "From -1 to 1, with distances 1 - co-association: below 0, clusterings "
-            "put it more often with another cluster.",
+            "From -1 to 1, with distances 1 - co-association: below 0, it is more often "
+            "together with objects of another cluster.",
             digits=3,
         ),
         column(
             "agreement",
             "Agreement",
-            "Share of the clusterings that agree: most objects of its cluster there are in its own cluster "
-            "here.",
+            "Share of the clusterings that agree. A clustering agrees if most objects of its cluster there "
+            "are also in its cluster here.",
             digits=3,
         ),
-        column("seen", "Seen", "Clusterings that observed it."),
+        column("seen", "Seen", "Number of clusterings that observed it."),
     ]
     cells: list[Any] = [
         [shown(name) for name in names],
@@ -397,15 +402,15 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
         what += f" and {count(len(categories), 'column')} of categories,"
     text = (
         f"{what} of {counts.min()} to {counts.max()} clusters. Mean diversity "
-        f"{_mean(quality.diversity)} (1 less the normalized mutual information of two of them)."
+        f"{_mean(quality.diversity)} (1 minus the normalized mutual information of two of them)."
     )
     if many:
         text += f" Mean agreement with the consensus: adjusted Rand index {_mean(quality.ari)}."
     text += drawn_text(reported, of)
     columns = [
         column("clustering", "Clustering", "Its column in the ensemble, from 0."),
-        column("clusters", "Clusters", "Its clusters."),
-        column("seen", "Seen", "Objects that it observed."),
+        column("clusters", "Clusters", "Number of its clusters."),
+        column("seen", "Seen", "Number of objects that it observed."),
     ]
     cells: list[Any] = [
         list(range(len(counts))),
@@ -413,7 +418,7 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
         quality.seen.tolist(),
     ]
     if categories:
-        how = "What it was made of: the features, or one column of categories."
+        how = "Its source: the features, or one column of categories."
         columns.insert(1, column("source", "Made of", how, kind="name"))
         cells.insert(1, ["features"] * n_made + [shown(name) for name in categories])
     if many:
@@ -426,10 +431,10 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
         column(
             "diversity",
             "Diversity",
-            "1 less its mean normalized mutual information with the others.",
+            "1 minus its mean normalized mutual information with the others.",
             digits=3,
         ),
-        column("weight", "Weight", "Its share of the weights.", digits=4),
+        column("weight", "Weight", "Its share of the total weight.", digits=4),
     ]
     cells += [numbers(quality.diversity, 4), numbers(quality.weight, 6)]
     order = np.argsort(quality.ari if many else quality.diversity, kind="stable")[:1000]
@@ -451,8 +456,8 @@ def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
     if several is None:
         return []
     text = (
-        f"{several.sentence} Each way is an estimate of the clusterings that are nearest to it, by the variation of "
-        f"information. The hypothesis of a single way has p = {several.p_values[0]:.2g}, by the dip test."
+        f"{several.sentence} Each way is an estimate from the clusterings that are nearest to it in the variation of "
+        f"information. The dip test of a single way has p = {several.p_values[0]:.2g}."
     )
     return [_text(text), gallery.of_ways(reported, several.assignments)]
 
@@ -468,14 +473,14 @@ def _timings(reported: Reported) -> dict[str, Any]:
         return _section("timings", "How long it took", [_text(text)])
     columns = [
         column("step", "Step", "What was done.", kind="text"),
-        column("seconds", "Seconds", "Wall-clock time on the machine that did it.", digits=2),
+        column("seconds", "Seconds", "Wall-clock time on the machine that ran it.", digits=2),
     ]
     cells = [[shown(name) for name in seconds], numbers(list(seconds.values()), 3)]
     return _section("timings", "How long it took", [table("Seconds", columns, cells)])
 
 
 def _citing(reported: Reported) -> dict[str, Any]:
-    text = "A sentence for a methods section is at the top of 'What was run'. What it rests on:"
+    text = "A sentence for a methods section is at the top of 'What was run'. The result relies on these works:"
     return _section("cite", "How to cite", [_text(text), _list("", cited(reported))])
 
 

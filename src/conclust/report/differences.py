@@ -29,7 +29,7 @@ def features_section(reported: Reported) -> dict[str, Any]:
     if reported.features is None:
         why = "The result was made from clusterings: there are no points, and so no features to compare."
         if reported.record.command != "combine":
-            why = "There are no points here: give them as X (conclust.report.write(result, path, X=points))."
+            why = "There are no points here: pass them as X (conclust.report.write(result, path, X=points))."
         return _section([_text(why)])
     features = reported.features
     mixed = features.categories is not None

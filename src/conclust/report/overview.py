@@ -42,8 +42,8 @@ def overview_section(
     cells: list[Any] = [list(range(K))]
     if reported.features is not None:
         how = (
-            "The features and categories in which it differs most from the other objects: its mean or share, and that "
-            "of the other objects in parentheses."
+            "The features and categories in which it differs most from the other objects: its mean or share, with "
+            "the value for the other objects in parentheses."
         )
         columns.append(column("features", "What distinguishes it", how, kind="text"))
         cells.append(["; ".join(strongest(reported.features, k)) for k in range(K)])
@@ -82,9 +82,9 @@ def how_named(reported: Reported) -> str:
 
 
 _HOW_SEPARATED = (
-    "A gap is tested on the points of two clusters, projected on the line between their centres (held-out halves, "
-    "Hartigan's dip, mean p at most 0.05). An overlap is the probability that an object drawn from the cluster falls in "
-    f"the other one when it is drawn again; overlaps below {_RARE:.0%} are not mentioned."
+    "A gap is tested on the points of two clusters, projected onto the line between their centres (held-out halves, "
+    "Hartigan's dip, mean p at most 0.05). An overlap is the probability that an object drawn from the cluster falls into "
+    f"the other one if its cluster is drawn again; overlaps below {_RARE:.0%} are not mentioned."
 )
 
 

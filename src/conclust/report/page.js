@@ -249,7 +249,7 @@
             el("th", { scope: "col", class: "number" }, "Here"), el("th", { scope: "col", class: "number" }, "Elsewhere"))),
           el("tbody", {}, rows)));
     }), explained([
-      { title: "Difference", how: "Mean in the cluster less the mean of the other objects, in standard deviations about these two means (Cohen's d). To the right: larger here." },
+      { title: "Difference", how: "Mean in the cluster minus the mean of the other objects, in standard deviations about these two means (Cohen's d). To the right: larger here." },
       { title: "Here, Elsewhere", how: `The two means, in the units of the input${block.categories ? "; of a category the two shares of the objects that have it" : ""}. The ${whole.format(block.of)} features${block.categories ? " and all categories" : ""} are ranked by the size of the difference; the first few are shown.` },
     ]));
   }

@@ -52,7 +52,7 @@ def account(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions, if the model or the labels do not include them.
     X : array-like of shape (n_samples, n_features), default=None
-        The points, NaN where a cell is empty.
+        The points, with NaN for empty cells.
     selection : Selection, default=None
         Selection of the number of clusters.
     borders : BorderTests, default=None
@@ -70,18 +70,18 @@ def account(
     pictures : bool, default=True
         Whether pictures are drawn.
     key : str, default=None
-        Name of the consensus of an AnnData: what it is called.
+        Name of the consensus in an AnnData.
 
     Returns
     -------
     dict
-        Strings, numbers, lists and dicts. ``decision`` has the sentence and its numbers, ``sections`` the
-        rest in the order of the page.
+        Strings, numbers, lists and dicts. ``decision`` has the first line and its numbers, and ``sections``
+        the other content in the order of the page.
 
     Raises
     ------
     InputError
-        If it cannot be reported, a folder is incomplete or of another version, or parts belong to other objects.
+        If the result cannot be reported, a folder is incomplete or from another version, or parts belong to other objects.
     ParameterError
         If a parameter is out of its range.
 
@@ -139,27 +139,26 @@ def write(
 ) -> Path:
     """Write a report of a result: one self-contained HTML file.
 
-    The first line is the decision, with the p-value and the number of references where the number of
-    clusters was tested. Then: the clusters with their features and confidence, the uncertain objects, the reason
-    for the number of clusters, the clusterings, the run, how to cite and how to repeat it.
+    The first line states the decision, with the p-value and the number of references if the number of clusters was
+    tested. The clusters with their features and confidence follow, then the uncertain objects, the reason for the
+    number of clusters, the clusterings, the run, how to cite it and how to repeat it.
 
     Parameters
     ----------
     result : path-like, fitted model, Selection or array-like of shape (n_samples,)
-        A folder that ``conclust cluster``, ``combine`` or ``select`` has written; a fitted
-        `conclust.ConsensusClustering`, or a pipeline that ends with one; any fitted consensus method, with its
-        ensemble; the result of
+        A folder written by ``conclust cluster``, ``combine`` or ``select``; a fitted `conclust.ConsensusClustering`,
+        or a pipeline that ends with one; any fitted consensus method, with its ensemble; the result of
         :func:`conclust.selection.choose` or ``choose_from``; labels, with their ensemble; or an AnnData with the
-        `key` of its consensus, whose ensemble and names of cells it has.
+        `key` of its consensus, from which the ensemble and the names of the cells are read.
     path : path-like
         Path of the file; an existing one is replaced.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions, if the model or the labels do not include them.
     X : array-like of shape (n_samples, n_features), default=None
-        The points, NaN where a cell is empty: for the features that distinguish clusters, the gaps
-        between clusters and the picture in two dimensions. A pandas frame brings names of features
-        and objects. Its columns of text are described as categories, by their shares in each cluster;
-        a column with a different text in nearly every row is left out. For a pipeline, the data of its fit.
+        The points, with NaN for empty cells. They are used for the features that distinguish clusters, the gaps
+        between clusters and the picture in two dimensions. The names of features and objects are read from a pandas
+        frame. Its columns of text are described as categories, by their shares in each cluster; a column with a
+        different text in nearly every row is left out. For a pipeline, pass the data of its fit.
     selection : Selection, default=None
         Selection of the number of clusters.
     borders : BorderTests, default=None
@@ -175,9 +174,9 @@ def write(
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
-        Whether pictures are drawn. Without matplotlib the page says that they are missing.
+        Whether pictures are drawn. Without matplotlib, the page states that they are missing.
     key : str, default=None
-        Name of the consensus of an AnnData: what it is called, the `key_added` of ``conclust.sc.tl.consensus``.
+        Name of the consensus in an AnnData: the `key_added` of ``conclust.sc.tl.consensus``.
 
     Returns
     -------
@@ -187,7 +186,7 @@ def write(
     Raises
     ------
     InputError
-        If it cannot be reported, a folder is incomplete or of another version, or parts belong to other objects.
+        If the result cannot be reported, a folder is incomplete or from another version, or parts belong to other objects.
     ParameterError
         If a parameter is out of its range.
     OSError
@@ -195,9 +194,8 @@ def write(
 
     Notes
     -----
-    The page holds its style, script and pictures, loads nothing, and allows nothing but these (a content
-    security policy): names of objects and features are shown as text, whatever they are. The same result
-    gives the same bytes.
+    The page contains its style, script and pictures and loads nothing else; a content security policy enforces this.
+    Names of objects and features are always shown as text. The same result gives the same bytes.
 
     Examples
     --------

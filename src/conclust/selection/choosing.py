@@ -68,88 +68,86 @@ def choose(
 ) -> Selection:
     """Estimate the number of clusters of points: one, by two tests, or the number with stable clusters.
 
-    For each K, resamples of the points are clustered (Monti et al. 2003 [1]_). The consensus matrix
-    has the share of resamples that put two objects together, among those that drew both. PAC [2]_ is the share of
-    pairs that are neither together nor apart; it is small where the clusters do not depend on the
-    draw. The same is done with references: clouds that have the same covariance and no clusters. One
-    Monte-Carlo p-value says whether the points are more stable than the references at any K. If they
-    are, the K with the largest RCSI [3]_ is chosen: the mean log PAC of the references less log PAC of
-    the points.
+    For each K, `choose` clusters resamples of the points (Monti et al. 2003 [1]_). For each pair of objects, the
+    consensus matrix has the share of resamples that put both together, among those that drew both. PAC [2]_ is the
+    share of pairs that are neither together nor apart; it is small if the clusters do not depend on the draw. The
+    same is done with references: clouds that have the same covariance but no clusters. One Monte-Carlo p-value tests
+    whether the points are more stable than the references at any K. If they are, `choose` takes the K with the
+    largest RCSI [3]_, the mean log PAC of the references minus the log PAC of the points.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         The points: at least three, finite.
     k : int, range or list of int, default=None
-        The numbers of clusters to try, from 2 on, in any order. The p-value decides on one cluster.
-        None: 2 to 10, limited by the number of objects in a resample.
+        The numbers of clusters to try, from 2 on, in any order. Leave out 1: the p-value tests for one cluster. None:
+        2 to 10, limited by the number of objects in a resample.
     categories : array-like of shape (n_samples, n_columns), default=None
-        Columns of categories in addition to the points: names or numbers; None, NaN and -1 are empty cells, which lie in
-        the middle of all categories. Two objects
-        of different categories are one distance apart in that column; all columns of indicators together
-        vary as much as a column of X. References permute each column by itself, and the p-value is then
-        of one Gaussian cloud with categories that depend on nothing.
+        Columns of categories in addition to the points, as names or numbers. None, NaN and -1 are empty cells, which
+        lie in the middle of all categories. Any two different categories of a column are equally far apart, and the
+        indicators of a column together vary as much as a column of X. References permute each column separately, so
+        the p-value then tests one Gaussian cloud with independent categories.
     category_weight : float, default=1.0
-        Number of columns of X that each column of categories counts for. Above 0.
+        Number of columns of X whose weight each column of categories gets. Above 0.
     clusterer : "kmeans" or clusterer, default="kmeans"
         Clusterer of the resamples. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
         native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
     n_resamples : int, default=50
-        Resamples for each K; the same draws serve all K and all references. At least 2.
+        Number of resamples for each K, at least 2. All K and all references use the same draws.
     sample_fraction : float in (0, 1], default=0.8
         Share of the objects that each resample draws, without replacement.
     null : {"rotation", "gaussian", "unimodal"} or None, default="rotation"
         The kind of references.
 
-        - "rotation": the points, turned by a random rotation that keeps their mean and covariance. For
-          points of one Gaussian, of any mean and covariance and with any number of features, the p-value
-          is exact.
-        - "gaussian": independent normal scores with the deviations of the principal components, as in
-          M3C. The test rejects too seldom, and more so with more features.
-        - "unimodal": every component from the nearest density with one mode. The test takes fewer skewed
-          clouds for several clusters, and finds fewer clusters.
-        - "flat", "skewed": boxes and exponential clouds of the same covariance, those of the second question.
-        - None: no references and no p-value; the number by the sharp score [4]_, from 2 on.
+        - "rotation": the points after a random rotation that keeps their mean and covariance. If the points come from
+          one Gaussian, the p-value is exact for any mean, covariance and number of features.
+        - "gaussian": independent normal scores with the deviations of the principal components, as in M3C. The test
+          rejects too rarely, and more so with more features.
+        - "unimodal": every component is drawn from the nearest density with one mode. The test mistakes fewer skewed
+          clouds for several clusters, but also finds fewer clusters.
+        - "flat", "skewed": boxes and exponential clouds of the same covariance, as in the second test (see the
+          notes).
+        - None: no references and no p-value; the number of clusters, at least 2, has the largest sharp score [4]_.
     n_references : int, default=99
-        References at most: no p-value is below 1 / (n_references + 1).
+        Maximum number of references. No p-value is below 1 / (n_references + 1).
     sequential : bool, default=None
-        Whether to draw references one after the other and stop when ten are as stable as the points
-        [5]_. The p-value is exact too, and one cluster is found soon; 19 more references are drawn first.
-        None: only where references are costly (from 20,000 numbers in the points tested on, or with a
-        clusterer of your own).
+        Whether to draw references one after the other and stop when ten are as stable as the points [5]_. The p-value
+        is still exact, and a result of one cluster is found earlier; 19 more references are drawn first. None: only
+        if references are expensive (if the tested points have at least 20,000 numbers, or with a clusterer of your
+        own).
     alpha : float in (0, 1), default=0.05
         Level of the p-value, of the borders, and of the comparison with boxes and exponential clouds.
     window : tuple of two floats, default=(0.1, 0.9)
         A pair is ambiguous if its share of being together is above the first and at most the second.
     n_components : int, default=None
-        Principal components to which the points are reduced first; the p-value stays exact. None: 10 where
-        there are more features than a fifth of the objects (k-means in all of them is not stable there),
-        else all.
+        Number of principal components to which the points are reduced first; the p-value stays exact. None: 10 if the
+        number of features is above a fifth of the number of objects, because k-means on all features is then not
+        stable; otherwise all.
     scale : {"auto", "minmax", "standard"} or None, default="auto"
-        Columns scaled to [0, 1], or to mean 0 and variance 1, or as they are (None). "auto": to mean 0 and
-        variance 1 where their spreads differ in kind, as in :class:`conclust.EnsembleGenerator`;
-        ``settings["scale"]`` has what was done. With "standard" the p-value stays exact, with "minmax" it is
-        a test of the scaled points.
+        Scaling of the columns. "minmax": to [0, 1]. "standard": to mean 0 and variance 1. None: unchanged. "auto": to
+        mean 0 and variance 1 if the spreads differ in kind, as in :class:`conclust.EnsembleGenerator`;
+        ``settings["scale"]`` records the result. With "standard" the p-value stays exact; with "minmax" it is a test
+        of the scaled points.
     criteria : {"usual", "all"}, default="usual"
         "all" adds criteria that need further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
     max_test : int, default=2000
-        Points and references are compared on at most this number of objects, drawn at random where there
-        are more. A test of a part is a valid test.
+        Maximum number of objects on which points and references are compared; if there are more, this number is drawn
+        at random. A test on a sample is a valid test.
     max_dense : int, default=3000
-        Maximum number of objects for which all pairs are counted and a tree is grown. If there are more, this
-        number is drawn for the tree, the others go to the cluster with which they are most often together, and PAC,
-        areas and distribution functions come from `n_pairs` pairs.
+        Maximum number of objects for which all pairs are counted and a tree is grown. If there are more, this number
+        is drawn for the tree, and each of the other objects goes to the cluster with which it is most often together.
+        PAC, areas and distribution functions are then computed from `n_pairs` pairs.
     n_pairs : int, default=200000
         Number of pairs drawn if there are more than `max_dense` objects. At least 1000.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
-        Threads. None: ``OMP_NUM_THREADS`` or all processors. No bit of the result depends on it.
+        Number of threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     cache_dir : path-like or None, default=None
         Folder that keeps finished references (and the resamples of a clusterer of your own), so that an interrupted
         call can be resumed. Needs a `random_state`.
     verbose : int, default=0
-        1: progress on standard error.
+        1: print progress to standard error.
 
     Returns
     -------
@@ -159,64 +157,66 @@ def choose(
     Raises
     ------
     InputError
-        If X is malformed, holds missing or infinite values, or all objects are equal.
+        If X is malformed or has missing or infinite values, or if all objects are equal.
     ParameterError
-        If a parameter is out of its range, a K is above the objects that a resample draws, or there are
-        too few references for a p-value of `alpha`.
+        If a parameter is out of its range, a K is above the number of objects in a resample, or there are too few
+        references for a p-value of `alpha`.
 
     Warns
     -----
     SelectionWarning
-        Doubts about the number chosen: other criteria, a small or loose cluster, the largest K
-        tried, no border that holds. Also references that will take more than a minute.
+        If there are doubts about the chosen number: other criteria disagree, a cluster is small or loose, it is the
+        largest K tried, or no border holds. Also if references will take more than a minute.
 
     Notes
     -----
-    A p-value of at most `alpha` says "more stable than one Gaussian", not "clusters": k-means cuts a flat
-    square into four stable quarters, and a skewed cloud into stable parts. Hence the second question, with null
-    "rotation" or "gaussian". ``borders`` has the tests, on all points and at the number that RCSI shows; ``p_value_clouds``
-    the p-value of single clouds, at most 39 of a kind, that is largest relative to its level. Kinds are boxes and exponential
-    clouds, at `alpha`, unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds
-    (p at most `alpha`, 99 clouds); and clouds with the kurtosis or skewness of the points, at four times `alpha`. Both are
-    measured in the directions of the clusters [7]_. NaN: a border holds, or the points are neither flatter nor more skewed
-    than one Gaussian. With categories no borders are tested.
+    A p-value of at most `alpha` means "more stable than one Gaussian", not "clusters": k-means cuts a flat square
+    into four stable quarters, and a skewed cloud into stable parts. With null "rotation" or "gaussian", a second test
+    follows. ``borders`` has the tests of the borders, on all points and for the number with the largest RCSI. If no
+    border holds, the points are compared with single clouds of several kinds, at most 39 of each; ``p_value_clouds``
+    is the p-value that is largest relative to its level. Boxes and exponential clouds are compared at level `alpha`,
+    unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds (p at most
+    `alpha`, 99 clouds). Clouds with the kurtosis or skewness of the points are compared at four times `alpha`.
+    Kurtosis and skewness are measured in the directions of the clusters [7]_. ``p_value_clouds`` is NaN if a border
+    holds, or if the points are neither flatter nor more skewed than one Gaussian. With categories, borders are not
+    tested.
 
     The table has for each K:
 
     - pac, rpac: share of ambiguous pairs; the same of the pairs that were ever together (MultiK's)
-    - area, delta: area under the distribution function, 1 less the mean of the consensus matrix; its
+    - area, delta: area under the distribution function, which is 1 minus the mean of the consensus matrix; its
       relative growth with K
-    - rcsi: mean log PAC of the references less log PAC of the points tested
-    - sharp: how far the rates of being together within and between clusters differ, in standard errors
+    - rcsi: mean log PAC of the references minus log PAC of the tested points
+    - sharp: difference between the rates of being together within and between clusters, in standard errors
     - mean_ari: mean adjusted Rand index of two resamples
-    - prediction_strength: share of the pairs of a cluster that the centres of another half of the objects
-      keep together, of the worst cluster [6]_; for k-means
-    - silhouette_consensus, silhouette_points: in 1 less the consensus matrix; among the points
-      of 1,000 objects at most
-    - cophenetic: correlation of 1 less the consensus matrix with the heights of its tree
+    - prediction_strength: share of the pairs of the worst cluster that the centres of another half of the objects
+      keep together [6]_; only for k-means
+    - silhouette_consensus, silhouette_points: mean silhouette with distances 1 minus the consensus matrix; in the
+      points of at most 1,000 objects
+    - cophenetic: correlation of 1 minus the consensus matrix with the heights of its tree
     - min_cluster_consensus: mean of the consensus matrix over the pairs of the loosest cluster
     - apac, concordance: cola's
-    - lifetime, smallest_cluster: of K clusters in the tree; how many objects
-    - resamples_with_k: share of the resamples with K clusters, not fewer; a number that most resamples
-      do not have is not chosen
-    - p_value_k, p_value_k_beta: of this K alone, for pictures; the smallest over K is not a p-value. The
-      second one extrapolates by a beta distribution, as M3C does
-    - log_pac_null_mean, log_pac_null_sd: of the references
-    - of "all" criteria: bic, of a mixture of K components on the labels, the smaller the better, but of
-      other labels at each K (one ensemble in `choose_from` has the same for all); pcc_clusters, those that
-      `conclust.PCC` keeps when it is allowed 2 K; eigengap, after the K-th eigenvalue of the graph of
-      objects and clusters
+    - lifetime, smallest_cluster: lifetime of K clusters in the tree; number of objects in the smallest cluster
+    - resamples_with_k: share of the resamples with K clusters, not fewer; a number that most resamples do not reach
+      is not chosen
+    - p_value_k, p_value_k_beta: p-values of this K alone, for pictures; the smallest over K is not a p-value. The
+      second extrapolates with a beta distribution, as in M3C
+    - log_pac_null_mean, log_pac_null_sd: mean and standard deviation of log PAC over the references
+    - with "all": bic, of a mixture of K components on the labels (smaller is better, but each K has other labels,
+      unless `choose_from` gets one ensemble for all); pcc_clusters, the number of clusters that `conclust.PCC` keeps
+      with a maximum of 2 K; eigengap, after the K-th eigenvalue of the graph of objects and clusters
 
-    Standard errors come from a jackknife over ten groups of resamples, with the consensus held fixed and
-    pairs of at most 250 objects. Exceptions: `rcsi` (over the references), `silhouette_points` (over
-    objects), `prediction_strength` (over splits).
+    Standard errors come from a jackknife over ten groups of resamples, with a fixed consensus and the pairs of at
+    most 250 objects. Exceptions: `rcsi` (over the references), `silhouette_points` (over objects),
+    `prediction_strength` (over splits).
 
-    The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, with
-    mean and sd over the references and the points: any later choice of K leaves it exact.
+    The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, with where mean
+    and sd are over the references and the points. Any later choice of K leaves it exact.
 
-    Resamples of few objects are as stable in the middle of one cloud as between two clusters. With fewer than 50 objects the
-    statistic is the largest silhouette of Ward's clusters (at least five objects each), the number of clusters has the largest
-    silhouette, and boxes and exponential clouds are compared at `alpha`. With 50 to 99 objects the silhouette is a further gap.
+    With few objects, resamples are as stable in the middle of one cloud as between two clusters. With fewer than 50
+    objects, the statistic is therefore the largest silhouette of Ward's clusters (at least five objects each). The
+    number of clusters is the one with the largest silhouette, and boxes and exponential clouds are compared at
+    `alpha`. With 50 to 99 objects, the silhouette is a further gap.
 
     References
     ----------

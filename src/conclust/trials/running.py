@@ -71,7 +71,7 @@ def compare(
     n_jobs : int, default=None
         Threads of methods that are given by name. Results do not depend on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Returns
     -------

@@ -40,7 +40,7 @@ def run_blocks(arguments: argparse.Namespace) -> None:
         name = choice.method.estimator
         talk.step(f"Combining {count(m, 'clustering')} ({name}), {count(store.n_blocks, 'block')}.")
         if arguments.checkpoint is not None and has_state(arguments.checkpoint):
-            talk.step(f"Going on from {arguments.checkpoint}.")
+            talk.step(f"Resuming from {arguments.checkpoint}.")
         checkpointing = (
             nullcontext() if arguments.checkpoint is None else checkpoint(arguments.checkpoint)
         )
@@ -90,7 +90,7 @@ def _check(arguments: argparse.Namespace, method: Any) -> None:
         )
     if STREAM in (arguments.labels, arguments.out) or is_table_name(arguments.out):
         arguments.usage_error(
-            f"{_asked(arguments)} reads a file and writes a folder, no stream and no table."
+            f"{_asked(arguments)} reads a file and writes a folder; it supports neither streams nor tables."
         )
     for name in ("id_column", "label_column", "drop", "key"):
         if getattr(arguments, name):

@@ -41,7 +41,7 @@ def tested_borders(
     """
     if not arguments.borders:
         return None
-    talk.step("Testing the borders: parts of the points are clustered by themselves (--borders).")
+    talk.step("Testing the borders: parts of the points are clustered separately (--borders).")
     with talk.during("testing borders"):
         tests = border_tests(
             X, clusters, alpha=level, random_state=arguments.seed, n_jobs=jobs(arguments)

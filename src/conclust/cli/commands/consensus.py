@@ -146,8 +146,8 @@ def _clustered(
             talk.step(scaling(subjects[0].scale_reason_, points.names))
         elif step == "choose":
             talk.step(
-                "Choosing the number of clusters: draws of the points, and of references without clusters "
-                "(-k auto)."
+                "Choosing the number of clusters by subsamples of the points and of references without "
+                "clusters (-k auto)."
             )
             with talk.during("choosing the number of clusters"):
                 yield
@@ -499,7 +499,7 @@ def _summary(
     bound = choice.parameters.get("n_clusters")
     if choice.method.n_clusters == "upper bound" and bound is not None and bound > K:
         lines.append(
-            f"{bound} clusters were allowed; {choice.method.estimator} takes that as a bound, and "
+            f"{bound} clusters were allowed; {choice.method.estimator} treats this as a maximum, and "
             f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
             "exact number: 'conclust methods'."
         )

@@ -84,10 +84,10 @@ _BEGIN = """\
 Consensus clustering: cluster the same objects many times, then combine the clusterings into one."""
 
 _BEFORE = """\
-Then, how good is that? Each data set is clustered in two ways. "random k-means": 100 times, from random starts, with \
+How good is the result? Each data set is clustered in two ways. "random k-means": 100 times, from random starts, with \
 random numbers of clusters. "mixed algorithms": by single, average, ward and centroid linkage, \
-k-means and spectral clustering, each with several numbers of clusters. These go from the number \
-of known classes up to five times it (20 at least). Columns are scaled to [0, 1] first (min-max)."""
+k-means and spectral clustering, each with several numbers of clusters. These numbers range from the number \
+of known classes to five times as many (at least 20). Columns are scaled to [0, 1] first (min-max)."""
 
 _READ = """\
 How to read this. A row is a data set, with its number of known classes. The methods receive that \
@@ -99,8 +99,8 @@ number, never the classes themselves, which are used for scoring only.
   EAC  evidence accumulation: a tree over how often two objects were put together, by average or \
 Ward linkage.
   PCC  probabilistic consensus: each object gets a probability of each cluster.
-  weighted  PCC, each clustering weighed by how certain the others are of its clusters.
-  Auto  AutoConsensus, which chooses the method by itself."""
+  weighted  PCC, with each clustering weighted by how certain the others are of its clusters.
+  Auto  AutoConsensus, the default, which chooses between two kinds of evidence."""
 
 _FOUND = """\
 How many clusters? AutoConsensus, without a number, finds "Auto" of them, with accuracy "acc". PCC takes \
@@ -167,7 +167,7 @@ def _chosen(data: str | None) -> list[str]:
         return [name for name in _SETS if name in here]
     names = [name.strip() for name in data.split(",") if name.strip()]
     if not names:
-        raise InputError("--data names no data set. Give for example: --data iris,wine")
+        raise InputError("--data does not name a data set. An example is --data iris,wine.")
     all_names = datasets.names()
     for name in names:
         if name not in all_names:
@@ -429,8 +429,8 @@ def _gain(rows: list[_Row]) -> str:
         f"What consensus gains: AutoConsensus has accuracy {mean[0]:.2f} on average, one k-means "
         f"{mean[1]:.2f}, the clusterings that it combines {mean[2]:.2f}; it is better than k-means on "
         f"{better} of {len(apart)} data sets, within {_EVEN:g} of it on {len(apart) - better - worse} "
-        f"and worse on {worse}. And it gives what one k-means does not: how often each pair was put "
-        "together, a number of clusters, and which objects lie between two."
+        f"and worse on {worse}. It also gives what one k-means does not: how often each pair was put "
+        "together, a number of clusters, and which objects lie between two clusters."
     )
 
 
@@ -448,7 +448,7 @@ def _failures(rows: list[_Row]) -> list[str]:
         _wrap(
             f"Where PCC fails: {name}, mixed algorithms, accuracy {plain[name]:.2f}. Single and centroid "
             "linkage put nearly all objects into one cluster there, and PCC counts each clustering "
-            "equally. What to do: weight the clusterings by how certain the others are of their clusters "
+            "equally. There are two remedies: weight the clusterings by how certain the others are of their clusters "
             f"(accuracy {weighted[name]:.2f}), or leave the choice to AutoConsensus ({auto[name]:.2f})."
         )
         + "\n\n    weights = conclust.weighting.certainty_weights(labels)\n"

@@ -73,4 +73,4 @@ def read_draws(
         except InputError as error:
             raise InputError(f"{source}: {error}") from error
     names = tuple(str(s + 1) for s in range(ensemble.n_partitions))
-    return Labels(ensemble, names, ids, OBJECT, None, ("a draw a row", *notes))
+    return Labels(ensemble, names, ids, OBJECT, None, ("one draw per row", *notes))

@@ -72,8 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
     )
     if salt is not None:
         talk.result(
-            "Identifiers are hashed with the salt. This does not promise privacy: who has the salt and a list of "
-            "identifiers finds them again, and clusters may reveal who an object is."
+            "Identifiers are hashed with the salt. This does not guarantee privacy: anyone with the salt and a list "
+            "of identifiers can recover them, and clusters may reveal who an object is."
         )
 
 

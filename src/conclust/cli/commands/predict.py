@@ -215,7 +215,7 @@ def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
     if not path.exists():
         raise InputError(
             f"{result.folder} cannot label new points: it has no {path.name}, which 'conclust cluster' "
-            "writes where every member can: by default, and with --generator kmeans, spectral, graph, density or several of them."
+            "writes if every member can label them: by default, and with --generator kmeans, spectral, graph, density or several of them."
         )
     generator = EnsembleGenerator.load(path)
     n_partitions = len(generator.members_) + len(source.categories)
@@ -270,7 +270,7 @@ def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
     if all(name.isdigit() for name in columns) and not how.categories:
         return how  # the columns of the result had no names: by order
     raise InputError(
-        f"{table.name} lacks {listed(lacking)}, which the result was made from. Its columns are "
+        f"{table.name} lacks {listed(lacking)}, from which the result was made. Its columns are "
         f"{listed(table.names)}."
     )
 
@@ -311,12 +311,12 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
         shares = shared_clusterings(result.ensemble, result.labels, new)
         placed = ~np.isnan(shares).all(axis=1)
         labels = np.where(placed, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
-        way = f"by the clusterings shared, as {method.estimator} places no new objects itself"
+        way = f"by the clusterings they share with each cluster, because {method.estimator} cannot place new objects"
         return _Placed(labels, None, _company(result, new, labels), way)
     if new.shape[1] != result.ensemble.n_partitions:
         raise InputError(
             f"{result.folder} lists {new.shape[1]} columns, and its ensemble has {result.ensemble.n_partitions} "
-            "partitions: it was changed. Make it again."
+            "partitions: it was changed. Create the result again."
         )
     parameters = result.record.settings.get("consensus")
     if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params()):

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     if comparison.n_clusters_told is not None and arguments.clusters is None:
         talk.result(
             f"Methods that need the number of clusters were given {comparison.n_clusters_told}, which AutoConsensus "
-            "finds. Another: -k."
+            "finds. Give -k for another number."
         )
     if arguments.out is not None:
         talk.result(f"Results are in {arguments.out}.")

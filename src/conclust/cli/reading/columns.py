@@ -75,7 +75,7 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
             _refuse_words(table, words)
     if not roles.data:
         raise InputError(
-            f"{table.name}: no column of data is left beside the named ones"
+            f"{table.name}: no column of data is left besides the named ones"
             + (
                 ". Where all columns are categories, use: conclust combine."
                 if roles.categories
@@ -165,9 +165,9 @@ def _refuse_words(table: Table, words: list[int]) -> None:
     many = len(names) > 1
     raise InputError(
         f"{table.name}: the column{'s' * many} {listed(names)} hold{'s' * (not many)} text (such as "
-        f"{example!r}), and points are numbers. If it names the objects or their known classes, give "
+        f"{example!r}), but points must be numbers. If it names the objects or their known classes, give "
         "it as --id-column or --label-column; if it holds categories, as --categories "
-        f"{','.join(map(_argument, names[:12]))}; else leave it out: --drop."
+        f"{','.join(map(_argument, names[:12]))}; otherwise leave it out with --drop."
     )
 
 

@@ -482,25 +482,23 @@ def _refuse_number(
                 "Change it"
                 if number and not is_missing(text)
                 else (
-                    "Give --impute median to fill such places, or --impute drop to leave such objects out"
+                    "Give --impute median to fill such cells, or --impute drop to leave such objects out"
                 )
             )
             raise InputError(
-                f"{where}: this place {content}, and points need a finite number in every place. {way}."
+                f"{where}: this cell {content}, but points need a finite number in every cell. {way}."
             )
         hint = (
             "If the column names the objects or their known classes, give it as --id-column or "
-            "--label-column; if it is to be left out, as --drop."
+            "--label-column; to leave it out, give it as --drop."
         )
         if _is_number(text.replace(",", ".")) and "," in text:
-            hint = "If the comma stands before decimals, give --decimal comma."
+            hint = "If the comma is the decimal separator, give --decimal comma."
         elif rows.to_number is _from_comma and _is_number(text):
             hint = "With --decimal comma a point is not part of a number."
         elif len(rows.names) == 1 and len(text.split()) > 1:
             hint = "Separate the columns by comma, semicolon or tab."
-        raise InputError(
-            f"{where}: {cell.strip(_SPACES)[:60]!r} stands where a number belongs. {hint}"
-        )
+        raise InputError(f"{where}: {cell.strip(_SPACES)[:60]!r} is not a number. {hint}")
     raise AssertionError("every number is finite")
 
 

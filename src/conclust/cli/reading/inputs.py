@@ -163,7 +163,7 @@ def classes_of(
     classes = ["" if is_missing(text) else text.strip() for text in read[j]]
     if not any(classes):
         raise InputError(
-            f"--label-column: the column {table.names[j]!r} of {table.name} holds no known class."
+            f"--label-column: the column {table.names[j]!r} of {table.name} has no known classes."
         )
     return classes
 
@@ -242,9 +242,9 @@ def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
         if names_objects(int(n_clusters), int(n_observed)):
             raise InputError(
                 f"{table.name}: the column {table.names[j]!r} has {n_clusters:,} different labels for "
-                f"{n_observed:,} objects: that names them and does not cluster them. Give it as "
-                "--id-column, or leave it out by --drop; if it is a clustering all the same, name the "
-                "clusterings by --columns."
+                f"{n_observed:,} objects, so it names them instead of clustering them. Give it as "
+                "--id-column, or leave it out with --drop; if it is a clustering nevertheless, list the "
+                "clusterings with --columns."
             )
 
 

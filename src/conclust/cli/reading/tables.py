@@ -221,7 +221,7 @@ class _FrameTable(Table):
                 X[:, u] = column.astype(np.float64)  # None is NaN
             except (TypeError, ValueError) as error:
                 raise InputError(
-                    f"{self.name}: the column {self.names[j]!r} holds text where numbers belong."
+                    f"{self.name}: the column {self.names[j]!r} holds text instead of numbers."
                 ) from error
         _check_finite(self.name, X, self.names, columns, gaps)
         return X, self.texts(texts)
@@ -361,13 +361,13 @@ def _check_finite(
     if bad.any():
         row, column = (int(k) for k in np.argwhere(bad)[0])
         way = (
-            "Give --impute median to fill such places, or --impute drop to leave such objects out."
+            "Give --impute median to fill such cells, or --impute drop to leave such objects out."
             if np.isnan(X[row, column])
             else "Correct it, or leave the object out."
         )
         raise InputError(
-            f"{name}: row {row + 1}, column {names[columns[column]]} holds {X[row, column]}, and "
-            f"points need a finite number in every place. {way}"
+            f"{name}: row {row + 1}, column {names[columns[column]]} holds {X[row, column]}, but "
+            f"points need a finite number in every cell. {way}"
         )
 
 

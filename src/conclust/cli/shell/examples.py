@@ -5,7 +5,7 @@ from __future__ import annotations
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "demo": (
         ("all available data sets", "conclust demo"),
-        ("the irises alone", "conclust demo --data iris --out iris-demo"),
+        ("only the irises", "conclust demo --data iris --out iris-demo"),
     ),
     "cluster": (
         ("points in, consensus clusters out: the folder result", "conclust cluster points.csv"),
@@ -21,7 +21,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "combine": (
         ("your own clusterings, one per column", "conclust combine labels.csv"),
         (
-            "another method, with a parameter of it",
+            "another method, with one of its parameters",
             "conclust combine labels.csv --method pcc -k 5 --set divergence=l2 --out five",
         ),
         (
@@ -30,7 +30,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "select": (
-        ("how many clusters, or one", "conclust select points.csv"),
+        ("the number of clusters, which may be one", "conclust select points.csv"),
         (
             "quicker, without a p-value",
             "conclust select points.csv -k 2:6 --null none --resamples 20 --out quick",
@@ -41,20 +41,20 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("a page to pass on", "conclust report result --out page.html --objects 100"),
     ),
     "predict": (
-        ("new points into the clusters of a result", "conclust predict result new.csv"),
+        ("new points, assigned to the clusters of a result", "conclust predict result new.csv"),
         ("labels only", "conclust predict result new.csv --out placed.csv"),
     ),
     "compare": (
         ("two clusterings of the same objects", "conclust compare a.csv b.csv"),
         (
-            "the classes of a table with the clusters found",
+            "the classes of a table and the clusters of a result",
             "conclust compare points.csv result/labels.csv --column class --second-column label",
         ),
     ),
     "compare-methods": (
         ("the usual methods", "conclust compare-methods labels.csv -k 5"),
         (
-            "some, scored against the known classes of a column",
+            "some methods, scored against the known classes in a column",
             "conclust compare-methods labels.csv --methods eac,pcc,hbgf -k 5 --label-column class --out compared",
         ),
     ),
@@ -64,7 +64,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "conclust join north.csv south.csv --id-column id --out both.csv",
         ),
         (
-            "before a file leaves the place: hashes for its identifiers",
+            "hashes of the identifiers, before a file leaves its place",
             "conclust join north.csv --id-column id --hash-ids --salt salt.txt --out north.hashed.csv",
         ),
     ),

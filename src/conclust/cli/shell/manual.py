@@ -14,8 +14,8 @@ from conclust.cli.shell.grammar import Command, Option, commands_of, options_of
 
 _EXIT = (
     ("0", "done"),
-    ("1", "the input, the data or the disk does not allow it"),
-    ("2", "the command line is wrong"),
+    ("1", "the input, the data or the disk prevents a result"),
+    ("2", "the command line is invalid"),
     ("70", "an error in conclust itself"),
     ("130", "interrupted by Ctrl-C; 143: by SIGTERM"),
 )

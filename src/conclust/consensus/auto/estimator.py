@@ -64,17 +64,17 @@ class _Within(NamedTuple):
 class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
-    Two trees of the objects are grown by average linkage on the similarity of pairs: with all clusters
-    counted equally (:class:`conclust.EAC`), and weighted by their certainty (:class:`conclust.LWEA`), where
-    partitions are weighted by the square of their certainty (:func:`conclust.weighting.certainty_weights`).
-    The chosen number of clusters has the longest lifetime in the first tree, less the share by which
-    clusters of the partitions straddle its borders, and less if the clusters are uneven: a border that cuts off a
-    few objects says little about the number of clusters among the others. All fine partitions separate clusters
-    with a gap between them; without a gap, each partition draws the border elsewhere. Where no number has
-    support, the answer is one cluster (if partitions have different numbers of clusters). Both trees are cut at this number, or the given one. The second is
-    taken, unless the borders of the first are clearly less straddled. Then every object goes to the
-    cluster with the highest mean similarity, where clusters count by their certainty. So do objects that
-    had no part in the trees, and new ones.
+    Two trees of the objects are grown by average linkage on the similarity of pairs. The first counts all clusters
+    equally (:class:`conclust.EAC`). The second weights clusters by their certainty (:class:`conclust.LWEA`), and
+    partitions by the square of their certainty (:func:`conclust.weighting.certainty_weights`). The chosen number of
+    clusters has the longest lifetime in the first tree, after two deductions. The lifetime is reduced by the extent
+    to which clusters of the partitions straddle the borders: all fine partitions separate clusters with a gap between
+    them, but without a gap, each partition draws the border elsewhere. It is also reduced if the clusters are uneven,
+    because a border that cuts off a few objects says little about the number of clusters among the others. If no
+    number has support, the answer is one cluster (if partitions have different numbers of clusters). Both trees are
+    cut at this number, or at the given one, and the second is used unless the borders of the first are clearly less
+    straddled. Finally every object goes to the cluster with the highest mean similarity, where clusters count by
+    their certainty. The same rule assigns new objects, and objects that were not in the trees.
 
     Constraints change these clusters as little as possible. The chosen tree cuts them into 30 pieces. An object with a constraint
     represents its piece if it is typical of it and no more typical object is against that; else it stands alone. Pieces with objects that must be
@@ -97,12 +97,11 @@ class AutoConsensus(PlacingClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws the objects for the trees where there are more than `max_samples`; nothing else is
-        random.
+        Draws the objects for the trees if there are more than `max_samples`; nothing else is random.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -133,8 +132,8 @@ class AutoConsensus(PlacingClusterer):
         Next best numbers of clusters, best first: those with support or, if the points chose the number, those
         with more evidence than one cluster. Empty if there are none, or if the number was given.
     supports_ : list of Support
-        The support of the numbers of clusters that were looked at (``n_clusters``, ``lifetime``,
-        ``straddling``, ``evenness``, ``support``), by decreasing lifetime, as long as they could win.
+        The support of the numbers of clusters that were considered (``n_clusters``, ``lifetime``, ``straddling``,
+        ``evenness``, ``support``), by decreasing lifetime. The list ends where no further number could win.
     reason_ : str
         Reason for the number of clusters, in a sentence.
     n_features_in_ : int
@@ -142,10 +141,10 @@ class AutoConsensus(PlacingClusterer):
 
     Notes
     -----
-    The number found is right for clusters with a gap or a dip between them, of any shape that the
-    partitions can cut apart. Partitions that all have the same number of clusters (three of them or more) show
-    no other: the number found is at most theirs, and it is theirs where no number has support. `experiments/default` shows how often the number is
-    right, and on which data.
+    The number is correct for clusters with a gap or a dip between them, if the partitions can separate
+    their shapes. If all partitions have the same number of clusters (three or more), they cannot show a larger one:
+    the result is at most this number, and equals it if no number has support. `experiments/default` measures how
+    often the number is correct, and on which data.
 
     O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all.
 

@@ -73,7 +73,7 @@ class CSPA(ConsensusClusterer):
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

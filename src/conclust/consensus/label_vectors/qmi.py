@@ -46,7 +46,7 @@ class QMI(LabelVectorKMeans):
         Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

@@ -125,7 +125,7 @@ class MultiEAC(ConsensusClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -319,7 +319,7 @@ class WeightedEAC(ConsensusClusterer):
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

@@ -84,7 +84,7 @@ class LCE(ConsensusClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

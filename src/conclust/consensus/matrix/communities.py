@@ -63,7 +63,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

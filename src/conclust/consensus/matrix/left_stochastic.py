@@ -58,7 +58,7 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the random rotations.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ class BayesEstimate(ConsensusClusterer):
         Threads; None: as many as there are processors (or ``OMP_NUM_THREADS``). The result does not depend
         on it.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

@@ -53,7 +53,7 @@ class MedianPartition(ConsensusClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the random starts and of the order in which objects are tried.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

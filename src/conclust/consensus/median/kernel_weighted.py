@@ -89,7 +89,7 @@ class KernelWeightedPartition(ConsensusClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the moves that annealing proposes and of the order in which objects are tried.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

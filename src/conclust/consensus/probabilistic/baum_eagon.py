@@ -86,7 +86,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         Number of starts that run at the same time. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
-        1: a line per start, on standard error.
+        1: print one line per start to standard error.
 
     Attributes
     ----------

@@ -96,7 +96,7 @@ class PEACE(PairObjectiveClusterer):
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     verbose : int, default=0
-        1: a line per sweep, on standard error.
+        1: print one line per sweep to standard error.
 
     Attributes
     ----------

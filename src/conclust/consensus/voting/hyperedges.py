@@ -46,7 +46,7 @@ class CEHM(VotingClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

@@ -66,7 +66,7 @@ class Voting(VotingClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the starts and the order of the one pass.
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

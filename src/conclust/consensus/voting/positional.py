@@ -53,7 +53,7 @@ class PositionalVoting(VotingClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the starts of the reference "least_squares".
     verbose : int, default=0
-        1: lines of progress with the time left, on standard error.
+        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------

@@ -10,27 +10,27 @@ from conclust._types import Floats
 from conclust.plotting import Bars, ClusterGraph, Curve
 
 _BAND = (
-    "The grey band holds nine tenths of the references, which have no clusters; the ring is the number "
-    "chosen, bars are standard errors."
+    "The grey band holds nine tenths of the references, which have no clusters; the ring is the "
+    "chosen number, and bars are standard errors."
 )
 
 READ = {
     "rcsi": (
         "More stable than without clusters?",
         "Height: how much more stable the clusters are than in clouds without clusters, on a logarithmic "
-        f"scale. Look for a point far above the grey band. {_BAND} If the curve stays in the band, there "
-        "is nothing but one cloud.",
+        f"scale. Look for a point far above the grey band. {_BAND} If the curve stays in the band, the "
+        "data look like one cloud.",
     ),
     "pac": (
         "Ambiguous pairs",
         "Height: the share of pairs of objects that are neither nearly always together nor nearly always "
-        "apart. Low is stable, but the curve falls with K by itself: read it beside the references, not "
-        "alone. The ring is the number chosen.",
+        "apart. Low is stable, but the curve falls with K even without clusters, so compare it with the "
+        "references. The ring is the chosen number.",
     ),
     "sharp": (
         "Within against between",
         "Height: the difference between the rates of being together within and between clusters. The highest point "
-        "is the number chosen (the ring); bars are standard errors.",
+        "is the chosen number (the ring); bars are standard errors.",
     ),
     "cdf": (
         "Distribution of the consensus",
@@ -46,8 +46,8 @@ READ = {
     "flow": (
         "How clusters split",
         "A row of circles for each number of clusters, as large as the clusters. Lines show where objects "
-        "go when one more cluster is allowed. Real clusters have one line to each; if objects "
-        "come from several, the number is too large.",
+        "go when one more cluster is allowed. A real cluster gets one line; if its objects "
+        "come from several clusters, the number is too large.",
     ),
     "tracking": (
         "The cluster of every object, over K",
@@ -56,14 +56,14 @@ READ = {
     ),
     "support": (
         "Support of each number of clusters",
-        "Height: the lifetime of this number of clusters in the co-association tree, less the extent to which fine "
-        "clusterings cut across their borders, and less if clusters are uneven. The highest point is the best "
+        "Height: the lifetime of this number of clusters in the co-association tree, minus the extent to which fine "
+        "clusterings cut across their borders, and reduced if clusters are uneven. The highest point is the best "
         "supported number; the ring is the number of this result.",
     ),
     "tree": (
         "Dendrogram",
         "Objects that are often together join low down. In the shaded band the tree has the chosen number "
-        "of clusters: the higher the band, the longer they live.",
+        "of clusters: the higher the band, the longer they persist.",
     ),
     "supported_tree": (
         "Splits of the tree, and which hold",
@@ -82,7 +82,7 @@ READ = {
         "Objects in two dimensions",
         "The points, along the two directions in which they vary most (or as they are, where they have two "
         "features). Colours and marks are clusters; pale objects are uncertain. Two dimensions may hide "
-        "gaps that exist in more.",
+        "gaps that exist in more dimensions.",
     ),
     "embedding_members": (
         "Objects by the clusterings",
@@ -92,7 +92,7 @@ READ = {
     "graph": (
         "Overlap between clusters",
         "Circles are clusters; their areas show sizes. The number on a line, near a cluster: how often an "
-        "object drawn from that cluster falls into the other one when it is drawn again. Thick lines join "
+        "object drawn from that cluster falls into the other one if its cluster is drawn again. Thick lines join "
         "clusters that are hard to distinguish.",
     ),
     "bars": (
@@ -103,8 +103,8 @@ READ = {
     "silhouette": (
         "Silhouettes",
         "A bar for each object, by cluster, the longest first. Long: the clusterings put it with its own "
-        "cluster and not with the next. To the left: more with another cluster. Numbers: mean of each "
-        "cluster, and its objects.",
+        "cluster and not with the next. To the left: they put it more often with another cluster. Numbers: mean and number of objects "
+        "of each cluster.",
     ),
     **{
         f"way_{number + 1}": (
@@ -117,7 +117,7 @@ READ = {
     },
     "map": (
         "Similarity of the clusterings",
-        "Clusterings from top to bottom and from left to right, similar ones next to each other. Dark squares: they "
+        "Clusterings from top to bottom and from left to right, similar ones next to each other. Dark squares: the clusterings "
         "agree. A pale line is a clustering that agrees with no other.",
     ),
     "weights": (

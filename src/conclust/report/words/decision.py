@@ -55,7 +55,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
     if selection is not None and selection.n_clusters != K:
         doubts.insert(
             0,
-            f"The selection says {count(selection.n_clusters, 'cluster')}, and this result has {K}.",
+            f"The selection has {count(selection.n_clusters, 'cluster')}, but this result has {K}.",
         )
     return {
         "sentence": sentence,

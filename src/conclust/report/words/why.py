@@ -25,15 +25,15 @@ _DECIDING = (
         "rcsi",
         "RCSI",
         3,
-        "Relative cluster stability (John et al. 2020): mean log PAC of the references less log PAC of the "
-        "points. The largest decides K, unless at several next to no pair is ambiguous: then the most of these.",
+        "Relative cluster stability (John et al. 2020): mean log PAC of the references minus log PAC of the "
+        "points. The K with the largest value is chosen, unless almost no pair is ambiguous at several K; then the largest of these.",
     ),
     (
         "sharp",
         "Sharp",
         1,
-        "Sharp score (Bodinier et al. 2023): how far the rates of being together within and between "
-        "clusters differ, in units of chance. The second vote; it decides where there are no references.",
+        "Sharp score (Bodinier et al. 2023): the difference between the rates of being together within and "
+        "between clusters, in units of chance. It is the second vote, and decides if there are no references.",
     ),
     (
         "mean_ari",
@@ -41,7 +41,7 @@ _DECIDING = (
         3,
         "Mean adjusted Rand index of two resamples on the objects that both drew.",
     ),
-    ("smallest_cluster", "Smallest", 0, "Objects of the smallest cluster."),
+    ("smallest_cluster", "Smallest", 0, "Number of objects in the smallest cluster."),
     (
         "min_cluster_consensus",
         "Loosest",
@@ -64,13 +64,18 @@ _REPORTED = (
         "Share of the pairs of the worst cluster that the centres of another half of the objects keep "
         "together (Tibshirani and Walther 2005).",
     ),
-    ("silhouette_consensus", "Silhouette", 3, "Mean silhouette, distances 1 less the consensus."),
+    (
+        "silhouette_consensus",
+        "Silhouette",
+        3,
+        "Mean silhouette with distances 1 minus the consensus.",
+    ),
     ("lifetime", "Lifetime", 3, "Lifetime of K clusters in the tree of the consensus."),
     (
         "cophenetic",
         "Cophenetic",
         3,
-        "Correlation of that tree's heights with 1 less the consensus.",
+        "Correlation of the heights of this tree with 1 minus the consensus.",
     ),
     (
         "apac",
@@ -82,7 +87,7 @@ _REPORTED = (
         "concordance",
         "Concordance",
         3,
-        "cola's: mean share of labels of resamples that are the consensus'.",
+        "cola's concordance: mean share of labels in resamples that equal the labels of the consensus.",
     ),
     ("bic", "BIC", 1, "Bayesian information criterion of a mixture model."),
     ("pcc_clusters", "PCC keeps", 0, "Clusters that PCC keeps, allowed K."),
@@ -127,18 +132,18 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
         )
         if reported.n_clusters == 1 and selection.p_value <= selection.settings.get("alpha", 0.0):
             text += (
-                "It is small: the points are more stable than one Gaussian. But no border holds between these clusters, "
-                "and another single cloud is as stable: one as flat or as skewed as the points, of the same covariance."
+                "It is small: the points are more stable than one Gaussian. But no border between these clusters holds, "
+                "and a single cloud of the same covariance that is as flat or as skewed as the points is as stable."
             )
         elif reported.n_clusters == 1:
             text += (
-                "It is not small: a cloud without clusters would be as stable. That is no "
-                "proof that there are none; weak clusters need more objects or fewer useless features."
+                "It is not small: a cloud without clusters would be as stable. This does not prove "
+                "that there are no clusters; weak clusters need more objects or fewer useless features."
             )
         else:
             text += (
-                "A small one says: more stable than one Gaussian cloud. A flat or a skewed cloud is that too; hence a second "
-                "question: whether a border between the clusters holds, or else clouds as flat and as skewed as the points are less stable."
+                "A small one means: more stable than one Gaussian cloud. A flat or a skewed cloud is also more stable, so a second test "
+                "follows: either a border between the clusters holds, or clouds as flat and as skewed as the points are less stable."
             )
         blocks.append({"kind": "text", "text": text})
     else:
@@ -146,7 +151,9 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
         if reported.n_clusters > 1:
             text += "The number with the largest sharp score was taken."
         else:
-            text += "One cluster is the answer because pairs do not differ, whatever the number."
+            text += (
+                "One cluster is the answer because pairs do not differ at any number of clusters."
+            )
         blocks.append({"kind": "text", "text": text})
     if selection.doubts:
         blocks.append(
@@ -191,14 +198,14 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
     record, K = reported.record, reported.n_clusters
     best = max(record.supports, key=lambda support: support.support)
     measure = (
-        "the lifetime of K clusters in the co-association tree (Fred and Jain 2005), less the extent to which "
-        "fine clusterings cut across their borders, relative to chance, and less if clusters are uneven"
+        "the lifetime of K clusters in the co-association tree (Fred and Jain 2005), minus the extent to which "
+        "fine clusterings cut across their borders, relative to chance, and reduced if clusters are uneven"
     )
     if record.number_by == "points" and record.reason is not None:
         text = (
-            f"The number was chosen by the points. {record.reason} A border has a valley where fewer points lie between two "
-            "clusters than at the peaks beside it: half of the points place valley and peaks, the other half is "
-            f"counted. Below is what the clusterings alone support: {measure}."
+            f"The points determined the number. {record.reason} A border has a valley if fewer points lie between two "
+            "clusters than at the peaks on both sides. One half of the points determines the positions of valley and peaks, "
+            f"and the other half is counted there. The table shows what the clusterings alone support: {measure}."
         )
     elif record.asked_for is not None:
         text = (
@@ -222,7 +229,7 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
         column(
             "support",
             "Support",
-            "Lifetime less straddling; reduced if evenness is below 3/4.",
+            "Lifetime minus straddling; reduced if evenness is below 3/4.",
             digits=3,
         ),
         column(
