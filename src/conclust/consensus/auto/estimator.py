@@ -76,11 +76,12 @@ class AutoConsensus(PlacingClusterer):
     straddled. Finally every object goes to the cluster with the highest mean similarity, where clusters count by
     their certainty. The same rule assigns new objects, and objects that were not in the trees.
 
-    Constraints change these clusters as little as possible. The chosen tree cuts them into 30 pieces. An object with a constraint
-    represents its piece if it is typical of it and no more typical object is against that; else it stands alone. Pieces with objects that must be
-    together are joined, and then merged by average linkage, those of one cluster first, but never if they must be apart. So
-    an answer about two typical objects moves their pieces. If `n_clusters` is None, constraints that split or join
-    clusters change the number.
+    Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
+    object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
+    other constraints contradict this; otherwise it stands alone. Pieces with objects that must be together are joined. Average
+    linkage then merges the pieces, those of the same cluster first, but never pieces that must be apart; objects that stand alone
+    join the most similar cluster that the constraints allow. An answer about two typical objects therefore moves their pieces. If
+    `n_clusters` is None, constraints that split or join clusters change the number.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Changes a partition so that it keeps constraints, and otherwise as little as possible.
 
-The tree cuts the clusters into pieces. An object with a constraint represents its piece if it is typical of it, and neither
-more typical objects nor as many constraints are against that; otherwise it stands alone. Pieces with objects that must be together are
-joined. The resulting units are merged by average linkage, units of the same cluster first, but never units that must be apart.
+The tree divides the clusters into pieces. An object with a constraint represents its piece if it is typical of the piece, unless
+a more typical object or at least as many constraints contradict this; otherwise it stands alone. Pieces with objects that must be
+together are joined. The resulting units are merged (`merging`).
 """
 
 from __future__ import annotations
