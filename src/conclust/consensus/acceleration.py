@@ -19,8 +19,8 @@ from conclust._types import Floats
 # Minimum share of every entry, after two plain steps, that a leap keeps.
 _LEFT = 0.01
 # After an undone leap the next leaps are shorter; they grow again while they succeed.
-_SHYER = 0.25
-_BOLDER = 2.0
+_SHORTER = 0.25
+_LONGER = 2.0
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ def follow(
         point, length = leap(point, after, beyond, longest)
         loss, after = step(point)
         if loss <= next_loss:
-            longest = max(longest, _BOLDER * length)
+            longest = max(longest, _LONGER * length)
         else:
-            longest = max(1.0, _SHYER * length)
+            longest = max(1.0, _SHORTER * length)
             point, (loss, after) = beyond, step(beyond)
         trace.append(loss)
     return Path(point, trace, converged)

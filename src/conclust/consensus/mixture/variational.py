@@ -27,7 +27,7 @@ _PASSES, _LITTLE = 100, 1e-3
 # Minimum share of every probability, after two iterations, that a leap keeps.
 _LEFT = 0.01
 # After an undone leap the next leaps are shorter; they grow again while they succeed.
-_SHYER, _BOLDER = 0.25, 2.0
+_SHORTER, _LONGER = 0.25, 2.0
 # For new objects: maximum number of iterations, and relative change of a row that ends them.
 _PLACING, _PLACED = 200, 1e-8
 
@@ -214,9 +214,9 @@ class Search:
             ahead, mass, length = _leap(here, there, rows, longest)
             here = at(ahead, mass, done + 2)
             if here.value >= there.value:
-                longest = max(longest, _BOLDER * length)
+                longest = max(longest, _LONGER * length)
             else:
-                longest = max(1.0, _SHYER * length)
+                longest = max(1.0, _SHORTER * length)
                 here = at(there.next_model, there.next_mass, done + 2)
             trace.append(here.value)
         return Fitted(here.model, here.mass, trace, False)
