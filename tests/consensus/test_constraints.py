@@ -1,6 +1,6 @@
 """Must-link and cannot-link pairs: satisfied by every method that accepts them, refused if contradictory."""
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -289,6 +289,37 @@ def test_separated_pairs_have_different_colours(seed):
     assert (colours[pairs[:, 0]] != colours[pairs[:, 1]]).all()
     assert set(np.flatnonzero(colours >= 0)) == set(pairs.ravel())
     assert coloured(30, np.array(list(combinations(range(4), 2))), 3) is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_colouring_is_found_where_there_is_one(seed):
+    """Checked against all assignments of seven units."""
+    rng = np.random.default_rng(seed)
+    share, n_colours = rng.uniform(0.2, 0.95), int(rng.integers(1, 6))
+    pairs = [pair for pair in combinations(range(7), 2) if rng.random() < share]
+    possible = any(
+        all(colours[a] != colours[b] for a, b in pairs)
+        for colours in product(range(n_colours), repeat=7)
+    )
+    found = coloured(7, np.array(pairs).reshape(-1, 2), n_colours)
+    assert (found is not None) == possible
+    if found is not None:
+        assert all(found[a] != found[b] and found[a] < n_colours for a, b in pairs)
+
+
+def test_a_colouring_that_needs_choices_to_be_undone():
+    """The first free colours of a dense graph of known classes do not suffice."""
+    undone = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        classes = rng.integers(0, 4, 24)
+        pairs = rng.integers(0, 24, (90, 2))
+        pairs = pairs[classes[pairs[:, 0]] != classes[pairs[:, 1]]]
+        found = coloured(24, pairs, 4)
+        assert found is not None
+        assert (found[pairs[:, 0]] != found[pairs[:, 1]]).all()
+        undone += naive.first_free_colours(24, pairs, 4) is None
+    assert undone > 0
 
 
 # ---- PCC

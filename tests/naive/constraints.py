@@ -53,3 +53,18 @@ def agglomerate(D, linkage, must_link, cannot_link):
         a, b = min(pairs, key=lambda pair: distance(*pair))
         clusters = [c for c in clusters if c not in (a, b)] + [a | b]
         steps.append(set(clusters))
+
+
+def first_free_colours(n, pairs, n_colours):
+    """Colour the unit with the most colours beside it, then with the most neighbours, next; None if no colour is free."""
+    others = [{int(b if a == i else a) for a, b in pairs if i in (a, b)} for i in range(n)]
+    colours = [None] * n
+    while any(colours[i] is None and others[i] for i in range(n)):
+        left = [i for i in range(n) if colours[i] is None and others[i]]
+        beside = {i: {colours[j] for j in others[i]} - {None} for i in left}
+        unit = max(left, key=lambda i: (len(beside[i]), len(others[i]), -i))
+        free = set(range(n_colours)) - beside[unit]
+        if not free:
+            return None
+        colours[unit] = min(free)
+    return colours

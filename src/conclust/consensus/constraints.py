@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,8 @@ from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
 _STARTS = 50
+# Choices that are undone, times the number of units with a pair.
+_UNDONE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +96,8 @@ def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
     """Colour n units so that separated pairs have different colours; None if no colouring is found.
 
     The unit whose neighbours have the most colours is next, of equals that with the most neighbours (DSATUR). It
-    gets the first colour that is free. Units without a pair get -1.
+    gets the first colour that is free. Where no colour is free, the last choices are undone, for about a second. Units
+    without a pair get -1.
 
     Parameters
     ----------
@@ -110,15 +113,46 @@ def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
         others.setdefault(a, set()).add(b)
         others.setdefault(b, set()).add(a)
     colours = np.full(n, -1, dtype=np.int64)
-    used_colours: dict[int, set[int]] = {unit: set() for unit in sorted(others)}
-    while used_colours:
-        unit = max(used_colours, key=lambda one: (len(used_colours[one]), len(others[one])))
-        free = set(range(n_colours)) - used_colours.pop(unit)
-        if not free:
+    used: dict[int, Counter[int]] = {unit: Counter() for unit in sorted(others)}
+    left = set(others)
+    chosen: list[
+        tuple[int, list[int]]
+    ] = []  # units in order, with the colours that have not been tried
+
+    def give(unit: int, sign: int) -> None:
+        for other in others[unit]:
+            used[other][int(colours[unit])] += sign
+
+    def next_unit() -> tuple[int, list[int]]:
+        def urgency(one: int) -> tuple[int, int, int]:
+            return sum(count > 0 for count in used[one].values()), len(others[one]), -one
+
+        unit = max(left, key=urgency)
+        left.remove(unit)
+        taken = used[unit]
+        # Of the colours that no unit has yet, one is as good as another.
+        top = min(n_colours, 1 + max((int(colours[one]) for one, _ in chosen), default=-1) + 1)
+        return unit, [colour for colour in range(top) if taken[colour] <= 0][::-1]
+
+    undone = 0
+    if left:
+        chosen.append(next_unit())
+    while chosen:
+        unit, untried = chosen[-1]
+        if untried:
+            colours[unit] = untried.pop()
+            give(unit, 1)
+            if not left:
+                return colours
+            chosen.append(next_unit())
+            continue
+        chosen.pop()
+        left.add(unit)
+        undone += 1
+        if not chosen or undone * len(others) > _UNDONE:
             return None
-        colours[unit] = min(free)
-        for other in others[unit] & used_colours.keys():
-            used_colours[other].add(min(free))
+        give(chosen[-1][0], -1)
+        colours[chosen[-1][0]] = -1
     return colours
 
 

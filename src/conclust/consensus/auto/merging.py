@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
+from conclust.consensus.constraints import coloured
 from conclust.consensus.linkage.constrained import grown
 from conclust.trees.dendrogram import cut, from_merges
 
@@ -135,11 +136,30 @@ def merged_to(n_clusters: int, units: Units, merges: Merges) -> Merges:
                 break
         else:
             return merges
+    return _first_within(clusters, units, n_clusters)
+
+
+def merged_by_colours(n_clusters: int, units: Units, merges: Merges) -> Merges:
+    """Return merges to that many clusters by a colouring of the units that must be apart, whatever their similarity.
+
+    Without such a colouring, the merges stay as they are.
+    """
+    m = len(units.sizes)
+    colours = coloured(m, units.apart, n_clusters)
+    if colours is None:
+        return merges
+    free = colours < 0
+    colours[free] = n_clusters + np.arange(np.count_nonzero(free))
+    return _first_within(colours, units, n_clusters)
+
+
+def _first_within(clusters: Ints, units: Units, n_clusters: int) -> Merges:
+    """Return the merges by average linkage, those within clusters first."""
     same = clusters[:, np.newaxis] == clusters
     left, right, heights, smallest = _average(
         2.0 - units.similarity - same, units.sizes, units.apart
     )
-    return Merges(left, right, heights, smallest, n_clusters)
+    return Merges(left, right, heights, smallest, max(n_clusters, smallest))
 
 
 def _average(dissimilarity: Floats, sizes: Floats, apart: Ints) -> tuple[Ints, Ints, Floats, int]:

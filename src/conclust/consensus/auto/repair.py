@@ -14,7 +14,7 @@ from itertools import combinations_with_replacement, pairwise, product
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.auto.merging import Merges, Units, merged, merged_to
+from conclust.consensus.auto.merging import Merges, Units, merged, merged_by_colours, merged_to
 from conclust.consensus.auto.votes import votes_for
 from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
@@ -71,7 +71,8 @@ def repair(
         Constraints on the objects.
     n_clusters : int, default=None
         Number of clusters to which the dendrogram should be possible to cut. Where merges end with more, units of the
-        smallest clusters move to others; if that is not enough, objects with constraints represent no pieces.
+        smallest clusters move to others; if that is not enough, objects with constraints represent no pieces, and in
+        the end a colouring of these objects decides.
     """
     pieces, ranks = pieces_of(tree, labels, ensemble, counting)
     represents = ranks >= TYPICAL
@@ -90,6 +91,11 @@ def repair(
             unit_of, merges = of_objects, found
         if n_clusters is None or merges.smallest <= n_clusters:
             break
+    else:
+        assert n_clusters is not None
+        found = merged_by_colours(n_clusters, units, found)
+        if found.smallest <= n_clusters:
+            unit_of, merges = of_objects, found
     assert merges is not None
     return Repair(
         tree=_grown(tree, unit_of, merges, constraints),
