@@ -263,7 +263,11 @@ class AutoConsensus(PlacingClusterer):
         rows = np.empty((ensemble.n_samples, int(labels.max()) + 1))
         for begin in range(0, len(rows), _ROWS_AT_ONCE):
             block = slice(begin, begin + _ROWS_AT_ONCE)
-            rows[block] = self._parts.rows(ensemble.indicator[block], before[block])
+            if ensemble.is_soft:
+                indicator = ensemble.indicator[block]
+            else:
+                indicator = indicator_of(ensemble.codes[block], self._offsets)
+            rows[block] = self._parts.rows(indicator, before[block])
         of_trees = rows[objects]
         exchange(of_trees, labels)
         rows[objects] = of_trees
