@@ -34,10 +34,10 @@ class OtherMembers:
         Share of the draws in which the object stays in the cluster that corresponds to its own; NaN for objects in no
         cluster.
     sizes : ndarray of int64 of shape (n_draws, n_clusters)
-        Number of objects of the corresponding cluster; 0 if there is no such cluster.
+        Number of objects of the corresponding cluster; 0 if no cluster corresponds.
     overlap : ndarray of shape (n_draws, n_clusters, n_clusters) or None
         m_ab of the corresponding clusters (:func:`conclust.membership.cluster_similarity`), for models with
-        memberships; NaN if there is no such cluster.
+        memberships; NaN if no cluster corresponds.
     """
 
     agreement: Floats

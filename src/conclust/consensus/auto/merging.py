@@ -186,7 +186,7 @@ def _between(dissimilarity: Floats, sizes: Floats, clusters: Ints) -> Floats:
 
 
 def _placed(clusters: Ints, dissimilarity: Floats, units: Units) -> list[tuple[int, int, float]]:
-    """Return merges of units without a piece into clusters with one: always that of the least dissimilarity."""
+    """Return merges of units without a piece into clusters with one, in order of dissimilarity."""
     alone = np.flatnonzero(units.alone)
     heads = np.unique(clusters[~units.alone], return_index=True)[1]
     heads = np.flatnonzero(~units.alone)[heads]

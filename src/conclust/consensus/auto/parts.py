@@ -88,7 +88,7 @@ class Parts:
 
 
 def exchange(rows: Floats, labels: Ints) -> None:
-    """Exchange shares, so that the largest share of each object is that of its cluster."""
+    """Exchange shares, so that each object has its largest share in its own cluster."""
     largest = rows.argmax(axis=1)
     at = np.flatnonzero(largest != labels)
     there, here = largest[at], labels[at]

@@ -55,7 +55,7 @@ def repair(
     constraints: Constraints,
     n_clusters: int | None = None,
 ) -> Repair:
-    """Return a dendrogram that keeps constraints, and has the clusters of a partition where these allow it.
+    """Return a dendrogram that keeps constraints and, as far as they allow, the clusters of a partition.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def repair(
     constraints : Constraints
         Constraints on the objects.
     n_clusters : int, default=None
-        Number of clusters to which the dendrogram should be possible to cut. Where merges end with more, units of the
-        smallest clusters move to others; if that is not enough, objects with constraints represent no pieces, and in
-        the end a colouring of these objects decides.
+        Number of clusters that a cut should give. If the merges end with more clusters, units of the smallest clusters
+        move to others. If that is not enough, objects with constraints represent no pieces, and finally a colouring
+        assigns these objects.
     """
     pieces, ranks = pieces_of(tree, labels, ensemble, counting)
     represents = ranks >= TYPICAL
