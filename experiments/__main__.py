@@ -46,6 +46,7 @@ NAMES = (
     "posterior.pools",
     "ccp2010.examples",
     "answers.questions",
+    "attributes.classes",
     "views.mfeat",
     "networks.communities",
     "networks.published",

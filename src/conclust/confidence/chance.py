@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,7 +158,8 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
         again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
     if "random_state" in parameters:
         again.set_params(random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():
+    alike = again.deciding_like(model) if isinstance(model, ConsensusClusterer) else nullcontext()
+    with warnings.catch_warnings(), alike:
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions
         ensemble = Ensemble(shuffled, weights=weights)
         again.fit(ensemble)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -106,6 +107,10 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         The ensemble contains the observed objects; `observed` is their mask among the given ones.
         """
+
+    def deciding_like(self, model: Any) -> AbstractContextManager[None]:
+        """Let ``fit`` take the decisions, other than the number of clusters, that a fitted model of the class took."""
+        return nullcontext()
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         """Warn if the ensemble does not suit the method; `labels` are those of the observed objects."""

@@ -54,7 +54,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
         if len(texts) == np.shape(X)[1]:
             raise InputError(
                 f"{owner} makes partitions from numbers, and all columns of X hold text ({value!r} at row {row}). If "
-                "each column is a clustering, X is an ensemble already: AutoConsensus().fit(X) combines it."
+                "each column is a clustering or a category, X is an ensemble already: AutoConsensus().fit(X) combines it."
             ) from error
         raise InputError(
             f"{owner} makes partitions of numbers, and X holds text in column{'s' * (len(texts) > 1)} "

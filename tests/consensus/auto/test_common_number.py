@@ -1,6 +1,7 @@
 """Methods that choose their number, on partitions that all have the same number of clusters."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,9 +63,13 @@ def test_intersections_are_not_more_clusters_than_a_partition_has():
     # Partitions into halves whose intersections are eight equal groups with the longest lifetime.
     objects = np.arange(N)
     labels = np.column_stack([objects % 2, objects // 2 % 2, objects // 4 % 2])
-    model = AutoConsensus(random_state=0).fit(labels)
-    assert model.n_clusters_shown_ == 2
-    assert model.n_clusters_ <= 2
+    tree = AutoConsensus(random_state=0)
+    with tree.deciding_like(SimpleNamespace(evidence_="certain")):
+        tree.fit(labels)
+    assert tree.n_clusters_shown_ == 2
+    assert tree.n_clusters_ <= 2
+    # The halves are independent, so there is one latent class.
+    assert AutoConsensus(random_state=0).fit(labels).n_clusters_ == 1
 
 
 def test_agreeing_partitions_choose_the_number_by_support():

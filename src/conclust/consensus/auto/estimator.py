@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
+from conclust.consensus.auto.agreement import are_classes
 from conclust.consensus.auto.number import (
     Straddling,
     Support,
@@ -44,8 +45,11 @@ from conclust.exceptions import InputError
 from conclust.trees.agglomeration import dense_tree, starting_clusters
 from conclust.trees.dendrogram import cut
 
+if TYPE_CHECKING:
+    from conclust.consensus.mixture.multinomial import Components
+
 _ROWS_AT_ONCE = 1 << 14
-_ALIKE, _CERTAIN = "all alike", "certain"
+_ALIKE, _CERTAIN, _CLASSES = "all alike", "certain", "latent classes"
 # Difference in straddling, relative to chance, that counts as clear.
 _CLEARLY = 0.02
 Refiner: TypeAlias = Callable[[Ints], Ints | None]
@@ -76,6 +80,15 @@ class AutoConsensus(PlacingClusterer):
     straddled. Finally every object goes to the cluster with the highest mean similarity, where clusters count by
     their certainty. The same rule assigns new objects, and objects that were not in the trees.
 
+    Partitions that hardly agree (one explains less than .3 of the entropy of another) are attributes of the objects rather than
+    clusterings: answers of a survey, categories, labels by a crowd. If there are three or more and none is soft, the clusters are then
+    latent classes: partitions are independent within a class, and the mixture is fitted by EM (:class:`conclust.MixtureModel`) from the
+    clusters of the tree and from five more starts. The number remains that of the trees, because clusterings of one cloud in many
+    dimensions agree as little, and classes would divide the cloud. The exception is a number without support, which
+    all partitions have in common: it gives way to a smaller number of classes with the lowest integrated completed likelihood (ICL), in
+    particular to one, if each class can have as many objects as it has parameters. If the trees show one cluster, ``reason_`` names the number of
+    classes.
+
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
     object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
     other constraints contradict this; otherwise it stands alone. Pieces with objects that must be together are joined. Average
@@ -98,7 +111,8 @@ class AutoConsensus(PlacingClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws the objects for the trees if there are more than `max_samples`; nothing else is random.
+        Draws the objects for the trees if there are more than `max_samples`; nothing else is random (the starts of latent
+        classes are the same for any seed).
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
     verbose : int, default=0
@@ -110,14 +124,14 @@ class AutoConsensus(PlacingClusterer):
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
         Mean similarity with the objects of each cluster (as in the second tree), rows scaled to sum to
-        1: a share of the evidence, not a probability of being correct. Rows of objects that are noise in all
-        partitions are uniform.
+        1: a share of the evidence, not a probability of being correct. Probabilities if the clusters are latent
+        classes and there are no constraints. Rows of objects that are noise in all partitions are uniform.
     n_clusters_ : int
         Number of clusters.
-    evidence_ : {"all alike", "certain"}
-        Evidence of the chosen tree.
+    evidence_ : {"all alike", "certain", "latent classes"}
+        Evidence of the chosen tree, or that latent classes are the clusters.
     linkage_matrix_ : ndarray of shape (s - 1, 4)
-        Chosen tree of s objects, in SciPy's format.
+        Chosen tree of s objects, in SciPy's format; the second one if latent classes are the clusters.
     tree_objects_ : ndarray of int64 of shape (s,)
         Objects of the tree, in increasing order: all that are in a cluster of some partition, up to `max_samples`.
     straddling_ : float
@@ -131,10 +145,12 @@ class AutoConsensus(PlacingClusterer):
         Source of the number of clusters; "points" in a :class:`conclust.ConsensusClustering`.
     alternatives_ : tuple of int
         Next best numbers of clusters, best first: those with support or, if the points chose the number, those
-        with more evidence than one cluster. Empty if there are none, or if the number was given.
+        with more evidence than one cluster; of latent classes, those with a lower ICL than one. Empty if there are none, or if
+        the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were considered (``n_clusters``, ``lifetime``, ``straddling``,
-        ``evenness``, ``support``), by decreasing lifetime. The list ends where no further number could win.
+        ``evenness``, ``support``), by decreasing lifetime. The list ends where no further number could win. It is empty if
+        latent classes determined the number.
     reason_ : str
         Reason for the number of clusters, in a sentence.
     n_features_in_ : int
@@ -147,7 +163,8 @@ class AutoConsensus(PlacingClusterer):
     the result is at most this number, and equals it if no number has support. `experiments/default` measures how
     often the number is correct, and on which data.
 
-    O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all.
+    O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all. Latent classes take
+    O(s N K^2) more an iteration, with K = their number.
 
     References
     ----------
@@ -155,6 +172,8 @@ class AutoConsensus(PlacingClusterer):
        accumulation", IEEE TPAMI 27(6), 2005. (The lifetime.)
     .. [2] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
        Transactions on Cybernetics 48(5), 2018. (The certainty.)
+    .. [3] C. Biernacki, G. Celeux and G. Govaert, "Assessing a mixture model for clustering with the integrated
+       completed likelihood", IEEE TPAMI 22(7), 2000. (The number of latent classes.)
 
     Examples
     --------
@@ -183,6 +202,8 @@ class AutoConsensus(PlacingClusterer):
     _given_votes: Floats | None = field(init=False, default=None)
     _parts: Parts | None = field(init=False, default=None)
     _before: tuple[Floats, Ints] | None = field(init=False, default=None)
+    _classes: Components | None = field(init=False, default=None)
+    _with_classes: bool | None = field(init=False, default=None)
     _offsets: Ints = field(init=False)
 
     method = Method(
@@ -205,7 +226,8 @@ class AutoConsensus(PlacingClusterer):
     verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
-        self._offsets, self._parts, self._before = ensemble.offsets, None, None
+        self._offsets, self._classes = ensemble.offsets, None
+        self._parts, self._before = None, None
         if self._given_votes is not None:
             self._votes = self._given_votes
             return self._place(ensemble.codes)
@@ -218,7 +240,7 @@ class AutoConsensus(PlacingClusterer):
             self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
         trees = self._grow(ensemble, objects)
-        number = self._number_of(trees)
+        trees, number = self._by_classes(trees, self._number_of(trees))
         if number.labels is None:
             chosen = trees.cut_at(number.n_clusters)
         else:
@@ -237,7 +259,8 @@ class AutoConsensus(PlacingClusterer):
         self.n_clusters_cut_, self.number_by_ = number.n_clusters, number.by
         self._reason, self.alternatives_ = number.reason, number.alternatives
         indicated = trees.n_clusters_shown
-        self._settle(chosen.evidence, chosen.straddling, indicated, trees.supports, chosen.votes)
+        evidence = chosen.evidence if self._classes is None else _CLASSES
+        self._settle(evidence, chosen.straddling, indicated, trees.supports, chosen.votes)
         if before is not None:
             self._parts = Parts.of(
                 trees.ensemble, trees.counting, before[objects], chosen.labels, touched[objects]
@@ -249,7 +272,12 @@ class AutoConsensus(PlacingClusterer):
 
     def _before_constraints(self, ensemble: Ensemble, chosen: CutOfTree, observed: Bools) -> Ints:
         """Return the clusters of all objects without constraints, refined if all objects are observed."""
-        labels = canonical_labels(clusters_with_most_votes(ensemble, chosen.votes))
+        if self._classes is None:
+            labels = canonical_labels(clusters_with_most_votes(ensemble, chosen.votes))
+        else:
+            classes = self._classes.place(ensemble.codes).argmax(axis=1)
+            labels = canonical_labels(classes)
+            self._classes = self._classes.keep(classes[np.unique(labels, return_index=True)[1]])
         refine: Refiner | None = getattr(self, "_refiner", None)
         refined = refine(labels) if refine is not None and observed.all() else None
         return labels if refined is None else refined
@@ -305,6 +333,20 @@ class AutoConsensus(PlacingClusterer):
             return ChosenNumber(number, sentence, "partitions")
         reason, others = reason_of(None, indicated, supports), alternatives_of(indicated, supports)
         return ChosenNumber(indicated, reason, "partitions", others)
+
+    def _by_classes(
+        self, trees: GrownTrees, number: ChosenNumber
+    ) -> tuple[GrownTrees, ChosenNumber]:
+        """Decide by latent classes, if the partitions hardly agree and no points decide."""
+        by_points = getattr(self, "_number_chooser", None) is not None
+        if by_points or not are_classes(trees.ensemble, self._with_classes):
+            return trees, number
+        from conclust.consensus.auto.classes import decided_by_classes  # not needed by a first fit
+
+        trees, number, self._classes = decided_by_classes(
+            trees, number, trees.matrices[_CERTAIN], self.max_clusters, self.n_jobs
+        )
+        return trees, number
 
     def _grow(self, ensemble: Ensemble, objects: Ints) -> GrownTrees:
         """Grow the trees of some objects, and determine the number of clusters from them."""
@@ -481,6 +523,15 @@ class AutoConsensus(PlacingClusterer):
         finally:
             self._given_votes = None
 
+    @contextmanager
+    def deciding_like(self, model: Any) -> Iterator[None]:
+        """Let ``fit`` use latent classes if a fitted model used them, and else a tree."""
+        self._with_classes = model.evidence_ == _CLASSES
+        try:
+            yield
+        finally:
+            self._with_classes = None
+
     @property
     def reason_(self) -> str:
         """Reason for the number of clusters, in a sentence."""
@@ -531,16 +582,22 @@ class AutoConsensus(PlacingClusterer):
         self._votes = np.ascontiguousarray(self._votes[:, clusters])
         if self._parts is not None:
             self._parts = self._parts.keep(clusters)
+        elif self._classes is not None:
+            self._classes = self._classes.keep(clusters)
 
     def _place(self, codes: NDArray[Any]) -> Floats:
         result = np.empty((len(codes), self._votes.shape[1]))
         for begin in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
             indicator = indicator_of(codes[rows], self._offsets)
-            if self._parts is None:
-                result[rows] = shares_of_votes(indicator @ self._votes)
+            of_classes = None if self._classes is None else self._classes.place(codes[rows])
+            if self._parts is not None:
+                before = None if of_classes is None else of_classes.argmax(axis=1)
+                result[rows] = self._parts.rows(indicator, before)
+            elif of_classes is not None:
+                result[rows] = of_classes
             else:
-                result[rows] = self._parts.rows(indicator)
+                result[rows] = shares_of_votes(indicator @ self._votes)
         return result
 
 

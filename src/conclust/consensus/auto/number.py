@@ -164,6 +164,11 @@ class Support:
     support: float
 
 
+def most_considered(ensemble: Ensemble) -> int:
+    """Return the maximum number of clusters that is considered: twice the maximum over the partitions, from 10 to 60."""
+    return min(_MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
+
+
 def best_number(
     ensemble: Ensemble, trees: list[Floats], straddling: Straddling, most: int | None = None
 ) -> tuple[int, list[Support]]:
@@ -189,7 +194,7 @@ def best_number(
         Supports of the numbers considered, by decreasing lifetime, down to the last that could win.
     """
     if most is None:
-        most = min(_MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
+        most = most_considered(ensemble)
     common = common_number(ensemble)
     if common is None or common > most:  # no such number, or one above the maximum
         without_support = 1
@@ -211,7 +216,7 @@ def best_number(
         supports.append(Support(K, life, across, even, support))
         if supports[-1].support > best:
             best, number = supports[-1].support, K
-    return number if _there_are_clusters(supports) else without_support, supports
+    return number if are_supported(supports) else without_support, supports
 
 
 def _plain(life: float, across: float) -> float:
@@ -219,7 +224,7 @@ def _plain(life: float, across: float) -> float:
     return max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
 
 
-def _there_are_clusters(supports: list[Support]) -> bool:
+def are_supported(supports: list[Support]) -> bool:
     """Return whether any number has support."""
     return any(_plain(one.lifetime, one.straddling) > _NOTHING for one in supports)
 
@@ -249,7 +254,7 @@ def reason_of(requested: int | None, indicated: int, supports: list[Support]) ->
 
     `requested`: the number given by the user; `indicated`: the number that the ensemble indicates.
     """
-    common = indicated > 1 and not _there_are_clusters(supports)  # as `best_number` chooses it
+    common = indicated > 1 and not are_supported(supports)  # as `best_number` chooses it
     if requested is not None and common:
         return f"The number, {requested}, was given; all partitions have {_clusters(indicated)}, so they cannot show another number."
     if requested is not None:

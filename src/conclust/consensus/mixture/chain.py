@@ -13,7 +13,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from conclust._kernels import mixed_gibbs_sweep
 from conclust._progress import tracked
@@ -123,6 +122,8 @@ class Chain:
 
     def log_probability(self) -> float:
         """Return log P(labels, clusters behind them), given alpha."""
+        from scipy.special import gammaln
+
         alpha, b = self.alpha, self.prior.smoothing
         total, mass = alpha.sum(), self.mass
         objects = gammaln(alpha + mass).sum() - gammaln(total + mass.sum(axis=1)).sum()
@@ -174,6 +175,8 @@ class Chain:
 
 def _of_some(prior: Floats, sizes: Floats) -> Floats:
     """Sum log Gamma(prior) - log Gamma(prior + size) over clusters; 0 for a partition of noise only."""
+    from scipy.special import gammaln
+
     some = prior > 0
     safe = np.where(some, prior, 1.0)
     return np.asarray((some * (gammaln(safe) - gammaln(safe + sizes))).sum(axis=1))
@@ -213,6 +216,8 @@ class _Repeated:
 
     def rises(self, a: float) -> float:
         """Sum log Gamma(a + x) - log Gamma(a) over the numbers x."""
+        from scipy.special import gammaln
+
         return float(self.counts @ (gammaln(a + self.values) - gammaln(a)))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from conclust._kernels import lower_rows, share_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
+from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part
@@ -161,14 +163,46 @@ class MixtureModel(Iterated, PlacingClusterer):
     random_state: RandomStateLike = None
     n_jobs: int | None = None
     verbose: int = 0
+    _components: Components = field(init=False)
+    _given: Ints | None = field(init=False, default=None)
+
+    @property
+    def components(self) -> Components:
+        """The fitted components, which place labels."""
+        check_is_fitted(self)
+        return self._components
+
+    @contextmanager
+    def starting_from(self, labels: Ints) -> Iterator[None]:
+        """Let ``fit`` begin once more, from given clusters, 0 to K - 1, of all objects.
+
+        Parameters
+        ----------
+        labels : ndarray of int64 of shape (n_samples,)
+            The clusters.
+
+        Yields
+        ------
+        None
+        """
+        self._given = labels
+        try:
+            yield
+        finally:
+            self._given = None
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
-        search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
         rows = ensemble.distinct_rows()
         n_init = fewer_starts(self.n_init, rows, self.n_clusters)
+        search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
         best = best_of_restarts(search, rows, n_init, seed, threads)
+        if self._given is not None:
+            of_rows = np.empty(len(rows), dtype=np.int64)
+            of_rows[rows.inverse] = self._given[observed]
+            given = search.begin_at(rows, of_rows)
+            best = given if search.loss(given) < search.loss(best) else best
         self._components = best.components
         self._report(ensemble, rows, best)
         return best.membership[rows.inverse]
@@ -187,7 +221,7 @@ class MixtureModel(Iterated, PlacingClusterer):
         while not climb.done and len(climb.trace) <= self.max_iter:
             climb = _climbed(labels, climb, search)
             labels.stages.save("climb", climb)
-        self._components = _Components(
+        self._components = Components(
             labels.offsets, labels.column_weights, climb.mixing, climb.theta
         )
         self._tell(labels, climb.log_likelihood, list(climb.trace), climb.done, climb.unsure)
@@ -228,12 +262,7 @@ class MixtureModel(Iterated, PlacingClusterer):
         self.icl_ = self.bic_ + 2.0 * unsure
 
     def _keep_clusters(self, clusters: Ints) -> None:
-        parts = self._components
-        self._components = replace(
-            parts,
-            mixing=parts.mixing[clusters],
-            theta=np.ascontiguousarray(parts.theta[:, clusters]),
-        )
+        self._components = self._components.keep(clusters)
         self.mixing_ = self._components.mixing
         cuts = self._components.offsets[1:-1]
         self.label_probabilities_ = [
@@ -241,14 +270,11 @@ class MixtureModel(Iterated, PlacingClusterer):
         ]
 
     def _place(self, codes: NDArray[Any]) -> Floats:
-        B = indicator_of(codes, self._components.offsets)
-        z, _ = self._components.posterior(lambda table: np.asarray(B @ table), np.ones(len(codes)))
-        z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
-        return z
+        return self._components.place(codes)
 
 
 @dataclass(frozen=True)
-class _Components:
+class Components:
     """Shares of the components (K,), and the probability of each label in each, (T, K)."""
 
     offsets: Ints
@@ -267,6 +293,18 @@ class _Components:
         share_rows(z, total)
         return z, float(counts @ (top + np.log(total)))
 
+    def keep(self, clusters: Ints) -> Components:
+        """Return some of the components, in a given order."""
+        theta = np.ascontiguousarray(self.theta[:, clusters])
+        return replace(self, mixing=self.mixing[clusters], theta=theta)
+
+    def place(self, codes: NDArray[Any]) -> Floats:
+        """Return the probabilities of the components of objects with given labels; uniform without any label."""
+        B = indicator_of(codes, self.offsets)
+        z, _ = self.posterior(lambda table: np.asarray(B @ table), np.ones(len(codes)))
+        z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
+        return z
+
     def prior(self, smoothing: float) -> float:
         """Return the part of the objective that the pseudo-counts add."""
         return smoothing * float(self._weighted_logs.sum()) if smoothing else 0.0
@@ -282,7 +320,7 @@ class _Components:
 class _Fitted:
     """Final state of EM; the trace holds the objective at the start and after each iteration."""
 
-    components: _Components
+    components: Components
     membership: Floats
     log_likelihood: float
     trace: list[float]
@@ -300,7 +338,11 @@ class _Search:
 
     def begin(self, rows: DistinctRows, start: int, seed: int) -> _Fitted:
         """Run EM from clusters drawn at random."""
-        z = trusted(seeded(rows, self.n_clusters, seed), self.n_clusters)
+        return self.begin_at(rows, seeded(rows, self.n_clusters, seed))
+
+    def begin_at(self, rows: DistinctRows, labels: Ints) -> _Fitted:
+        """Run EM from the clusters of the rows."""
+        z = trusted(labels, self.n_clusters)
         return self._climb(rows, _maximised(rows, z, self.smoothing))
 
     def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
@@ -311,7 +353,7 @@ class _Search:
         """Return the negative objective at the end of a start."""
         return -result.trace[-1]
 
-    def _climb(self, rows: DistinctRows, components: _Components) -> _Fitted:
+    def _climb(self, rows: DistinctRows, components: Components) -> _Fitted:
         """Run EM from some components until it converges."""
         times = IndicatorProducts.of(rows.ensemble).times
         total = rows.masses.sum()
@@ -333,7 +375,7 @@ def _entropies(z: Floats) -> Floats:
     return np.asarray(-(z * logs).sum(axis=1))
 
 
-def _maximised(rows: DistinctRows, z: Floats, smoothing: float) -> _Components:
+def _maximised(rows: DistinctRows, z: Floats, smoothing: float) -> Components:
     """Return the components that are best for memberships: the M step."""
     mass = rows.masses[:, None] * z
     counts = IndicatorProducts.of(rows.ensemble).sums(mass)
@@ -342,7 +384,7 @@ def _maximised(rows: DistinctRows, z: Floats, smoothing: float) -> _Components:
 
 def _components_of(
     ensemble: Ensemble | LabelBlocks, counts: Floats, mixing: Floats, smoothing: float
-) -> _Components:
+) -> Components:
     """Return the components from their numbers of objects with each label, and in total."""
     # All labels of a partition have the same weight, which would cancel.
     theta: Floats = counts + smoothing
@@ -352,7 +394,7 @@ def _components_of(
         theta[over_clusters(sums <= 0, ensemble.offsets)] = 1.0
         sums = over_partitions(theta, ensemble.offsets)
     theta /= over_clusters(sums, ensemble.offsets)
-    return _Components(ensemble.offsets, ensemble.column_weights, mixing / mixing.sum(), theta)
+    return Components(ensemble.offsets, ensemble.column_weights, mixing / mixing.sum(), theta)
 
 
 # -- in blocks
@@ -395,9 +437,7 @@ def _climbed(labels: LabelBlocks, climb: _Climb, search: _Search) -> _Climb:
     return replace(next_climb, done=bool(gain <= enough))
 
 
-def _looked(
-    labels: LabelBlocks, components: _Components, trace: Floats, smoothing: float
-) -> _Climb:
+def _looked(labels: LabelBlocks, components: Components, trace: Floats, smoothing: float) -> _Climb:
     """Compute the memberships from some components (the E step); only sums are kept."""
     sums = labels.total(f"EM, iteration {len(trace)}", _expected, components)
     counts, masses, log_likelihood, unsure = sums
@@ -414,14 +454,14 @@ def _looked(
     )
 
 
-def _expected(part: Part, components: _Components) -> tuple[Any, ...]:
+def _expected(part: Part, components: Components) -> tuple[Any, ...]:
     """Return the sums of the memberships of a block."""
     B, times = part.ensemble.indicator, IndicatorProducts.of(part.ensemble).times
     z, log_likelihood = components.posterior(times, np.ones(len(part.ensemble.codes)))
     return B.T @ z, z.sum(axis=0), log_likelihood, float(_entropies(z).sum())
 
 
-def _posterior_of(part: Part, stored: None, components: _Components) -> Floats:
+def _posterior_of(part: Part, stored: None, components: Components) -> Floats:
     """Return the memberships of a block."""
     times = IndicatorProducts.of(part.ensemble).times
     return components.posterior(times, np.ones(part.ensemble.n_samples))[0]

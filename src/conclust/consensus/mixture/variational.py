@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, psi, zeta
 
 from conclust._kernels import mixed_membership_round
 from conclust._progress import rounds
@@ -58,6 +57,8 @@ class Model:
 
         The new mass is written into `room`.
         """
+        from scipy.special import gammaln
+
         use, logs = np.empty_like(self.beta), np.empty_like(self.alpha)
         bound = mixed_membership_round(
             label_view(codes, self.offsets, self.weights),
@@ -266,6 +267,7 @@ def _better_alpha(alpha: Floats, logs: Floats, n: float) -> Floats:
 
     `logs` holds the sums over the `n` objects of E[log theta].
     """
+    from scipy.special import gammaln, psi, zeta
 
     def value(a: Floats) -> float:
         return float(n * (gammaln(a.sum()) - gammaln(a).sum()) + (a * logs).sum())

@@ -272,6 +272,8 @@ def _by_none(reported: Reported) -> str:
         return f"The number, {record.asked_for}, was given. {select}"
     if record.method is None:
         return f"The clusters were given as labels. {select}"
+    if record.reason is not None:
+        return f"{record.reason} {select}"
     if K == 1:
         return f"Finer clusterings cut through every border: no number of clusters has support. {select}"
     return f"{record.method.estimator} finds the number by itself. {select}"

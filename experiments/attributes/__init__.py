@@ -1,0 +1,1 @@
+"""Partitions that are attributes of the objects."""

@@ -1,0 +1,189 @@
+"""Latent classes: the consensus of partitions that hardly agree, such as attributes of the objects."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+from conclust._progress import stage
+from conclust._types import Floats
+from conclust.consensus.auto.number import are_supported, most_considered
+from conclust.consensus.auto.trees import ChosenNumber, GrownTrees
+from conclust.consensus.mixture.multinomial import Components, MixtureModel
+from conclust.ensemble import Ensemble
+from conclust.trees.dendrogram import cut
+
+# Starts of EM at each number, besides the cut of the tree.
+_STARTS = 5
+# The search ends after this many numbers without a better one.
+_PATIENCE = 3
+
+
+@dataclass(frozen=True, eq=False)
+class LatentClasses:
+    """Mixtures of independent partitions, with each number of classes.
+
+    Attributes
+    ----------
+    icl : dict of int to float
+        The integrated completed likelihood criterion of each number whose classes all have objects; lower is better.
+    shown : int
+        The number with the lowest.
+    models : dict of int to MixtureModel
+        The fitted mixtures.
+    """
+
+    icl: dict[int, float]
+    shown: int
+    models: dict[int, MixtureModel]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers that are better than one class, best first."""
+        better = [K for K in self.icl if self.icl[K] < self.icl[1]]
+        return tuple(sorted(better, key=lambda K: (self.icl[K], K)))
+
+    @property
+    def alternatives(self) -> tuple[int, ...]:
+        """The numbers that are better than one class, but the best, best first."""
+        return self.numbers[1:]
+
+    @property
+    def reason(self) -> str:
+        """Reason for the number of classes, in a sentence."""
+        K = self.shown
+        others = sorted(
+            (other for other in self.icl if other != K), key=lambda other: self.icl[other]
+        )
+        second = (
+            f", {self.icl[others[0]] - self.icl[K]:,.0f} less than that of {_classes(others[0])}"
+            if others
+            else ""
+        )
+        return (
+            f"{f'{K} clusters' if K > 1 else 'One cluster'}: the partitions hardly agree, so they count as independent within "
+            f"clusters, and the ICL of {_classes(K)} is the lowest{second}."
+        )
+
+    def reason_of(self, requested: int) -> str:
+        """Return the reason for a number that was given."""
+        same = (
+            "the same number"
+            if requested == self.shown
+            else f"{self.shown} cluster{'s' * (self.shown > 1)}"
+        )
+        return f"The number, {requested}, was given; the partitions by themselves show {same}, as latent classes."
+
+    @property
+    def hint(self) -> str:
+        """The number of classes, in a sentence, where the trees show one cluster."""
+        return (
+            f"The partitions hardly agree; if they are attributes and not clusterings, {_classes(self.shown)} have the lowest ICL "
+            f"(pass n_clusters={self.shown})."
+        )
+
+
+def _classes(number: int) -> str:
+    return f"{number} latent classes" if number > 1 else "one latent class"
+
+
+def decided_by_classes(
+    trees: GrownTrees,
+    number: ChosenNumber,
+    tree: Floats,
+    max_clusters: int | None,
+    n_jobs: int | None,
+) -> tuple[GrownTrees, ChosenNumber, Components | None]:
+    """Return the decisions with latent classes as the clusters, and the classes.
+
+    A number without support, which all partitions have in common, says little: if the classes show a smaller one, and the
+    objects suffice to see classes, that is the number shown. Other numbers stay.
+
+    Parameters
+    ----------
+    trees : GrownTrees
+        The trees, whose members hardly agree.
+    number : ChosenNumber
+        The number given, or the one that the trees show.
+    tree : ndarray of shape (n_objects - 1, 4)
+        The tree whose cuts EM begins from.
+    max_clusters : int or None
+        Maximum number considered.
+    n_jobs : int or None
+        Threads. The result does not depend on it.
+    """
+    members = trees.ensemble
+    most = max_clusters or most_considered(members)
+    found = latent_classes(members, tree, number.n_clusters, most, n_jobs)
+    shown = trees.possible(found.shown)
+    unsupported = trees.n_clusters_shown > 1 and not are_supported(trees.supports)
+    if unsupported and shown < trees.n_clusters_shown and _suffice(members):
+        trees = replace(trees, n_clusters_shown=shown, supports=[])
+        if number.by == "given":
+            number = number._replace(reason=found.reason_of(number.n_clusters))
+        else:
+            number = ChosenNumber(shown, found.reason, number.by, found.alternatives)
+    elif number.by == "partitions" and number.n_clusters == 1 < shown:
+        reason = f"{number.reason} {found.hint}"
+        number = number._replace(reason=reason, alternatives=found.numbers)
+    model = found.models.get(number.n_clusters)
+    if model is None or number.n_clusters == 1:
+        return trees, number, None
+    return trees, number._replace(labels=model.labels_), model.components
+
+
+def _suffice(ensemble: Ensemble) -> bool:
+    """Return whether each of as many classes as a partition has labels has at least as many objects as parameters."""
+    counts = ensemble.cluster_counts
+    return ensemble.n_samples >= int(counts.max()) * int((counts - 1).sum())
+
+
+def latent_classes(
+    ensemble: Ensemble,
+    tree: Floats,
+    n_clusters: int,
+    most: int,
+    n_jobs: int | None,
+) -> LatentClasses:
+    """Fit mixtures of 1, 2, ... classes, until three numbers in turn are no better, and one given number.
+
+    EM begins from the clusters of the tree, and from five starts that are drawn with a fixed seed, so that the result is
+    determined by the partitions.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Hard partitions.
+    tree : ndarray of shape (n_samples - 1, 4)
+        Dendrogram of the objects. EM begins once from its cut.
+    n_clusters : int
+        A number that is fitted in any case.
+    most : int
+        Maximum number considered.
+    n_jobs : int
+        Threads.
+    """
+    stage("latent classes")
+    models: dict[int, MixtureModel] = {}
+    icl: dict[int, float] = {}
+
+    def fit(K: int) -> None:
+        model = MixtureModel(K, n_init=_STARTS, random_state=0, n_jobs=n_jobs)
+        with model.starting_from(cut(tree, K)), warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # AutoConsensus checks the partitions itself
+            model.fit(ensemble)
+        if model.n_clusters_ == K:
+            models[K], icl[K] = model, model.icl_
+
+    best = 1
+    for K in range(1, min(most, ensemble.n_samples) + 1):
+        fit(K)
+        if K in icl and icl[K] < icl[best]:
+            best = K
+        if K - best >= _PATIENCE:
+            break
+    if n_clusters not in models:
+        fit(n_clusters)
+    return LatentClasses(icl, best, models)
