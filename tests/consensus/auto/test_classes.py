@@ -1,4 +1,4 @@
-"""Latent classes: the consensus of partitions that hardly agree."""
+"""Latent classes: the consensus of partitions that agree little."""
 
 import itertools
 import math
@@ -7,11 +7,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from tests.naive.mixture import joint
 
 import conclust as cc
 from conclust.confidence import chance_confidence
-from conclust.consensus.auto.agreement import agreement, are_classes
+from conclust.consensus.auto.agreement import agree_little, agreement, shuffled
+from conclust.consensus.auto.votes import certain_clusters
 from conclust.ensemble.labels import canonical_labels
 
 
@@ -31,23 +33,20 @@ def entropy(names):
     return -sum(share * math.log2(share) for share in counts)
 
 
-def naive_agreement(labels, weights):
-    """Loop over ordered pairs of partitions; -2 is noise, a cluster of its own."""
+def unexplained(labels, weights):
+    """Loop over ordered pairs of partitions; -2 is noise, a cluster of its own, and clusters of noise explain nothing."""
     columns = [
         [f"noise {i}" if value == -2 else str(value) for i, value in enumerate(column)]
         for column in labels.T
     ]
-    explained = total = 0.0
+    total = 0.0
     for (u, one), (v, other) in itertools.permutations(enumerate(columns), 2):
-        left = 0.0
-        for name in set(one):
+        clusters = {name for name in one if "noise" not in name}
+        held = sum("noise" not in name for name in one)
+        for name in clusters:
             inside = [other[i] for i in range(len(one)) if one[i] == name]
-            left += len(inside) / len(one) * entropy(inside)
-        count = [len({name for name in column if "noise" not in name}) for column in (one, other)]
-        chance = (count[0] - 1) * (count[1] - 1) / (2 * len(one) * math.log(2))
-        explained += weights[u] * weights[v] * (entropy(other) - left - chance)
-        total += weights[u] * weights[v] * entropy(other)
-    return explained / total
+            total += weights[u] * weights[v] * len(inside) / held * entropy(inside)
+    return total
 
 
 @pytest.mark.parametrize("noise", [False, True])
@@ -57,17 +56,25 @@ def test_agreement_equals_loops_over_pairs(noise):
         labels[np.random.default_rng(1).random(labels.shape) < 0.1] = -2
     weights = np.array([1.0, 2.0, 0.5, 1.0, 3.0])
     found = agreement(cc.Ensemble(labels, weights=weights))
-    assert found == pytest.approx(naive_agreement(labels, weights))
+    drawn = shuffled(cc.Ensemble(labels).labels, np.random.default_rng(0))
+    assert found == pytest.approx(1 - unexplained(labels, weights) / unexplained(drawn, weights))
+    for column, permuted in zip(labels.T, drawn.T, strict=True):
+        assert sorted(np.unique(column, return_counts=True)[1]) == sorted(
+            np.unique(permuted, return_counts=True)[1]
+        )
 
 
 def test_agreement_of_equal_and_of_independent_partitions():
     column = np.random.default_rng(0).integers(0, 4, 3000)
-    assert agreement(cc.Ensemble(np.column_stack([column] * 4))) == pytest.approx(1.0, abs=0.01)
+    assert agreement(cc.Ensemble(np.column_stack([column] * 4))) == 1.0
     independent = np.random.default_rng(1).integers(0, 4, (3000, 20))
-    assert abs(agreement(cc.Ensemble(independent))) < 0.001
+    assert abs(agreement(cc.Ensemble(independent))) < 0.002
     independent[np.random.default_rng(2).random(independent.shape) < 0.3] = -1
-    assert abs(agreement(cc.Ensemble(independent))) < 0.001
+    assert abs(agreement(cc.Ensemble(independent))) < 0.002
     assert agreement(cc.Ensemble(np.zeros((5, 3), dtype=int))) == 1.0
+    # Many small clusters agree by chance.
+    small = np.random.default_rng(3).integers(0, 60, (300, 10))
+    assert abs(agreement(cc.Ensemble(small))) < 0.02
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -85,7 +92,7 @@ def test_a_given_number_of_classes_is_found(seed):
     assert gain >= cc.metrics.adjusted_rand_index(classes, tree.labels_)
 
 
-def test_memberships_are_the_probabilities_of_a_mixture():
+def test_labels_are_the_most_probable_classes():
     """Recomputed by loops from the distributions of the classes."""
     labels, _ = latent(1, n=150, p=6)
     model = cc.AutoConsensus(3).fit(labels)
@@ -93,30 +100,62 @@ def test_memberships_are_the_probabilities_of_a_mixture():
     thetas = [theta.T for theta in np.split(classes.theta, classes.offsets[1:-1])]
     numbered = np.column_stack([canonical_labels(column) for column in labels.T])
     P = joint(numbered, classes.mixing, thetas)
-    np.testing.assert_allclose(model.membership_, P / P.sum(axis=1, keepdims=True))
-    mixture = cc.MixtureModel(3, n_init=5, random_state=0)
-    with mixture.starting_from(model.labels_):
-        mixture.fit(labels)
+    np.testing.assert_array_equal(P.argmax(axis=1), model.labels_)
+    mixture = cc.MixtureModel(3, n_init=5, random_state=0).fit(labels)
     reached = np.log(P.sum(axis=1)).sum()
     assert reached >= mixture.log_likelihood_ - 1e-3 * abs(mixture.log_likelihood_)
+
+
+def test_memberships_are_shares_of_the_evidence():
+    """Recomputed by loops over pairs of objects; the largest share is that of the cluster."""
+    labels, _ = latent(1, n=60, p=6)
+    model = cc.AutoConsensus(3).fit(labels)
+    weighted, certainty = certain_clusters(cc.Ensemble(labels))
+    B, counting = weighted.indicator.toarray(), weighted.column_weights * certainty
+    similarity = (B * counting) @ B.T
+    for i in range(60):
+        means = [similarity[i, model.labels_ == k].mean() for k in range(3)]
+        np.testing.assert_allclose(
+            sorted(model.membership_[i]), sorted(np.array(means) / sum(means))
+        )
+    np.testing.assert_array_equal(model.membership_.argmax(axis=1), model.labels_)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_)
     np.testing.assert_array_equal(model.predict(labels), model.labels_)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(labels), model.labels_)
 
 
-def test_em_from_the_tree_is_one_of_the_starts():
+def test_points_with_a_given_number_have_classes_too():
+    """Members that each see few features: classes are better than the tree."""
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 5, 400)
+    X = rng.normal(size=(5, 60))[z] + rng.normal(0, 1.0, (400, 60))
+    members = cc.EnsembleGenerator("kmeans", 30, n_clusters=range(5, 15), feature_fraction=0.05)
+    model = cc.ConsensusClustering(n_clusters=5, generator=members, random_state=0).fit(X)
+    assert model.consensus_.evidence_ == "latent classes"
+    assert cc.metrics.adjusted_rand_index(z, model.labels_) > 0.95
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    plain = cc.ConsensusClustering(
+        n_clusters=5, generator=members, refine=False, random_state=0
+    ).fit(X)
+    np.testing.assert_array_equal(plain.labels_, cc.AutoConsensus(5).fit(plain.ensemble_).labels_)
+    np.testing.assert_array_equal(plain.predict(X), plain.labels_)
+
+
+def test_em_begins_from_given_clusters():
     labels, _ = latent(2)
     plain = cc.MixtureModel(4, n_init=2, random_state=3).fit(labels)
-    for given in (plain.labels_, np.arange(400) % 4):
-        model = cc.MixtureModel(4, n_init=2, random_state=3)
-        with model.starting_from(given):
-            model.fit(labels)
-        assert model.objective_ >= plain.objective_
-    poor = cc.MixtureModel(4, n_init=1, max_iter=500, random_state=3)
-    with poor.starting_from(plain.labels_):
-        poor.fit(labels)
-    assert poor.objective_ >= plain.objective_ - 1e-3 * abs(plain.objective_)
+    poor = np.arange(400) % 4
+    model = cc.MixtureModel(4)
+    with model.starting_from([poor, plain.labels_]):
+        model.fit(labels)
+    assert model.objective_ >= plain.objective_ - 1e-6 * abs(plain.objective_)
+    objectives = []
+    for start in (poor, plain.labels_):
+        with model.starting_from([start]):
+            objectives.append(model.fit(labels).objective_)
+    with model.starting_from([poor, plain.labels_]):
+        assert model.fit(labels).objective_ == max(objectives)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -125,7 +164,7 @@ def test_independent_partitions_are_one_cluster(seed):
     model = cc.AutoConsensus().fit(labels)
     assert model.n_clusters_ == model.n_clusters_shown_ == 1
     assert model.reason_.startswith(
-        "One cluster: the partitions hardly agree, so they count as independent within clusters, and the ICL of one latent class"
+        "One cluster: the partitions agree little, so they count as independent within clusters, and the ICL of one latent class"
     )
     given = cc.AutoConsensus(3).fit(labels)
     assert given.n_clusters_ == 3
@@ -138,7 +177,7 @@ def test_attributes_with_the_same_number_of_labels_show_fewer_classes():
     labels, classes = latent(4, n=600, K=2)
     model = cc.AutoConsensus().fit(labels)
     assert model.n_clusters_ == 2
-    assert model.reason_.startswith("2 clusters: the partitions hardly agree")
+    assert model.reason_.startswith("2 clusters: the partitions agree little")
     assert cc.metrics.adjusted_rand_index(classes, model.labels_) > 0.9
     assert not {1, 2} & set(model.alternatives_)
 
@@ -149,8 +188,20 @@ def test_clusterings_that_agree_do_not_become_classes():
     labels = np.repeat(z[:, None], 10, axis=1)
     wrong = rng.random(labels.shape) < 0.1
     labels[wrong] = rng.integers(0, 4, wrong.sum())
-    assert not are_classes(cc.Ensemble(labels))
+    assert not agree_little(cc.Ensemble(labels))
     assert cc.AutoConsensus(4).fit(labels).evidence_ == "certain"
+
+
+def test_clusters_with_borders_that_no_partition_crosses_do_not_become_classes():
+    """A large blob is divided differently by each partition, so these agree little; the small ones are whole."""
+    X, y = make_blobs([800, 40, 40], n_features=20, center_box=(-10, 10), random_state=1)
+    labels = cc.EnsembleGenerator(
+        "kmeans", 40, n_clusters=range(5, 20), random_state=0
+    ).fit_transform(X)
+    assert agree_little(cc.Ensemble(labels))
+    model = cc.AutoConsensus(3).fit(labels)
+    assert model.evidence_ != "latent classes"
+    assert cc.metrics.adjusted_rand_index(y, model.labels_) == 1.0
 
 
 def test_clusterings_of_a_cloud_remain_one_cluster():
@@ -158,7 +209,7 @@ def test_clusterings_of_a_cloud_remain_one_cluster():
     labels = cc.EnsembleGenerator(
         "kmeans", 20, n_clusters=range(2, 11), random_state=0
     ).fit_transform(X)
-    assert are_classes(cc.Ensemble(labels))
+    assert agree_little(cc.Ensemble(labels))
     model = cc.AutoConsensus().fit(labels)
     assert model.n_clusters_ == 1
     best = model.alternatives_[0]
@@ -170,11 +221,11 @@ def test_clusterings_of_a_cloud_remain_one_cluster():
 
 def test_soft_partitions_and_pairs_of_partitions_have_no_classes():
     labels, _ = latent(0)
-    assert are_classes(cc.Ensemble(labels))
-    assert not are_classes(cc.Ensemble(labels[:, :2]))
+    assert agree_little(cc.Ensemble(labels))
+    assert not agree_little(cc.Ensemble(labels[:, :2]))
     rng = np.random.default_rng(0)
     soft = cc.Ensemble.from_memberships([rng.dirichlet(np.ones(3), 50) for _ in range(6)])
-    assert not are_classes(soft)
+    assert not agree_little(soft)
     assert cc.AutoConsensus(2).fit(soft).evidence_ != "latent classes"
 
 
@@ -236,5 +287,4 @@ def test_chance_confidence_takes_the_decision_of_the_model():
     agreeing[::7, ::2] = 0
     fitted = cc.AutoConsensus(3).fit(agreeing)
     assert fitted.evidence_ != "latent classes"
-    # Memberships by similarity are near 1/3 for random partitions; probabilities of classes are not.
     assert chance_confidence(fitted, agreeing, random_state=0).by_chance.max() < 0.6

@@ -1,4 +1,4 @@
-"""Latent classes: the consensus of partitions that hardly agree, such as attributes of the objects."""
+"""Latent classes: the consensus of partitions that agree little, such as attributes of the objects."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from conclust._progress import stage
 from conclust._types import Floats
 from conclust.consensus.auto.number import are_supported, most_considered
 from conclust.consensus.auto.trees import ChosenNumber, GrownTrees
+from conclust.consensus.label_vectors.kcc import KCC
 from conclust.consensus.mixture.multinomial import Components, MixtureModel
 from conclust.ensemble import Ensemble
 from conclust.trees.dendrogram import cut
 
-# Starts of EM at each number, besides the cut of the tree.
-_STARTS = 5
 # The search ends after this many numbers without a better one.
 _PATIENCE = 3
 
@@ -61,7 +60,7 @@ class LatentClasses:
             else ""
         )
         return (
-            f"{f'{K} clusters' if K > 1 else 'One cluster'}: the partitions hardly agree, so they count as independent within "
+            f"{f'{K} clusters' if K > 1 else 'One cluster'}: the partitions agree little, so they count as independent within "
             f"clusters, and the ICL of {_classes(K)} is the lowest{second}."
         )
 
@@ -78,7 +77,7 @@ class LatentClasses:
     def hint(self) -> str:
         """The number of classes, in a sentence, where the trees show one cluster."""
         return (
-            f"The partitions hardly agree; if they are attributes and not clusterings, {_classes(self.shown)} have the lowest ICL "
+            f"The partitions agree little; if they are attributes and not clusterings, {_classes(self.shown)} have the lowest ICL "
             f"(pass n_clusters={self.shown})."
         )
 
@@ -102,7 +101,7 @@ def decided_by_classes(
     Parameters
     ----------
     trees : GrownTrees
-        The trees, whose members hardly agree.
+        The trees, whose members agree little.
     number : ChosenNumber
         The number given, or the one that the trees show.
     tree : ndarray of shape (n_objects - 1, 4)
@@ -147,8 +146,8 @@ def latent_classes(
 ) -> LatentClasses:
     """Fit mixtures of 1, 2, ... classes, until three numbers in turn are no better, and one given number.
 
-    EM begins from the clusters of the tree, and from five starts that are drawn with a fixed seed, so that the result is
-    determined by the partitions.
+    EM begins from the clusters of the tree, and from those of `KCC`, whose starts are drawn with a fixed seed, so that the result
+    is determined by the partitions.
 
     Parameters
     ----------
@@ -168,12 +167,15 @@ def latent_classes(
     icl: dict[int, float] = {}
 
     def fit(K: int) -> None:
-        model = MixtureModel(K, n_init=_STARTS, random_state=0, n_jobs=n_jobs)
-        with model.starting_from(cut(tree, K)), warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", UserWarning
-            )  # AutoConsensus checks the partitions itself
-            model.fit(ensemble)
+        starts = [cut(tree, K)]
+        model = MixtureModel(K, n_jobs=n_jobs)
+        with warnings.catch_warnings():
+            # AutoConsensus checks the partitions itself.
+            warnings.simplefilter("ignore", UserWarning)
+            if K > 1:
+                starts.append(KCC(K, random_state=0, n_jobs=n_jobs).fit(ensemble).labels_)
+            with model.starting_from(starts):
+                model.fit(ensemble)
         if model.n_clusters_ == K:
             models[K], icl[K] = model, model.icl_
 

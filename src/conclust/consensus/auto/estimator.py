@@ -16,8 +16,9 @@ from conclust._random import RandomStateLike, generator
 from conclust._sklearn import check_is_fitted
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.auto.agreement import are_classes
+from conclust.consensus.auto.agreement import agree_little
 from conclust.consensus.auto.number import (
+    NO_BORDER,
     Straddling,
     Support,
     alternatives_of,
@@ -80,14 +81,14 @@ class AutoConsensus(PlacingClusterer):
     straddled. Finally every object goes to the cluster with the highest mean similarity, where clusters count by
     their certainty. The same rule assigns new objects, and objects that were not in the trees.
 
-    Partitions that hardly agree (one explains less than .3 of the entropy of another) are attributes of the objects rather than
-    clusterings: answers of a survey, categories, labels by a crowd. If there are three or more and none is soft, the clusters are then
-    latent classes: partitions are independent within a class, and the mixture is fitted by EM (:class:`conclust.MixtureModel`) from the
-    clusters of the tree and from five more starts. The number remains that of the trees, because clusterings of one cloud in many
-    dimensions agree as little, and classes would divide the cloud. The exception is a number without support, which
-    all partitions have in common: it gives way to a smaller number of classes with the lowest integrated completed likelihood (ICL), in
-    particular to one, if each class can have as many objects as it has parameters. If the trees show one cluster, ``reason_`` names the number of
-    classes.
+    Some partitions agree little (one explains less than half of the entropy of another) and cross the borders of the tree (straddling
+    above .15): attributes of the objects, such as answers of a survey, labels by a crowd, and clusterings that each see little of the data. If there are three or
+    more and none is soft, the clusters are then latent classes: partitions are independent within a class. The mixture is fitted by EM
+    (:class:`conclust.MixtureModel`), from the clusters of the tree and from those of :class:`conclust.KCC`. The number remains that
+    of the trees, because clusterings of one cloud in many dimensions agree as little, and classes would divide the cloud. The exception is a
+    number without support, which all partitions have in common: it gives way to a smaller number of classes with the lowest integrated completed
+    likelihood (ICL), in particular to one, if each class can have as many objects as it has parameters. If the trees show one cluster,
+    ``reason_`` names the number of classes.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
     object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
@@ -111,8 +112,7 @@ class AutoConsensus(PlacingClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws the objects for the trees if there are more than `max_samples`; nothing else is random (the starts of latent
-        classes are the same for any seed).
+        Draws the objects for the trees if there are more than `max_samples`; nothing else is random.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
     verbose : int, default=0
@@ -124,8 +124,8 @@ class AutoConsensus(PlacingClusterer):
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
         Mean similarity with the objects of each cluster (as in the second tree), rows scaled to sum to
-        1: a share of the evidence, not a probability of being correct. Probabilities if the clusters are latent
-        classes and there are no constraints. Rows of objects that are noise in all partitions are uniform.
+        1: a share of the evidence, not a probability of being correct. If the share in another cluster than the object's is the
+        largest, which latent classes and constraints allow, the two are exchanged. Rows of objects that are noise in all partitions are uniform.
     n_clusters_ : int
         Number of clusters.
     evidence_ : {"all alike", "certain", "latent classes"}
@@ -337,9 +337,17 @@ class AutoConsensus(PlacingClusterer):
     def _by_classes(
         self, trees: GrownTrees, number: ChosenNumber
     ) -> tuple[GrownTrees, ChosenNumber]:
-        """Decide by latent classes, if the partitions hardly agree and no points decide."""
-        by_points = getattr(self, "_number_chooser", None) is not None
-        if by_points or not are_classes(trees.ensemble, self._with_classes):
+        """Decide by latent classes, if the partitions agree little and cross the borders of the tree.
+
+        The points, if they decide the number or the clusters, take precedence.
+        """
+        if number.by == "points" or number.labels is not None:
+            return trees, number
+        K, with_classes = number.n_clusters, self._with_classes
+        if with_classes is None:
+            crossed = K == 1 or trees.cut_at(K).straddling > NO_BORDER
+            with_classes = crossed and agree_little(trees.ensemble)
+        if not with_classes or trees.ensemble.is_soft:
             return trees, number
         from conclust.consensus.auto.classes import decided_by_classes  # not needed by a first fit
 
@@ -499,10 +507,15 @@ class AutoConsensus(PlacingClusterer):
         """Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
 
         The shape is (n_columns, n_clusters). With it `by_votes` places the same objects in the same clusters, and
-        no tree is grown.
+        no tree is grown, if they are placed by votes.
         """
         check_is_fitted(self)
         return self._votes
+
+    @property
+    def places_by_votes(self) -> bool:
+        """Whether objects are placed by votes, and not as latent classes or with constraints."""
+        return self._classes is None and self._parts is None
 
     @contextmanager
     def by_votes(self, votes: Floats) -> Iterator[None]:
@@ -594,10 +607,11 @@ class AutoConsensus(PlacingClusterer):
             if self._parts is not None:
                 before = None if of_classes is None else of_classes.argmax(axis=1)
                 result[rows] = self._parts.rows(indicator, before)
-            elif of_classes is not None:
-                result[rows] = of_classes
-            else:
-                result[rows] = shares_of_votes(indicator @ self._votes)
+                continue
+            shares = shares_of_votes(indicator @ self._votes)
+            if of_classes is not None:
+                exchange(shares, of_classes.argmax(axis=1))
+            result[rows] = shares
         return result
 
 

@@ -127,7 +127,7 @@ def _members(labels: Ints, K: int) -> sp.csr_array:
 # Settled by experiments/default/suite.py, on sets of the seeds named there.
 # Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
 # have .09 to .9 at their best number.
-_NO_BORDER = 0.15
+NO_BORDER = 0.15
 # Only the part of a lifetime above this counts, even if all partitions err at the borders.
 _PLAIN = 0.25
 # Lifetime less straddling up to which there is one cluster.
@@ -221,7 +221,7 @@ def best_number(
 
 def _plain(life: float, across: float) -> float:
     """Return the support before evenness."""
-    return max(life * max(0.0, 1.0 - across / _NO_BORDER), life - _PLAIN)
+    return max(life * max(0.0, 1.0 - across / NO_BORDER), life - _PLAIN)
 
 
 def are_supported(supports: list[Support]) -> bool:

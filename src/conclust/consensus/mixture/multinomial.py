@@ -164,7 +164,7 @@ class MixtureModel(Iterated, PlacingClusterer):
     n_jobs: int | None = None
     verbose: int = 0
     _components: Components = field(init=False)
-    _given: Ints | None = field(init=False, default=None)
+    _starts: list[Ints] | None = field(init=False, default=None)
 
     @property
     def components(self) -> Components:
@@ -173,36 +173,35 @@ class MixtureModel(Iterated, PlacingClusterer):
         return self._components
 
     @contextmanager
-    def starting_from(self, labels: Ints) -> Iterator[None]:
-        """Let ``fit`` begin once more, from given clusters, 0 to K - 1, of all objects.
+    def starting_from(self, starts: list[Ints]) -> Iterator[None]:
+        """Let ``fit`` begin from given clusters of the objects, each 0 to K - 1, and not at random.
 
         Parameters
         ----------
-        labels : ndarray of int64 of shape (n_samples,)
-            The clusters.
+        starts : list of ndarray of int64 of shape (n_observed,)
+            The clusters of the observed objects.
 
         Yields
         ------
         None
         """
-        self._given = labels
+        self._starts = starts
         try:
             yield
         finally:
-            self._given = None
+            self._starts = None
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
         rows = ensemble.distinct_rows()
-        n_init = fewer_starts(self.n_init, rows, self.n_clusters)
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
-        best = best_of_restarts(search, rows, n_init, seed, threads)
-        if self._given is not None:
-            of_rows = np.empty(len(rows), dtype=np.int64)
-            of_rows[rows.inverse] = self._given[observed]
-            given = search.begin_at(rows, of_rows)
-            best = given if search.loss(given) < search.loss(best) else best
+        if self._starts is None:
+            n_init = fewer_starts(self.n_init, rows, self.n_clusters)
+            best = best_of_restarts(search, rows, n_init, seed, threads)
+        else:
+            climbs = [search.begin_at(rows, _of_rows(rows, labels)) for labels in self._starts]
+            best = min(climbs, key=search.loss)
         self._components = best.components
         self._report(ensemble, rows, best)
         return best.membership[rows.inverse]
@@ -367,6 +366,13 @@ class _Search:
             if trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total):
                 return _Fitted(components, z, log_likelihood, trace, True)
         return _Fitted(components, z, log_likelihood, trace, False)
+
+
+def _of_rows(rows: DistinctRows, labels: Ints) -> Ints:
+    """Return the cluster of each row, of those of its objects the last one's."""
+    of_rows = np.empty(len(rows), dtype=np.int64)
+    of_rows[rows.inverse] = labels
+    return of_rows
 
 
 def _entropies(z: Floats) -> Floats:
