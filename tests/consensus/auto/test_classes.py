@@ -125,23 +125,6 @@ def test_memberships_are_shares_of_the_evidence():
     np.testing.assert_array_equal(again.predict(labels), model.labels_)
 
 
-def test_points_with_a_given_number_have_classes_too():
-    """Members that each see few features: classes are better than the tree."""
-    rng = np.random.default_rng(0)
-    z = rng.integers(0, 5, 400)
-    X = rng.normal(size=(5, 60))[z] + rng.normal(0, 1.0, (400, 60))
-    members = cc.EnsembleGenerator("kmeans", 30, n_clusters=range(5, 15), feature_fraction=0.05)
-    model = cc.ConsensusClustering(n_clusters=5, generator=members, random_state=0).fit(X)
-    assert model.consensus_.evidence_ == "latent classes"
-    assert cc.metrics.adjusted_rand_index(z, model.labels_) > 0.95
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
-    plain = cc.ConsensusClustering(
-        n_clusters=5, generator=members, refine=False, random_state=0
-    ).fit(X)
-    np.testing.assert_array_equal(plain.labels_, cc.AutoConsensus(5).fit(plain.ensemble_).labels_)
-    np.testing.assert_array_equal(plain.predict(X), plain.labels_)
-
-
 def test_em_begins_from_given_clusters():
     labels, _ = latent(2)
     plain = cc.MixtureModel(4, n_init=2, random_state=3).fit(labels)

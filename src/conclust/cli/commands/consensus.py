@@ -423,7 +423,7 @@ def _write_points(
         refinement, votes = clustered.pipeline.refinement_, None
         if refinement is not None:
             votes = refinement.votes
-        elif isinstance(consensus, AutoConsensus) and consensus.places_by_votes:
+        elif isinstance(consensus, AutoConsensus):
             votes = consensus.votes
         Placing(filled.values, refinement, votes).save(folder.file("placing.npz"))
     if model.n_clusters_ < 2:

@@ -38,7 +38,7 @@ def shuffled(labels: Ints, rng: np.random.Generator) -> Ints:
 
 def agree_little(ensemble: Ensemble) -> bool:
     """Return whether three or more hard partitions agree so little that latent classes are a better consensus than trees."""
-    if ensemble.is_soft or ensemble.n_partitions < 3:
+    if ensemble.is_soft or ensemble.n_partitions < 3 or ensemble.n_samples < 2:
         return False
     return agreement(ensemble) < _LITTLE
 

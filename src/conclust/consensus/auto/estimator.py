@@ -26,7 +26,7 @@ from conclust.consensus.auto.number import (
     fine_partitions,
     reason_of,
 )
-from conclust.consensus.auto.parts import Parts, exchange
+from conclust.consensus.auto.parts import Parts, exchange, share_rows
 from conclust.consensus.auto.repair import repair
 from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
 from conclust.consensus.auto.votes import (
@@ -81,14 +81,16 @@ class AutoConsensus(PlacingClusterer):
     straddled. Finally every object goes to the cluster with the highest mean similarity, where clusters count by
     their certainty. The same rule assigns new objects, and objects that were not in the trees.
 
-    Some partitions agree little (one explains less than half of the entropy of another) and cross the borders of the tree (straddling
-    above .15): attributes of the objects, such as answers of a survey, labels by a crowd, and clusterings that each see little of the data. If there are three or
-    more and none is soft, the clusters are then latent classes: partitions are independent within a class. The mixture is fitted by EM
-    (:class:`conclust.MixtureModel`), from the clusters of the tree and from those of :class:`conclust.KCC`. The number remains that
-    of the trees, because clusterings of one cloud in many dimensions agree as little, and classes would divide the cloud. The exception is a
-    number without support, which all partitions have in common: it gives way to a smaller number of classes with the lowest integrated completed
-    likelihood (ICL), in particular to one, if each class can have as many objects as it has parameters. If the trees show one cluster,
-    ``reason_`` names the number of classes.
+    Attributes of the objects, such as answers of a survey or labels by a crowd, agree little, and so do clusterings that
+    each see little of the data. If three or more hard partitions do (one explains less than half of the entropy of
+    another), and they cross the borders of the tree (straddling above .15), the clusters are latent classes: partitions
+    are independent within a class. Their mixture is fitted by EM (:class:`conclust.MixtureModel`), from the clusters of
+    the tree and from those of :class:`conclust.KCC`. With points this is left out, as the last step of
+    :class:`conclust.ConsensusClustering` does the same. The number remains that of the trees, because clusterings of one
+    cloud in many dimensions agree as little, and classes would divide the cloud; if it is one, ``reason_`` names the
+    number of classes. The exception is a number without support, which all partitions have in common: a smaller number
+    of classes replaces it (in particular one), if it has the lowest integrated completed likelihood (ICL) and each class
+    can have as many objects as parameters.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
     object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
@@ -299,7 +301,7 @@ class AutoConsensus(PlacingClusterer):
         of_trees = rows[objects]
         exchange(of_trees, labels)
         rows[objects] = of_trees
-        _share_rows(rows, self._constraints)
+        share_rows(rows, self._constraints)
         return rows
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
@@ -339,9 +341,9 @@ class AutoConsensus(PlacingClusterer):
     ) -> tuple[GrownTrees, ChosenNumber]:
         """Decide by latent classes, if the partitions agree little and cross the borders of the tree.
 
-        The points, if they decide the number or the clusters, take precedence.
+        Points decide by themselves: their neighbours and centres do more for weak members.
         """
-        if number.by == "points" or number.labels is not None:
+        if getattr(self, "_number_chooser", None) is not None:
             return trees, number
         K, with_classes = number.n_clusters, self._with_classes
         if with_classes is None:
@@ -507,15 +509,10 @@ class AutoConsensus(PlacingClusterer):
         """Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
 
         The shape is (n_columns, n_clusters). With it `by_votes` places the same objects in the same clusters, and
-        no tree is grown, if they are placed by votes.
+        no tree is grown, unless they are latent classes.
         """
         check_is_fitted(self)
         return self._votes
-
-    @property
-    def places_by_votes(self) -> bool:
-        """Whether objects are placed by votes, and not as latent classes or with constraints."""
-        return self._classes is None and self._parts is None
 
     @contextmanager
     def by_votes(self, votes: Floats) -> Iterator[None]:
@@ -626,21 +623,6 @@ def _possible_number(trees: GrownTrees) -> int:
     if best is not None and best.support > 0:
         return best.n_clusters
     return trees.possible(trees.n_clusters_shown)
-
-
-def _share_rows(rows: Floats, constraints: Constraints) -> None:
-    """Set the rows of objects with constraints to the mean of their group, or to one cluster where that is another's."""
-    touched = np.flatnonzero(constraints.touched)
-    clusters = rows[touched].argmax(axis=1)
-    _, group = np.unique(constraints.groups[touched], return_inverse=True)
-    counts = np.bincount(group).astype(np.float64)
-    means = np.zeros((len(counts), rows.shape[1]))
-    np.add.at(means, group, rows[touched])
-    group_means = (means / counts[:, np.newaxis])[group]
-    elsewhere = np.flatnonzero(group_means.argmax(axis=1) != clusters)
-    group_means[elsewhere] = 0.0
-    group_means[elsewhere, clusters[elsewhere]] = 1.0
-    rows[touched] = group_means
 
 
 def _taken(across: dict[str, float]) -> str:

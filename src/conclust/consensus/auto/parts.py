@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.auto.votes import shares_of_votes, votes_for
+from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
 
 
@@ -95,3 +96,18 @@ def exchange(rows: Floats, labels: Ints) -> None:
     rows[at, there], rows[at, here] = rows[at, here], rows[at, there]
     tied = at[rows[at].argmax(axis=1) != here]
     rows[tied, labels[tied]] = np.nextafter(rows[tied, labels[tied]], 2.0)
+
+
+def share_rows(rows: Floats, constraints: Constraints) -> None:
+    """Set the rows of objects with constraints to the mean of their group, or to one cluster where that is another's."""
+    touched = np.flatnonzero(constraints.touched)
+    clusters = rows[touched].argmax(axis=1)
+    _, group = np.unique(constraints.groups[touched], return_inverse=True)
+    counts = np.bincount(group).astype(np.float64)
+    means = np.zeros((len(counts), rows.shape[1]))
+    np.add.at(means, group, rows[touched])
+    group_means = (means / counts[:, np.newaxis])[group]
+    elsewhere = np.flatnonzero(group_means.argmax(axis=1) != clusters)
+    group_means[elsewhere] = 0.0
+    group_means[elsewhere, clusters[elsewhere]] = 1.0
+    rows[touched] = group_means
