@@ -44,7 +44,7 @@ class LatentClasses:
 
     @property
     def alternatives(self) -> tuple[int, ...]:
-        """The numbers that are better than one class, but the best, best first."""
+        """The numbers after the first of them."""
         return self.numbers[1:]
 
     @property
