@@ -271,3 +271,11 @@ def test_chance_confidence_takes_the_decision_of_the_model():
     fitted = cc.AutoConsensus(3).fit(agreeing)
     assert fitted.evidence_ != "latent classes"
     assert chance_confidence(fitted, agreeing, random_state=0).by_chance.max() < 0.6
+
+
+def test_progress_is_that_of_one_fit(capsys):
+    labels, _ = latent(3)
+    cc.AutoConsensus(3, verbose=1).fit(labels)
+    told = capsys.readouterr().err
+    assert "latent classes" in told
+    assert told.count("reading the labels") == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 
-from conclust._progress import stage
+from conclust._progress import stage, unheard
 from conclust._types import Floats
 from conclust.consensus.auto.number import are_supported, most_considered
 from conclust.consensus.auto.trees import ChosenNumber, GrownTrees
@@ -169,7 +169,7 @@ def latent_classes(
     def fit(K: int) -> None:
         starts = [cut(tree, K)]
         model = MixtureModel(K, n_jobs=n_jobs)
-        with warnings.catch_warnings():
+        with unheard(), warnings.catch_warnings():
             # AutoConsensus checks the partitions itself.
             warnings.simplefilter("ignore", UserWarning)
             if K > 1:
