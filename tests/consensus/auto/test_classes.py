@@ -55,7 +55,9 @@ def test_agreement_equals_loops_over_pairs(noise):
     if noise:
         labels[np.random.default_rng(1).random(labels.shape) < 0.1] = -2
     weights = np.array([1.0, 2.0, 0.5, 1.0, 3.0])
-    found = agreement(cc.Ensemble(labels, weights=weights))
+    ensemble = cc.Ensemble(labels, weights=weights)
+    found = agreement(ensemble)
+    weights = certain_clusters(ensemble)[0].partition_weights
     drawn = shuffled(cc.Ensemble(labels).labels, np.random.default_rng(0))
     assert found == pytest.approx(1 - unexplained(labels, weights) / unexplained(drawn, weights))
     for column, permuted in zip(labels.T, drawn.T, strict=True):
@@ -185,6 +187,19 @@ def test_clusters_with_borders_that_no_partition_crosses_do_not_become_classes()
     model = cc.AutoConsensus(3).fit(labels)
     assert model.evidence_ != "latent classes"
     assert cc.metrics.adjusted_rand_index(y, model.labels_) == 1.0
+
+
+def test_random_partitions_among_others_do_not_count():
+    rng = np.random.default_rng(0)
+    z = np.arange(600) % 5
+    labels = np.repeat(z[:, None], 12, axis=1)
+    wrong = rng.random(labels.shape) < 0.05
+    labels[wrong] = rng.integers(0, 5, wrong.sum())
+    random = rng.integers(0, 12, (600, 8))
+    both = cc.Ensemble(np.hstack([labels, random]))
+    assert agreement(both) > 0.5
+    assert not agree_little(both)
+    assert cc.AutoConsensus(5).fit(both).evidence_ == "certain"
 
 
 def test_clusterings_of_a_cloud_remain_one_cluster():

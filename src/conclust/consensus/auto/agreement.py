@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from conclust._types import Floats, Ints
+from conclust.consensus.auto.votes import certain_clusters
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
 from conclust.similarity import cluster_uncertainty
@@ -18,13 +19,18 @@ def agreement(ensemble: Ensemble) -> float:
     """Return the share of the entropy of a partition that another partition explains, averaged over all pairs.
 
     The entropy is that within clusters of the same sizes drawn at random: the agreement is 1 for equal partitions and about 0 for
-    independent ones. One draw, with a fixed seed, takes the place of the expectation.
+    independent ones. One draw, with a fixed seed, takes the place of the expectation. Partitions count by their certainty, so
+    that a few random ones among others do not count.
     """
     labels = ensemble.labels
     observed = (labels != MISSING).any(axis=0)
-    permuted = shuffled(labels[:, observed], np.random.default_rng(0))
-    by_chance = _unexplained(Ensemble(permuted, weights=ensemble.partition_weights[observed]))
-    return 1.0 - _unexplained(ensemble) / by_chance if by_chance > 0 else 1.0
+    if not observed.all():
+        labels = labels[:, observed]
+        ensemble = Ensemble(labels, weights=ensemble.partition_weights[observed])
+    weighted, _ = certain_clusters(ensemble)
+    permuted = shuffled(labels, np.random.default_rng(0))
+    by_chance = _unexplained(Ensemble(permuted, weights=weighted.partition_weights))
+    return 1.0 - _unexplained(weighted) / by_chance if by_chance > 0 else 1.0
 
 
 def shuffled(labels: Ints, rng: np.random.Generator) -> Ints:

@@ -83,7 +83,7 @@ class AutoConsensus(PlacingClusterer):
 
     Attributes of the objects, such as answers of a survey or labels by a crowd, agree little, and so do clusterings that
     each see little of the data. If three or more hard partitions do (one explains less than half of the entropy of
-    another), and they cross the borders of the tree (straddling above .15), the clusters are latent classes: partitions
+    another, by certainty), and they cross the borders of the tree (straddling above .15), the clusters are latent classes: partitions
     are independent within a class. Their mixture is fitted by EM (:class:`conclust.MixtureModel`), from the clusters of
     the tree and from those of :class:`conclust.KCC`. With points this is left out, as the last step of
     :class:`conclust.ConsensusClustering` does the same. The number remains that of the trees, because clusterings of one
