@@ -81,16 +81,16 @@ class AutoConsensus(PlacingClusterer):
     straddled. Finally every object goes to the cluster with the highest mean similarity, where clusters count by
     their certainty. The same rule assigns new objects, and objects that were not in the trees.
 
-    Attributes of the objects, such as answers of a survey or labels by a crowd, agree little, and so do clusterings that
-    each see little of the data. If three or more hard partitions do (one explains less than half of the entropy of
-    another, by certainty), and they cross the borders of the tree (straddling above .15), the clusters are latent classes: partitions
-    are independent within a class. Their mixture is fitted by EM (:class:`conclust.MixtureModel`), from the clusters of
-    the tree and from those of :class:`conclust.KCC`. With points this is left out, as the last step of
-    :class:`conclust.ConsensusClustering` does the same. The number remains that of the trees, because clusterings of one
-    cloud in many dimensions agree as little, and classes would divide the cloud; if it is one, ``reason_`` names the
-    number of classes. The exception is a number without support, which all partitions have in common: a smaller number
-    of classes replaces it (in particular one), if it has the lowest integrated completed likelihood (ICL) and each class
-    can have as many objects as parameters.
+    Attributes of the objects, such as answers of a survey or labels by a crowd, agree little, and so do clusterings
+    that each see little of the data. If three or more hard partitions do (one explains less than half of the entropy
+    of another, by certainty), and they cross the borders of the tree (straddling above .15), the clusters are latent
+    classes: partitions are independent within a class. Their mixture is fitted by EM
+    (:class:`conclust.MixtureModel`), from the clusters of the tree and from those of :class:`conclust.KCC`. With
+    points this is left out, as the last step of :class:`conclust.ConsensusClustering` does the same. The number
+    remains that of the trees, because clusterings of one cloud in many dimensions agree as little, and classes would
+    divide the cloud; if it is one, ``reason_`` names the number of classes. The exception is a number without
+    support, which all partitions have in common: a smaller number of classes replaces it (in particular one), if it
+    has the lowest integrated completed likelihood (ICL) and each class can have as many objects as parameters.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
     object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
