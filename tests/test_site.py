@@ -125,6 +125,7 @@ def test_llms_txt_has_a_short_recipe_for_each_field():
         "Crowds",
         "features",
         "Answers",
+        "Surveys",
     )
     titles = [field.split("\n", 1)[0] for field in fields]
     assert all(word in title for word, title in zip(words, titles, strict=True))

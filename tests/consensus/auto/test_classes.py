@@ -288,7 +288,7 @@ def test_chance_confidence_takes_the_decision_of_the_model():
     assert chance_confidence(fitted, agreeing, random_state=0).by_chance.max() < 0.6
 
 
-def test_progress_is_that_of_one_fit(capsys):
+def test_fits_of_classes_are_not_reported(capsys):
     labels, _ = latent(3)
     cc.AutoConsensus(3, verbose=1).fit(labels)
     told = capsys.readouterr().err
