@@ -28,6 +28,15 @@ def latent(seed, n=400, K=3, p=12, m=4, concentration=0.6):
     return labels, classes
 
 
+def repeated(K, n, p, share):
+    """Return p copies of a partition into K clusters, with a share of the labels drawn at random."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(n)[:, None] % K, p, axis=1)
+    wrong = rng.random(labels.shape) < share
+    labels[wrong] = rng.integers(0, K, wrong.sum())
+    return labels
+
+
 def entropy(names):
     counts = np.unique(np.array(names), return_counts=True)[1] / len(names)
     return -sum(share * math.log2(share) for share in counts)
@@ -109,7 +118,7 @@ def test_labels_are_the_most_probable_classes():
 
 
 def test_memberships_are_shares_of_the_evidence():
-    """Recomputed by loops over pairs of objects; the largest share is that of the cluster."""
+    """Recomputed by loops over pairs of objects; the cluster of an object has its largest share."""
     labels, _ = latent(1, n=60, p=6)
     model = cc.AutoConsensus(3).fit(labels)
     weighted, certainty = certain_clusters(cc.Ensemble(labels))
@@ -149,7 +158,7 @@ def test_independent_partitions_are_one_cluster(seed):
     model = cc.AutoConsensus().fit(labels)
     assert model.n_clusters_ == model.n_clusters_shown_ == 1
     assert model.reason_.startswith(
-        "One cluster: the partitions agree little, so they count as independent within clusters, and the ICL of one latent class"
+        "One cluster: the partitions agree little, so they count as independent within clusters, and one latent class has the lowest ICL ("
     )
     given = cc.AutoConsensus(3).fit(labels)
     assert given.n_clusters_ == 3
@@ -168,11 +177,7 @@ def test_attributes_with_the_same_number_of_labels_show_fewer_classes():
 
 
 def test_clusterings_that_agree_do_not_become_classes():
-    rng = np.random.default_rng(0)
-    z = np.arange(300) % 4
-    labels = np.repeat(z[:, None], 10, axis=1)
-    wrong = rng.random(labels.shape) < 0.1
-    labels[wrong] = rng.integers(0, 4, wrong.sum())
+    labels = repeated(4, 300, 10, 0.1)
     assert not agree_little(cc.Ensemble(labels))
     assert cc.AutoConsensus(4).fit(labels).evidence_ == "certain"
 
@@ -190,13 +195,8 @@ def test_clusters_with_borders_that_no_partition_crosses_do_not_become_classes()
 
 
 def test_random_partitions_among_others_do_not_count():
-    rng = np.random.default_rng(0)
-    z = np.arange(600) % 5
-    labels = np.repeat(z[:, None], 12, axis=1)
-    wrong = rng.random(labels.shape) < 0.05
-    labels[wrong] = rng.integers(0, 5, wrong.sum())
-    random = rng.integers(0, 12, (600, 8))
-    both = cc.Ensemble(np.hstack([labels, random]))
+    random = np.random.default_rng(1).integers(0, 12, (600, 8))
+    both = cc.Ensemble(np.hstack([repeated(5, 600, 12, 0.05), random]))
     assert agreement(both) > 0.5
     assert not agree_little(both)
     assert cc.AutoConsensus(5).fit(both).evidence_ == "certain"

@@ -44,24 +44,21 @@ class LatentClasses:
 
     @property
     def alternatives(self) -> tuple[int, ...]:
-        """The numbers after the first of them."""
+        """The other numbers that are better than one class, best first."""
         return self.numbers[1:]
 
     @property
     def reason(self) -> str:
         """Reason for the number of classes, in a sentence."""
-        K = self.shown
-        others = sorted(
-            (other for other in self.icl if other != K), key=lambda other: self.icl[other]
-        )
-        second = (
-            f", {self.icl[others[0]] - self.icl[K]:,.0f} less than that of {_classes(others[0])}"
-            if others
-            else ""
+        K, following = self.shown, sorted(self.icl, key=lambda K: (self.icl[K], K))[1:2]
+        clusters = f"{K} clusters" if K > 1 else "One cluster"
+        next_best = "".join(
+            f" ({_classes(other)}: {self.icl[other] - self.icl[K]:,.0f} higher)"
+            for other in following
         )
         return (
-            f"{f'{K} clusters' if K > 1 else 'One cluster'}: the partitions agree little, so they count as independent within "
-            f"clusters, and the ICL of {_classes(K)} is the lowest{second}."
+            f"{clusters}: the partitions agree little, so they count as independent within clusters, and "
+            f"{_classes(K)} {'have' if K > 1 else 'has'} the lowest ICL{next_best}."
         )
 
     def reason_of(self, requested: int) -> str:

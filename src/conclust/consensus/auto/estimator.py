@@ -82,15 +82,16 @@ class AutoConsensus(PlacingClusterer):
     their certainty. The same rule assigns new objects, and objects that were not in the trees.
 
     Attributes of the objects, such as answers of a survey or labels by a crowd, agree little, and so do clusterings
-    that each see little of the data. If three or more hard partitions do (one explains less than half of the entropy
-    of another, by certainty), and they cross the borders of the tree (straddling above .15), the clusters are latent
-    classes: partitions are independent within a class. Their mixture is fitted by EM
-    (:class:`conclust.MixtureModel`), from the clusters of the tree and from those of :class:`conclust.KCC`. With
-    points this is left out, as the last step of :class:`conclust.ConsensusClustering` does the same. The number
-    remains that of the trees, because clusterings of one cloud in many dimensions agree as little, and classes would
-    divide the cloud; if it is one, ``reason_`` names the number of classes. The exception is a number without
-    support, which all partitions have in common: a smaller number of classes replaces it (in particular one), if it
-    has the lowest integrated completed likelihood (ICL) and each class can have as many objects as parameters.
+    that each see little of the data. If three or more hard partitions agree little (one explains less than half of
+    the entropy of another, averaged by certainty) and cross the borders of the tree (straddling above .15), the
+    clusters are latent classes: partitions are independent within a class. Their mixture is fitted by EM
+    (:class:`conclust.MixtureModel`), from the clusters of the tree and from those of :class:`conclust.KCC`.
+    :class:`conclust.ConsensusClustering` does not use latent classes, because its last step uses the points. The
+    trees still determine the number, because clusterings of a single cloud in many dimensions agree just as little,
+    and latent classes would divide the cloud; if the trees show one cluster, ``reason_`` names the number of classes.
+    The exception is a number without support that all partitions have in common: a smaller number of classes (even
+    one) replaces it, if it has the lowest integrated completed likelihood (ICL) and each class can have as many
+    objects as parameters.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
     object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
@@ -126,8 +127,9 @@ class AutoConsensus(PlacingClusterer):
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
         Mean similarity with the objects of each cluster (as in the second tree), rows scaled to sum to
-        1: a share of the evidence, not a probability of being correct. If the share in another cluster than the object's is the
-        largest, which latent classes and constraints allow, the two are exchanged. Rows of objects that are noise in all partitions are uniform.
+        1: a share of the evidence, not a probability of being correct. With latent classes or constraints, the share
+        in another cluster may be larger than in the object's own; then the two are exchanged. Rows of objects that are
+        noise in all partitions are uniform.
     n_clusters_ : int
         Number of clusters.
     evidence_ : {"all alike", "certain", "latent classes"}
