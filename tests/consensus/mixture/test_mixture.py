@@ -20,6 +20,7 @@ from tests.naive.mixture import (
 )
 
 from conclust import (
+    KCC,
     BayesianEnsemble,
     Ensemble,
     MixtureModel,
@@ -172,6 +173,23 @@ def test_many_rows_start_on_a_sample():
     np.testing.assert_array_equal(a.membership_, b.membership_)
     assert adjusted_rand_score(a.labels_, truth) > 0.95
     assert a.converged_
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_starts_reach_the_best_maximum_known(seed):
+    """Cells of two features each agree little: from k-means++ on the rows, ten starts end a nat per object lower."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 8, 400)
+    points = 2 * rng.normal(size=(8, 12))[truth] + rng.normal(size=(400, 12))
+    quarters = np.column_stack([np.digitize(x, np.quantile(x, [0.25, 0.5, 0.75])) for x in points.T])
+    pairs = [rng.choice(12, 2, replace=False) for _ in range(20)]
+    ensemble = Ensemble(np.column_stack([4 * quarters[:, a] + quarters[:, b] for a, b in pairs]))
+    reached = MixtureModel(8, random_state=seed).fit(ensemble).objective_
+    started = MixtureModel(8)
+    with started.starting_from([KCC(8, random_state=seed).fit(ensemble).labels_]):
+        assert reached >= started.fit(ensemble).objective_ - 1.0
+    with started.starting_from([truth]):
+        assert reached >= started.fit(ensemble).objective_ - 1.0
 
 
 def test_new_objects_are_placed_by_their_posterior():

@@ -22,7 +22,7 @@ from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.label_rows import seeded, trusted
+from conclust.consensus.label_rows import RowLoss, RowMoves, trusted
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import ON_A_PART, Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -31,6 +31,10 @@ from conclust.spectra.indicator import IndicatorProducts
 
 # Product of the indicator and a table (T, K).
 Times: TypeAlias = Callable[[Floats], Floats]
+# A start has _BRIEF iterations of EM, which show what it is worth.
+_BRIEF = 1
+# The hard clusters at which a start begins: maximum number of passes, and the share of the loss that ends them.
+_PASSES, _LITTLE = 100, 1e-6
 
 
 @dataclass(eq=False, repr=False)
@@ -57,9 +61,10 @@ class MixtureModel(Iterated, PlacingClusterer):
         Pseudo-count of every label in every component (a Dirichlet prior): a label that no object of
         the component has stays possible. 0 gives maximum likelihood.
     n_init : int, default=10
-        Starts (from k-means++ on the labels); fewer where a cluster has fewer than two different rows
-        of labels. Where more than 5,000 rows of labels differ they are
-        run on 5,000 objects drawn at random, and the best is carried on with all.
+        Number of starts, from hard clusters of maximum likelihood (k-means on the rows of labels, by relative
+        entropy); fewer if a cluster has fewer than two different rows. They end after one iteration of EM, and the
+        best is continued. With more than 5,000 distinct rows they are run on 5,000 objects drawn at random, and
+        the best is continued on all.
     max_iter : int, default=500
         Maximum number of iterations of EM.
     tol : float, default=1e-6
@@ -198,7 +203,7 @@ class MixtureModel(Iterated, PlacingClusterer):
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
         if self._starts is None:
             n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-            best = best_of_restarts(search, rows, n_init, seed, threads)
+            best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         else:
             climbs = [search.begin_at(rows, _of_rows(rows, labels)) for labels in self._starts]
             best = min(climbs, key=search.loss)
@@ -213,7 +218,7 @@ class MixtureModel(Iterated, PlacingClusterer):
         def begin() -> _Climb:
             rows = labels.sample(ON_A_PART, seed).distinct_rows()
             n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-            best = best_of_restarts(search, rows, n_init, seed, threads)
+            best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
             return _looked(labels, best.components, np.empty(0), search.smoothing)
 
         climb = labels.stages.state("climb", _Climb, begin)
@@ -336,8 +341,10 @@ class _Search:
     tol: float
 
     def begin(self, rows: DistinctRows, start: int, seed: int) -> _Fitted:
-        """Run EM from clusters drawn at random."""
-        return self.begin_at(rows, seeded(rows, self.n_clusters, seed))
+        """Run EM for some iterations, from hard clusters."""
+        moves = RowMoves(self.n_clusters, RowLoss("entropic"), _PASSES, _LITTLE)
+        brief = replace(self, max_iter=min(_BRIEF, self.max_iter))
+        return brief.begin_at(rows, moves.begin(rows, start, seed).labels)
 
     def begin_at(self, rows: DistinctRows, labels: Ints) -> _Fitted:
         """Run EM from the clusters of the rows."""
@@ -347,6 +354,15 @@ class _Search:
     def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
         """Continue EM with all rows."""
         return self._climb(rows, result.components)
+
+    def carry_on(self, result: _Fitted, rows: DistinctRows) -> _Fitted:
+        """Run EM from the end of a start, on the same rows, until it converges."""
+        done = len(result.trace) - 1
+        if result.converged or done >= self.max_iter:
+            return result
+        left = replace(self, max_iter=self.max_iter - done)
+        end = left._climb(rows, result.components)
+        return replace(end, trace=[*result.trace, *end.trace[1:]])
 
     def loss(self, result: _Fitted) -> float:
         """Return the negative objective at the end of a start."""
