@@ -61,7 +61,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         Pseudo-count of every label in every cluster: the parameter of a symmetric Dirichlet prior on
         beta, minus 1 where beta is fitted. None: 1e-3, by Gibbs sampling 0.1.
     n_init : int, default=5
-        Number of starts, from partitions by k-means on the rows of labels; fewer if a cluster has fewer than two
+        Number of starts, from k-means on the rows of labels by relative entropy; fewer if a cluster has fewer than two
         different rows. They end after one iteration, and the best is continued. With more than 5,000 distinct rows
         all this is done on 5,000 objects drawn at random, before all rows.
     max_iter : int, default=1000

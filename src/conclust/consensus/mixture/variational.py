@@ -20,7 +20,7 @@ from conclust.ensemble.labels import indicator_of, label_view, over_clusters, ov
 # A start has _BRIEF iterations, which show what it is worth. Alpha is fixed in the first _SETTLING: with a small alpha objects hardly leave their
 # first cluster.
 _BRIEF, _SETTLING = 1, 10
-# The partition at which a start begins: k-means on the rows of labels, whose last pass lowers the loss by less than
+# The partition at which a start begins: k-means on the rows of labels by relative entropy, whose last pass lowers the loss by less than
 # this share.
 _PASSES, _LITTLE = 100, 1e-3
 # Minimum share of every probability, after two iterations, that a leap keeps.
@@ -152,7 +152,7 @@ class Search:
     def begin(self, rows: DistinctRows, start: int, seed: int) -> Fitted:
         """Climb for some iterations, from a partition by k-means."""
         k = len(self.alpha)
-        moves = RowMoves(k, RowLoss(), _PASSES, _LITTLE)
+        moves = RowMoves(k, RowLoss("entropic"), _PASSES, _LITTLE)
         z = trusted(moves.begin(rows, start, seed).labels, k)
         B = rows.ensemble.indicator
         beta = _normalised(B.T @ (rows.masses[:, None] * z) + self.smoothing, rows)
