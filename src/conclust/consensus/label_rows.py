@@ -144,8 +144,8 @@ class RowMoves:
 def start_labels(
     ensemble: Ensemble, n_clusters: int, n_init: int, random_state: Any, owner: str
 ) -> Ints:
-    """Return a starting partition: k-means on label rows, with at most `n_clusters` clusters."""
-    moves = RowMoves(n_clusters, RowLoss(), max_iter=100, tol=1e-6)
+    """Return a starting partition: k-means on label rows by relative entropy, with at most `n_clusters` clusters."""
+    moves = RowMoves(n_clusters, RowLoss("entropic"), max_iter=100, tol=1e-6)
     return cluster_rows(ensemble, moves, n_init, seed_sequence(random_state, owner)).labels
 
 

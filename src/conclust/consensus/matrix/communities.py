@@ -50,7 +50,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
         Number of communities, K.
         Required: ``fit`` refuses None.
     n_init : int, default=5
-        U starts at the partition of :class:`QMI`; this is the number of starts (k-means++) of that
+        U starts at the partition of :class:`InformationTheoreticKMeans`; this is the number of starts (k-means++) of that
         search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
         random, and the best goes on with all.
     max_iter : int, default=1000

@@ -53,7 +53,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         Number of aspects, K.
         Required: ``fit`` refuses None.
     n_init : int, default=5
-        The model starts at the partition of :class:`QMI`; this is the number of starts (k-means++)
+        The model starts at the partition of :class:`InformationTheoreticKMeans`; this is the number of starts (k-means++)
         of that search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn
         at random, and the best is continued with all.
     max_iter : int, default=2000

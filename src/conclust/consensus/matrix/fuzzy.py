@@ -61,7 +61,7 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
         For "weighted_medoids", above 1: near 1 one object has nearly all the weight in a cluster; larger values
         spread it.
     n_init : int, default=5
-        Y starts at the partition of :class:`QMI`; this is the number of starts (k-means++) of that
+        Y starts at the partition of :class:`InformationTheoreticKMeans`; this is the number of starts (k-means++) of that
         search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
         random, and the best goes on with all.
     max_iter : int, default=500
