@@ -1,4 +1,4 @@
-"""Validates user input; the only source of the sentences of parameter errors.
+"""Validates user input; the only source of the sentences of parameter errors, and of numbers with their nouns.
 
 The sentence is scikit-learn's: "The 'n_clusters' parameter of PCC must be an int in the range
 [1, inf). Got -1 instead."
@@ -22,6 +22,8 @@ __all__ = [
     "check_int",
     "check_option",
     "check_real",
+    "count",
+    "count_range",
     "interval",
     "is_it",
     "largest_number",
@@ -31,6 +33,7 @@ __all__ = [
     "shown",
 ]
 
+_PLURALS = {"category": "categories", "class": "classes", "latent class": "latent classes"}
 _LONGEST = 200  # characters of a value in a message
 # Limit of numbers of repetitions, whose seeds and results are all stored: a larger number is a mistake.
 _REPETITIONS = frozenset(
@@ -59,6 +62,16 @@ def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") 
     """Raise the parameter error: the parameter, the expected values, the value given, and advice."""
     sentence = f"The {name!r} parameter of {owner} must be {expected}. Got {shown(got)} instead."
     raise ParameterError(f"{sentence} {advice}".rstrip())
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is 1: "1 cluster", "2,000 objects"."""
+    return f"{number:,} {noun if number == 1 else _PLURALS.get(noun, noun + 's')}"
+
+
+def count_range(low: int, high: int, noun: str) -> str:
+    """Return "2 to 5 clusters", or `count` if both numbers are the same."""
+    return count(low, noun) if low == high else f"{low:,} to {count(high, noun)}"
 
 
 def shown(value: object) -> str:

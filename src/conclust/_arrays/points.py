@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
 from conclust._types import Ints
+from conclust._validation import count
 from conclust.exceptions import InputError
 
 _NAMED = 4
@@ -90,8 +91,7 @@ def _places(X: Any, counts: Ints) -> str:
         columns = list(range(len(counts)))
     places = np.flatnonzero(counts)
     named = [
-        f"{columns[place]!r} ({counts[place]:,} row{'s' * int(counts[place] > 1)})"
-        for place in places[:_NAMED]
+        f"{columns[place]!r} ({count(int(counts[place]), 'row')})" for place in places[:_NAMED]
     ]
     more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
     return f"column{'s' * (len(places) > 1)} {', '.join(named)}{more}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._validation import missing_extra
+from conclust._validation import count, missing_extra
 
 
 class BlockedArray:
@@ -74,7 +74,9 @@ class BlockedArray:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"BlockedArray(shape={self.shape}, dtype={self.dtype}, {self.n_blocks} blocks)"
+        return (
+            f"BlockedArray(shape={self.shape}, dtype={self.dtype}, {count(self.n_blocks, 'block')})"
+        )
 
     def blocks(self) -> Iterator[NDArray[Any]]:
         """Yield the blocks, one after the other."""

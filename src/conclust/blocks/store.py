@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from conclust._progress import reporter, say
 from conclust._threads import thread_count
-from conclust._validation import check_int, check_option, refuse
+from conclust._validation import check_int, check_option, count, refuse
 from conclust.blocks.checkpoints import Stages, current_folder
 from conclust.blocks.dask_runner import DaskRunner, active_client, needed_client
 from conclust.blocks.facts import Facts, block_rows_of, joined
@@ -126,7 +126,7 @@ class LabelStore:
 
     def __repr__(self) -> str:
         n, m = self.shape
-        return f"LabelStore({n} objects, {m} partitions, {self.n_blocks} blocks)"
+        return f"LabelStore({count(n, 'object')}, {count(m, 'partition')}, {count(self.n_blocks, 'block')})"
 
     @property
     def facts(self) -> Facts:

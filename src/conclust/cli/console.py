@@ -146,11 +146,6 @@ def send_table(content: bytes) -> None:
         _send(sys.stdout, content)
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it needs one."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 class Talk:
     """Prints steps to standard error, and results to standard output unless the labels go there."""
 

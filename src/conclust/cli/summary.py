@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Ints
+from conclust._validation import count
 from conclust.cli.console import STREAM
 from conclust.confidence import ChanceConfidence
 from conclust.metrics import adjusted_rand_index, consistency_index
@@ -77,6 +78,6 @@ def names_for(names: tuple[str, ...] | None, n_clusters: int) -> tuple[tuple[str
     if names is None or len(names) == n_clusters:
         return names, ""
     return None, (
-        f"--names has {len(names)} names for {n_clusters} cluster{'s' * (n_clusters != 1)}, so the clusters have no names. "
+        f"--names has {len(names)} names for {count(n_clusters, 'cluster')}, so the clusters have no names. "
         "Name them with 'conclust report --names'."
     )

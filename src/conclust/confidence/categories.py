@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.confidence.features import ClusterFeatures, standardised
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
@@ -37,7 +38,10 @@ class ClusterCategories:
     def __repr__(self) -> str:
         n_clusters, n_categories = self.shares.inside.shape
         n_columns = len(np.unique(self.column))
-        return f"ClusterCategories({n_clusters} clusters, {n_categories} categories of {n_columns} columns)"
+        return (
+            f"ClusterCategories({count(n_clusters, 'cluster')}, {count(n_categories, 'category')} of "
+            f"{count(n_columns, 'column')})"
+        )
 
 
 def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCategories:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._types import Floats, Ints
-from conclust._validation import check_int
+from conclust._validation import check_int, count
 from conclust.confidence.items import cluster_sums
 from conclust.confidence.objects import membership_of
 from conclust.confidence.reading import Judged, read_consensus
@@ -60,9 +60,7 @@ class ClusterConfidence:
             for size, sure in zip(self.sizes[:_SHOWN], self.confidence[:_SHOWN], strict=True)
         )
         more = ", ..." if len(self.sizes) > _SHOWN else ""
-        return (
-            f"ClusterConfidence({len(self.sizes)} clusters; objects (confidence): {clusters}{more})"
-        )
+        return f"ClusterConfidence({count(len(self.sizes), 'cluster')}; objects (confidence): {clusters}{more})"
 
 
 def cluster_confidence(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from conclust._arrays.scale import moderate
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.confidence.reading import read_features
 from conclust.measures.contingency import read_labels
 
@@ -44,7 +45,7 @@ class ClusterFeatures:
 
     def __repr__(self) -> str:
         n_clusters, n_features = self.inside.shape
-        return f"ClusterFeatures({n_clusters} clusters, {n_features} features)"
+        return f"ClusterFeatures({count(n_clusters, 'cluster')}, {count(n_features, 'feature')})"
 
     def largest(self, cluster: int, n_features: int = 10) -> Ints:
         """Return the features that distinguish a cluster most from the others.

@@ -12,7 +12,7 @@ from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_int
+from conclust._validation import check_int, count
 from conclust.confidence.borders.dips import dips_of_rows
 from conclust.confidence.borders.merging import gabriel_neighbours
 from conclust.confidence.reading import read_features
@@ -55,8 +55,8 @@ class ClusterGaps:
         upper = np.triu_indices(n_clusters, 1)
         tested = ~np.isnan(self.p_value[upper])
         return (
-            f"ClusterGaps({n_clusters} clusters; gaps between {np.count_nonzero(self.separated()[upper])} of "
-            f"{np.count_nonzero(tested)} pairs, p <= .05)"
+            f"ClusterGaps({count(n_clusters, 'cluster')}; gaps between {np.count_nonzero(self.separated()[upper])} of "
+            f"{count(int(tested.sum()), 'pair')}, p <= .05)"
         )
 
     def separated(self, alpha: float = 0.05) -> Bools:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._types import Floats, Ints
-from conclust._validation import check_int
+from conclust._validation import check_int, count
 from conclust.confidence.items import agreement_of, company_of, consensus_of_items
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
@@ -63,7 +63,10 @@ class ObjectConfidence:
     def __repr__(self) -> str:
         sure = self.confidence[~np.isnan(self.confidence)]
         range_text = f"; confidence {sure.min():.2f} to {sure.max():.2f}" if len(sure) else ""
-        return f"ObjectConfidence({len(self.labels)} objects in {self.membership.shape[1]} clusters{range_text})"
+        return (
+            f"ObjectConfidence({count(len(self.labels), 'object')} in "
+            f"{count(self.membership.shape[1], 'cluster')}{range_text})"
+        )
 
 
 def object_confidence(

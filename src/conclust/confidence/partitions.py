@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._types import Floats, Ints
+from conclust._validation import count, count_range
 from conclust.confidence.reading import read_consensus
 from conclust.ensemble import Ensemble
 from conclust.measures.agreement import partition_similarities
@@ -43,10 +44,12 @@ class PartitionConfidence:
 
     def __repr__(self) -> str:
         few, most = self.n_clusters.min(), self.n_clusters.max()
-        counts = f"{few} to {most}" if few < most else f"{few}"
         finite = self.ari[~np.isnan(self.ari)]
         range_text = f"; ARI {finite.min():.2f} to {finite.max():.2f}" if len(finite) else ""
-        return f"PartitionConfidence({len(self.n_clusters)} partitions of {counts} clusters{range_text})"
+        return (
+            f"PartitionConfidence({count(len(self.n_clusters), 'partition')} of "
+            f"{count_range(few, most, 'cluster')}{range_text})"
+        )
 
 
 def partition_confidence(

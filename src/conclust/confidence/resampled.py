@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import check_is_fitted, clone
 from conclust._types import Floats, Ints
-from conclust._validation import check_int, check_real, refuse
+from conclust._validation import check_int, check_real, count, refuse
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble
@@ -48,7 +48,7 @@ class OtherMembers:
     def __repr__(self) -> str:
         n_draws, n_clusters = self.sizes.shape
         low, high = self.agreement.min(), self.agreement.max()
-        return f"OtherMembers({n_draws} draws, {n_clusters} clusters; ARI {low:.2f} to {high:.2f})"
+        return f"OtherMembers({count(n_draws, 'draw')}, {count(n_clusters, 'cluster')}; ARI {low:.2f} to {high:.2f})"
 
     def size_interval(self, level: float = 0.9) -> Floats:
         """Return the range of sizes of each cluster over most draws.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._types import Ints
-from conclust._validation import check_real
+from conclust._validation import check_real, count
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
@@ -49,7 +49,7 @@ class ClusterSplits:
 
     def __repr__(self) -> str:
         split = self.told()
-        return f"ClusterSplits({len(self.n_parts)} clusters; {'; '.join(split) or 'none is split'})"
+        return f"ClusterSplits({count(len(self.n_parts), 'cluster')}; {'; '.join(split) or 'none is split'})"
 
     def told(self, names: list[str] | None = None, what: str = "partitions") -> list[str]:
         """Return a sentence for each cluster that most partitions split.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats
-from conclust._validation import check_option
+from conclust._validation import check_option, count
 from conclust.ensemble import DistinctRows, Ensemble, as_ensemble
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, stability_of_rows
@@ -44,7 +44,7 @@ class SampleStability:
 
     def __repr__(self) -> str:
         return (
-            f"SampleStability({len(self.core):,} objects, {np.count_nonzero(self.core):,} in the core; "
+            f"SampleStability({count(len(self.core), 'object')}, {np.count_nonzero(self.core):,} in the core; "
             f"threshold {self.threshold:.2f})"
         )
 

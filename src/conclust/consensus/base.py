@@ -24,6 +24,7 @@ from conclust._validation import (
     check_column_names,
     check_int,
     check_option,
+    count,
     refuse,
     refuse_arguments,
 )
@@ -174,9 +175,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 self._fit_stored(X)
             else:
                 self._fit_in_memory(X, links)
-            count = self.n_clusters_
             seconds = time.monotonic() - began
-            say(f"{count} cluster{'s' * (count != 1)} after {seconds:.1f} s")
+            say(f"{count(self.n_clusters_, 'cluster')} after {seconds:.1f} s")
         return self
 
     def _fit_in_memory(self, X: Any, links: tuple[Any, Any] | None = None) -> None:

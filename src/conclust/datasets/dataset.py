@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conclust._types import Floats, Ints
+from conclust._validation import count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,4 +45,4 @@ class Dataset:
     def __repr__(self) -> str:
         n, d = self.X.shape
         soft = ", with the true membership" if self.membership is not None else ""
-        return f"Dataset({self.name!r}, X of {n} x {d}, {len(self.target_names)} classes{soft})"
+        return f"Dataset({self.name!r}, X of {n} x {d}, {count(len(self.target_names), 'class')}{soft})"

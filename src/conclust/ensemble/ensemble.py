@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._kernels import cluster_sums, indicator_rows
 from conclust._types import Floats, Ints
-from conclust._validation import check_option, refuse
+from conclust._validation import check_option, count, count_range, refuse
 from conclust.ensemble import file as _ensemble_file
 from conclust.ensemble.communities import CommunitiesReader
 from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
@@ -491,15 +491,15 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
 
     def __repr__(self) -> str:
         low, high = int(self.cluster_counts.min()), int(self.cluster_counts.max())
-        clusters = (
-            f"{low} to {high} clusters" if low < high else f"{low} cluster" + "s" * (low != 1)
-        )
-        kind = "soft " * self.is_soft + "partition" + "s" * (self.n_partitions != 1)
-        facts = [f"{self.n_samples:,} objects", f"{self.n_partitions:,} {kind} of {clusters}"]
+        partitions = count(self.n_partitions, "soft " * self.is_soft + "partition")
+        facts = [
+            count(self.n_samples, "object"),
+            f"{partitions} of {count_range(low, high, 'cluster')}",
+        ]
         cells = self.n_samples * self.n_partitions
-        for count, what in ((self.missing_counts, "missing"), (self.noise_counts, "noise")):
-            if count.any():
-                facts.append(f"{100 * count.sum() / cells:.1f}% {what}")
+        for absent, what in ((self.missing_counts, "missing"), (self.noise_counts, "noise")):
+            if absent.any():
+                facts.append(f"{100 * absent.sum() / cells:.1f}% {what}")
         if self.weights is not None:
             facts.append("weighted")
         return f"Ensemble({', '.join(facts)})"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import plain_array
 from conclust._types import Bools, Ints
-from conclust._validation import check_int, shown
+from conclust._validation import check_int, count, shown
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 
@@ -188,7 +188,7 @@ class FormalContext:
         return cls((sides[:, i] == sides[:, j]).T, objects=pairs, attributes=blocks)
 
     def __repr__(self) -> str:
-        return f"FormalContext({len(self.objects)} objects, {len(self.attributes)} attributes)"
+        return f"FormalContext({count(len(self.objects), 'object')}, {count(len(self.attributes), 'attribute')})"
 
     def intent(self, objects: Iterable[Hashable]) -> tuple[Hashable, ...]:
         """Attributes that all of the objects have.
@@ -395,7 +395,7 @@ class ConceptLattice:
         return len(self.concepts)
 
     def __repr__(self) -> str:
-        return f"ConceptLattice({len(self)} concepts, {len(self.covers)} covers)"
+        return f"ConceptLattice({count(len(self), 'concept')}, {count(len(self.covers), 'cover')})"
 
     @property
     def levels(self) -> Ints:

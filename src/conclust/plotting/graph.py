@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import plain_array
 from conclust._types import Floats, Ints
-from conclust._validation import check_real, shown
+from conclust._validation import check_real, count, shown
 from conclust.exceptions import InputError
 from conclust.membership import cluster_similarity
 from conclust.plotting.canvas.figures import axes
@@ -226,7 +226,7 @@ def cluster_graph(
     height = 1.5 if K > 2 else 0.8
     ax.set(xlim=(-1.5, 1.5), ylim=(-height, height), aspect="equal")
     ax.set_axis_off()
-    title = f"{K} cluster{'s' * (K > 1)} and their overlap"
+    title = f"{count(K, 'cluster')} and their overlap"
     # The title stands above the highest name, whose distance from its circle is in points: the layout may shrink the axes.
     _, highest, box = max(placed, key=lambda name: name[2].y + name[2].half_height)
     beyond = box.y + box.half_height - float(places[highest, 1])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust._validation import refuse
+from conclust._validation import count, refuse
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.style import CM, COLOURS, COLUMN, GREY, PALE, drawn_in_style
@@ -164,7 +164,7 @@ def comparison(trials: Comparison, *, score: str | None = None, ax: Axes | None 
         ax.annotate(text, (1.0, -1.0), (right, 0), ha="right", **text_style)
     ax.set_yticks(places, names)
     ax.set(xlim=(low, 1.0), ylim=(len(names) - 0.4, -1.4), xlabel=_TITLES[ranking.score])
-    ax.set_title(f"{len(names)} method{'s' * (len(names) != 1)} on the same partitions")
+    ax.set_title(f"{count(len(names), 'method')} on the same partitions")
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=True, axis="x")
     return ax

@@ -11,6 +11,7 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import NeighbourGraph, neighbour_graph
@@ -344,7 +345,7 @@ def _by_separation(
     clouds = f"(silhouette {found.silhouette:.2f}, p = {found.p_value:.2g}, {found.n_references} {found.cloud} clouds)"
     if least <= found.n_clusters <= most:
         if found.n_clusters > 1:
-            reason = f"{_clusters(found.n_clusters)}: they are farther apart than the parts of one cloud {clouds}."
+            reason = f"{count(found.n_clusters, 'cluster')}: they are farther apart than the parts of one cloud {clouds}."
             return BorderDecision(found.n_clusters, reason)
         if not found.n_references:
             return BorderDecision(
@@ -362,7 +363,7 @@ def _by_separation(
     if labels is None:
         return _by_ensemble(trees, least, most, few)
     number = int(labels.max()) + 1
-    reason = f"{_clusters(number)}: the largest silhouette ({silhouette:.2f}) of the numbers from {max(2, least)} on."
+    reason = f"{count(number, 'cluster')}: the largest silhouette ({silhouette:.2f}) of the numbers from {max(2, least)} on."
     return BorderDecision(number, reason)
 
 
@@ -400,7 +401,7 @@ def _explained_by_components(
 ) -> BorderDecision:
     fewer = decision.n_clusters
     reason = (
-        f"{_clusters(number)}: the points are distributed as a mixture of {number} normal distributions{which}; "
+        f"{count(number, 'cluster')}: the points are distributed as a mixture of {number} normal distributions{which}; "
         f"valleys alone show {fewer}."
     )
     depths = tuple(float(depth) for depth in np.clip(1.0 - ratios, 0.0, 1.0))
@@ -415,7 +416,7 @@ def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDe
     elif not least <= number <= most:
         number = max(range(least, most + 1), key=trees.lifetime)
     return BorderDecision(
-        number, f"{_clusters(number)} by the partitions alone: {why}.", by_points=False
+        number, f"{count(number, 'cluster')} by the partitions alone: {why}.", by_points=False
     )
 
 
@@ -434,19 +435,19 @@ def _explained(
     depths = np.clip(1.0 - ratios, 0.0, 1.0)
     if by == "contact":
         which = "the border" if len(depths) == 1 else "each border without a deep valley"
-        reason = f"{_clusters(number)}: few ties of the neighbour graph cross {which}"
+        reason = f"{count(number, 'cluster')}: few ties of the neighbour graph cross {which}"
     elif by == "margin" and len(depths):
         which = "the border" if len(depths) == 1 else "every border"
-        reason = f"{_clusters(number)}: few points are near {which}"
+        reason = f"{count(number, 'cluster')}: few points are near {which}"
     elif not len(depths):
-        reason = f"{_clusters(number)}: no two of them touch"
+        reason = f"{count(number, 'cluster')}: no two of them touch"
     elif depths.min() > 0:
         share = round(100 * float(depths.min()))
         which = "the border has a valley" if len(depths) == 1 else "every border has a valley"
         shallowest = "" if len(depths) == 1 else "the shallowest "
-        reason = f"{_clusters(number)}: {which} ({shallowest}{share} % deep)"
+        reason = f"{count(number, 'cluster')}: {which} ({shallowest}{share} % deep)"
     else:
-        reason = f"{_clusters(number)}: {int(np.count_nonzero(depths))} of {len(depths)} borders have a valley"
+        reason = f"{count(number, 'cluster')}: {int(np.count_nonzero(depths))} of {len(depths)} borders have a valley"
     if others:
         few = others[:3]
         listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"
@@ -454,7 +455,3 @@ def _explained(
     return BorderDecision(
         number, reason + ".", tuple(float(depth) for depth in depths), alternatives=tuple(next_best)
     )
-
-
-def _clusters(number: int) -> str:
-    return f"{number} cluster{'s' * (number != 1)}"

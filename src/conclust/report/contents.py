@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from conclust._validation import count
 from conclust.confidence import (
     ClusterConfidence,
     ObjectConfidence,
@@ -28,7 +29,7 @@ from conclust.report.pictures import Gallery
 from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, table
 from conclust.report.words.citing import cited, listed, methods_text
-from conclust.report.words.decision import count, decision_of, p_text
+from conclust.report.words.decision import decision_of, p_text
 from conclust.report.words.why import why_section
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Bools, Floats
+from conclust._validation import count
 from conclust.confidence import ClusterConfidence, ObjectConfidence
 from conclust.report.differences import heat_table, strongest
 from conclust.report.sample import drawn_text
 from conclust.report.tables import column, numbers, table
-from conclust.report.words.decision import count
 from conclust.results.result import Reported
 
 _CERTAIN = 0.9

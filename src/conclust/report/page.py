@@ -10,6 +10,8 @@ import math
 from importlib.resources import files
 from typing import Any
 
+from conclust._validation import count
+
 # Characters that would end the element, start another, or end a line of a script.
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
@@ -60,7 +62,7 @@ def page(account: dict[str, Any]) -> str:
     clusters, objects = decision["clusters"], decision["objects"]
     return _PAGE.format(
         policy=policy,
-        title=f"{clusters} cluster{'s' * (clusters != 1)} in {objects:,} objects",
+        title=f"{count(clusters, 'cluster')} in {count(objects, 'object')}",
         style=style,
         plain=_in_plain(account),
         data=data_block(account),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.storage import json_numbers
+from conclust._validation import count
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.confidence.borders import Split
 from conclust.confidence.borders.headline import headline
@@ -81,7 +82,7 @@ class Borders:
         """Clusters that remain after removing borders that do not hold, in a sentence; empty if all hold."""
         if self.n_held == len(self.table["holds"]) or not self.n_held:
             return ""
-        clusters = f"{self.n_left} cluster{'s' * (self.n_left > 1)}"
+        clusters = count(self.n_left, "cluster")
         return f"Merging across borders that do not hold, and testing again, leaves {clusters}."
 
 

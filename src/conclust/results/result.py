@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.confidence import ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.results.borders import Borders
@@ -60,7 +61,9 @@ class Reported:
 
     def __repr__(self) -> str:
         """Return the source and the size: the arrays fill screens."""
-        return f"Reported({len(self.labels):,} objects in {self.n_clusters} cluster{'s' * (self.n_clusters != 1)})"
+        return (
+            f"Reported({count(len(self.labels), 'object')} in {count(self.n_clusters, 'cluster')})"
+        )
 
     @property
     def n_clusters(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conclust._types import Floats
+from conclust._validation import count
 from conclust.selection.resampled.separation import SMALLEST
 
 _FEW = 5  # objects
@@ -153,7 +154,7 @@ def decide(
         doubts.append(f"{best} is the largest number tried: try more (k).")
     smallest = int(table["smallest_cluster"][at])
     if smallest < _FEW:
-        doubts.append(f"The smallest cluster has {smallest} object{'s' * (smallest > 1)}.")
+        doubts.append(f"The smallest cluster has {count(smallest, 'object')}.")
     loosest = float(table["min_cluster_consensus"][at])
     if nested and loosest < _LOOSE:  # finer members split every cluster
         doubts.append(

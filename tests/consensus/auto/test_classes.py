@@ -158,7 +158,7 @@ def test_independent_partitions_are_one_cluster(seed):
     model = cc.AutoConsensus().fit(labels)
     assert model.n_clusters_ == model.n_clusters_shown_ == 1
     assert model.reason_.startswith(
-        "One cluster: the partitions agree little, so they count as independent within clusters, and one latent class has the lowest ICL ("
+        "One cluster: the partitions agree little, so they count as independent within clusters, and 1 latent class has the lowest ICL ("
     )
     given = cc.AutoConsensus(3).fit(labels)
     assert given.n_clusters_ == 3

@@ -181,7 +181,9 @@ def test_starts_reach_the_best_maximum_known(seed):
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 8, 400)
     points = 2 * rng.normal(size=(8, 12))[truth] + rng.normal(size=(400, 12))
-    quarters = np.column_stack([np.digitize(x, np.quantile(x, [0.25, 0.5, 0.75])) for x in points.T])
+    quarters = np.column_stack(
+        [np.digitize(x, np.quantile(x, [0.25, 0.5, 0.75])) for x in points.T]
+    )
     pairs = [rng.choice(12, 2, replace=False) for _ in range(20)]
     ensemble = Ensemble(np.column_stack([4 * quarters[:, a] + quarters[:, b] for a, b in pairs]))
     reached = MixtureModel(8, random_state=seed).fit(ensemble).objective_

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from conclust import metrics
 from conclust._files.spreadsheets import unguarded
+from conclust._validation import count
 from conclust.cli.asked import reading
 from conclust.cli.reading.inputs import Labelling, read_labelling
 from conclust.exceptions import InputError
@@ -55,8 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(content, indent=2))
         return
     left_out = len(first) - table.n_samples
-    print(f"A  {arguments.first}: {_clusters(table.shape[0])}")
-    print(f"B  {arguments.second}: {_clusters(table.shape[1])}")
+    print(f"A  {arguments.first}: {count(table.shape[0], 'cluster')}")
+    print(f"B  {arguments.second}: {count(table.shape[1], 'cluster')}")
     print(
         f"{table.n_samples:,} objects compared, matched by {'name' if by_name else 'order'}"
         + (f"; {left_out:,} without a label in one of them left out" if left_out else "")
@@ -97,7 +98,3 @@ def _align(
             f"The two files do not have the same objects: {stranger!r} is only in {where}."
         )
     return np.asarray(labels[[place[name] for name in first]])
-
-
-def _clusters(number: int) -> str:
-    return f"{number} cluster" + ("" if number == 1 else "s")

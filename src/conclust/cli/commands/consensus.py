@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from conclust._progress import watching
 from conclust._types import Ints
+from conclust._validation import count
 from conclust.cli.asked import jobs, reading, scale, scaling
 from conclust.cli.choice import Choice, choose
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.draws import read_draws
 from conclust.cli.commands.of_points import features_written, gaps_between, points_read, read_line
-from conclust.cli.console import STREAM, Talk, count, plain, send_table
+from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble

@@ -10,8 +10,8 @@ import numpy as np
 
 from conclust import report
 from conclust._types import Floats
+from conclust._validation import count
 from conclust.cli.asked import jobs
-from conclust.cli.console import count
 from conclust.cli.summary import sizes_line, sizes_of
 from conclust.confidence import object_confidence
 from conclust.exceptions import EnsembleWarning, SelectionWarning

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.spreadsheets import unguarded
+from conclust._validation import count
 from conclust.cli.asked import reading
-from conclust.cli.console import Talk, count, plain
+from conclust.cli.console import Talk, plain
 from conclust.cli.reading.inputs import Labels, read_ensemble
 from conclust.ensemble import MISSING, NOISE, Ensemble
 from conclust.exceptions import InputError, OutputExistsError

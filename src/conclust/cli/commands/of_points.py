@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.cli.asked import reading
-from conclust.cli.console import STREAM, Talk, count
+from conclust.cli.console import STREAM, Talk
 from conclust.cli.reading.fill import Filled, fill
 from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 import conclust
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.cli.asked import jobs, reading
 from conclust.cli.commands.consensus import folder_of, send
-from conclust.cli.console import STREAM, Talk, count, plain
+from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import id_name, roles_of
 from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
 from conclust.cli.reading.sources import opened

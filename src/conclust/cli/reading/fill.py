@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conclust._types import Bools, Floats
-from conclust.cli.console import count
+from conclust._validation import count
 from conclust.exceptions import InputError
 from conclust.results.record import IMPUTED
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_int, check_real, refuse
+from conclust._validation import check_int, check_real, count, refuse
 from conclust.confidence.borders.merging import SUREST, holm
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
@@ -163,9 +163,11 @@ class ConsensusTree:
         """Return a table of the splits."""
         if self.has_p_values:
             n_holding = int(self.holds().sum())
-            head = f"{n_holding} of {len(self.splits)} splits hold (p < {self.alpha:g}, Holm)"
+            head = (
+                f"{n_holding} of {count(len(self.splits), 'split')} hold (p < {self.alpha:g}, Holm)"
+            )
         else:
-            head = f"{len(self.splits)} splits, without p-values: no points were given"
+            head = f"{count(len(self.splits), 'split')}, without p-values: no points were given"
         lines = [
             head,
             f"{'clusters':>8}  {'parts':>15}  {'height':>6}  {'lifetime':>8}  {'adjusted p':>10}",
@@ -220,8 +222,8 @@ class ConsensusTree:
         cluster = self._below(splits)
         sizes: dict[int, int] = {}
         leaves, counts = np.unique(self.leaves[self.leaves >= 0], return_counts=True)
-        for leaf, count in zip(leaves.tolist(), counts.tolist(), strict=True):
-            sizes[cluster[leaf]] = sizes.get(cluster[leaf], 0) + count
+        for leaf, size in zip(leaves.tolist(), counts.tolist(), strict=True):
+            sizes[cluster[leaf]] = sizes.get(cluster[leaf], 0) + size
         inside = self._inside()
         # From the bottom up, so that the cluster that a sliver joins contains no other sliver.
         for sliver, sibling in list(joined.items())[::-1]:

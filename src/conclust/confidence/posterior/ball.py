@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_option, check_real
+from conclust._validation import check_option, check_real, count, count_range
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
@@ -42,9 +42,10 @@ class BallBound:
 
     def __repr__(self) -> str:
         few, many = self.n_clusters.min(), self.n_clusters.max()
-        counts = f"{few} to {many}" if few < many else f"{few}"
-        draws = "draw" if len(self.draws) == 1 else "draws"
-        return f"BallBound({len(self.draws)} {draws} of {counts} clusters at {self.distance:.3g})"
+        return (
+            f"BallBound({count(len(self.draws), 'draw')} of {count_range(few, many, 'cluster')} at "
+            f"{self.distance:.3g})"
+        )
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class CredibleBall:
     def __repr__(self) -> str:
         return (
             f"CredibleBall(radius {self.radius:.3g} holds {100 * self.probability:.1f} % of "
-            f"{len(self.distances):,} draws)"
+            f"{count(len(self.distances), 'draw')})"
         )
 
 

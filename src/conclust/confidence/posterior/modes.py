@@ -12,7 +12,7 @@ from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_int, check_real
+from conclust._validation import check_int, check_real, count
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble
@@ -63,7 +63,7 @@ class Modes:
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{100 * share:.0f} %" for share in self.shares)
-        return f"Modes({self.n_modes} of {len(self.assignments):,} partitions: {shares})"
+        return f"Modes({self.n_modes} of {count(len(self.assignments), 'partition')}: {shares})"
 
     @property
     def n_modes(self) -> int:

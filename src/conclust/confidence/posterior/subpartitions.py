@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, generator
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_int, check_real
+from conclust._validation import check_int, check_real, count
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.measures.losses import hard_draws
@@ -65,7 +65,7 @@ class CorePartition:
     def __repr__(self) -> str:
         n_clusters = int(self.labels.max(initial=-1)) + 1
         return (
-            f"CorePartition({self.n_objects:,} of {len(self.labels):,} objects in {n_clusters} clusters, "
+            f"CorePartition({self.n_objects:,} of {count(len(self.labels), 'object')} in {count(n_clusters, 'cluster')}, "
             f"probability {self.probability:.2f})"
         )
 

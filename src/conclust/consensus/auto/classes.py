@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from conclust._progress import stage, unheard
 from conclust._types import Floats
+from conclust._validation import count
 from conclust.consensus.auto.number import are_supported, most_considered
 from conclust.consensus.auto.trees import ChosenNumber, GrownTrees
 from conclust.consensus.label_vectors.kcc import KCC
@@ -53,34 +54,26 @@ class LatentClasses:
         K, following = self.shown, sorted(self.icl, key=lambda K: (self.icl[K], K))[1:2]
         clusters = f"{K} clusters" if K > 1 else "One cluster"
         next_best = "".join(
-            f" ({_classes(other)}: {self.icl[other] - self.icl[K]:,.0f} higher)"
+            f" ({count(other, 'latent class')}: {self.icl[other] - self.icl[K]:,.0f} higher)"
             for other in following
         )
         return (
             f"{clusters}: the partitions agree little, so they count as independent within clusters, and "
-            f"{_classes(K)} {'have' if K > 1 else 'has'} the lowest ICL{next_best}."
+            f"{count(K, 'latent class')} {'have' if K > 1 else 'has'} the lowest ICL{next_best}."
         )
 
     def reason_of(self, requested: int) -> str:
         """Return the reason for a number that was given."""
-        same = (
-            "the same number"
-            if requested == self.shown
-            else f"{self.shown} cluster{'s' * (self.shown > 1)}"
-        )
+        same = "the same number" if requested == self.shown else count(self.shown, "cluster")
         return f"The number, {requested}, was given; the partitions by themselves show {same}, as latent classes."
 
     @property
     def hint(self) -> str:
         """The number of classes, in a sentence, where the trees show one cluster."""
         return (
-            f"The partitions agree little; if they are attributes and not clusterings, {_classes(self.shown)} have the lowest ICL "
+            f"The partitions agree little; if they are attributes and not clusterings, {count(self.shown, 'latent class')} have the lowest ICL "
             f"(pass n_clusters={self.shown})."
         )
-
-
-def _classes(number: int) -> str:
-    return f"{number} latent classes" if number > 1 else "one latent class"
 
 
 def decided_by_classes(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.ensemble import Ensemble
 from conclust.trees.dendrogram import common_number, cut, lifetimes
 
@@ -256,24 +257,24 @@ def reason_of(requested: int | None, indicated: int, supports: list[Support]) ->
     """
     common = indicated > 1 and not are_supported(supports)  # as `best_number` chooses it
     if requested is not None and common:
-        return f"The number, {requested}, was given; all partitions have {_clusters(indicated)}, so they cannot show another number."
+        return f"The number, {requested}, was given; all partitions have {count(indicated, 'cluster')}, so they cannot show another number."
     if requested is not None:
-        same = "the same number" if indicated == requested else _clusters(indicated)
+        same = "the same number" if indicated == requested else count(indicated, "cluster")
         return f"The number, {requested}, was given; the partitions by themselves show {same}."
     if indicated == 1:
         return "One cluster: no number of clusters has support, as finer partitions cut through every border."
     if common:
         return (
-            f"All partitions have {_clusters(indicated)}, so they cannot show another number: pass "
+            f"All partitions have {count(indicated, 'cluster')}, so they cannot show another number: pass "
             f"n_clusters={indicated} to choose it."
         )
     best, *others = sorted(supports, key=lambda support: -support.support)
-    second = f"; next {_clusters(others[0].n_clusters)}, {others[0].support:.2f}" if others else ""
+    second = (
+        f"; next {count(others[0].n_clusters, 'cluster')}, {others[0].support:.2f}"
+        if others
+        else ""
+    )
     return (
-        f"{_clusters(best.n_clusters)} have the largest support, {best.support:.2f} (lifetime {best.lifetime:.2f}, "
+        f"{count(best.n_clusters, 'cluster')} have the largest support, {best.support:.2f} (lifetime {best.lifetime:.2f}, "
         f"borders straddled {best.straddling:.2f} of chance, evenness {best.evenness:.2f}{second})."
     )
-
-
-def _clusters(number: int) -> str:
-    return f"{number} cluster{'s' * (number != 1)}"

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from conclust._validation import count
 from conclust.generation.kinds.registry import KINDS
 from conclust.report.names import shown
-from conclust.report.words.decision import count, p_text
+from conclust.report.words.decision import p_text
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
 from conclust.selection.decision import numbers_tried

@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from conclust._validation import count
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.report.borders import border_words
 from conclust.results.result import Reported
 from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
 
 _LABELS_ONLY = "labels alone give no reference without clusters to compare with"
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it needs one."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def references(selection: Any) -> str:

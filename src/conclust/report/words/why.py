@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from conclust._validation import count
 from conclust.report.pictures import Gallery
 from conclust.report.tables import column, numbers, table
-from conclust.report.words.decision import count, p_text, references
+from conclust.report.words.decision import p_text, references
 from conclust.results.result import Reported
 
 # Columns of the table of a selection: the criteria that decide, and the ones that are only reported.
