@@ -15,6 +15,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from conclust import EAC, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import ScaleWarning
 from conclust.generation.scaling import _columns_of, fitted_scaling
+from conclust.generation.tightness import Thinned, tighter_standardised
 
 
 @pytest.fixture
@@ -110,6 +111,68 @@ def test_the_scaling_is_the_same_in_blocks():
     parts = fitted_scaling("auto", np.array_split(X, 5))
     assert whole.reason == parts.reason
     np.testing.assert_allclose(whole.scaler.scale_, parts.scaler.scale_)
+
+
+def durations(n=300, seed=0):
+    """Two clusters of two durations in minutes, one of which varies twelve times as much within clusters as the other."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return np.column_stack(
+        [2 + 2 * y + 0.4 * rng.normal(size=n), 54 + 26 * y + 6 * rng.normal(size=n)]
+    ), y
+
+
+def strip(n=1000, seed=0):
+    """Twenty round clusters in a strip that is ten times as long as wide."""
+    rng = np.random.default_rng(seed)
+    centres = rng.uniform(-1, 1, (20, 2)) * (120, 12)
+    return centres[rng.integers(0, 20, n)] + rng.normal(size=(n, 2))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_moderate_differences_in_spread_are_scaled_where_clusters_are_tighter_then(seed):
+    X, _ = durations(seed=seed)
+    scaled, kept = fitted_scaling("auto", [X]), fitted_scaling("auto", [strip(seed=seed)])
+    for spread in (X.std(0).max() / X.std(0).min(), np.ptp(strip(seed=seed), 0)[0] / 24):
+        assert 5 < spread < 20
+    assert scaled.scale == "standard"
+    assert scaled.reason.startswith(
+        "Columns scaled to mean 0 and deviation 1, because clusters are then tighter: column 1"
+    )
+    assert kept.scale is None
+    assert kept.reason.startswith(
+        "Columns not scaled, because clusters are tighter as they are: column 0"
+    )
+
+
+@pytest.mark.parametrize("make", [lambda: durations(7001)[0], lambda: strip(7001)])
+def test_tightness_is_the_same_in_blocks(make):
+    X = make()
+    whole = fitted_scaling("auto", [X])
+    for blocks in (np.array_split(X, 5), np.array_split(X, [1, 2, 4000, 4001])):
+        assert fitted_scaling("auto", blocks).reason == whole.reason
+    thinned = Thinned()
+    for block in np.array_split(X, 13):
+        thinned.add(block)
+    np.testing.assert_array_equal(thinned.rows, X[::4])
+
+
+def test_tightness_does_not_depend_on_the_unit_of_all_columns():
+    X, _ = durations()
+    decisions = {fitted_scaling("auto", [factor * X + 7]).scale for factor in (1e-6, 1.0, 1e9)}
+    assert decisions == {"standard"}
+
+
+def test_clusters_of_two_durations_are_found_with_nothing_told():
+    X, y = durations(seed=5)
+    model = ConsensusClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_columns_without_spread_in_the_rows_looked_at_are_kept():
+    assert not tighter_standardised(np.ones((40, 2)))
+    assert not tighter_standardised(np.zeros((3, 2)))
 
 
 def test_the_scaling_reads_all_objects_when_members_are_fitted_on_a_sample(customers):

@@ -11,6 +11,7 @@ from conclust._sklearn import scalers
 from conclust._types import Bools, Floats
 from conclust.exceptions import ScaleWarning, warn
 from conclust.generation.kinds.registry import KINDS, kinds_of
+from conclust.generation.tightness import Thinned, tighter_standardised
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -20,6 +21,8 @@ Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
 
 # Chosen in experiments/default/scale.py.
 _FACTOR = 20.0  # a column narrower by this factor has 1/400 of the widest one's share in squared distances
+# Between this factor and the other one the spreads may be those of one unit or of several: clusters decide.
+_LEAST_FACTOR = 5.0
 _SHARE = 0.1  # share of narrow columns from which spreads differ in kind
 # If at least this number of columns decides, narrow columns are quiet ones of the same kind, such as pixels or genes.
 _DECIDING = 10.0
@@ -64,18 +67,23 @@ class _Columns(NamedTuple):
 
 
 class _Spread(NamedTuple):
-    """The spreads of columns, and the columns that are negligible compared with the widest."""
+    """The spreads of columns."""
 
     deviations: Floats
-    narrow: Bools
+    ranges: Floats
     varying: Bools
     deciding: float
     centred: bool
 
-    @property
-    def differs(self) -> bool:
-        """Whether the spreads differ as much as those of columns with different units."""
-        n_narrow = int(np.count_nonzero(self.narrow))
+    def narrow(self, factor: float = _FACTOR) -> Bools:
+        """Return the columns that are narrower than the widest by a factor, in deviation and range."""
+        deviations, ranges = self.deviations * factor, self.ranges * factor
+        less = (deviations < self.deviations.max()) & (ranges < self.ranges.max())
+        return np.asarray(self.varying & less)
+
+    def differs(self, factor: float = _FACTOR) -> bool:
+        """Return whether the spreads differ by a factor as those of columns with different units do."""
+        n_narrow = int(np.count_nonzero(self.narrow(factor)))
         many = n_narrow > 0 and n_narrow >= _SHARE * int(np.count_nonzero(self.varying))
         return bool(many) and self.deciding < _DECIDING and not self.centred
 
@@ -114,7 +122,8 @@ def fitted_scaling(
     are narrow, with a standard deviation and a range below a twentieth of the largest ones (by the deviation
     alone, indicators of rare properties would be narrow), and the squared distances are decided by fewer than ten
     columns, by the effective number (sum of variances)^2 / sum of their squares. Pixels and genes of one unit have
-    narrow columns too, but many that decide. Columns with means of 0 (principal components) stay as they are.
+    narrow columns too, but many that decide. Columns with means of 0 (principal components) stay as they are. If columns are only
+    narrow by a fifth, not a twentieth, they are standardised if k-means then finds tighter clusters (`tighter_standardised`).
     Numbers whose squares are infinite or 0 are brought to [0, 1].
 
     Parameters
@@ -130,32 +139,42 @@ def fitted_scaling(
         may have parameters in their unit.
     """
     if scale == "auto":
+        rows = Thinned()
         extent: MinMaxScaler | _Columns
         standard: StandardScaler | _Columns
         whole = isinstance(blocks, list) and len(blocks) == 1
         with np.errstate(over="ignore", invalid="ignore"):  # squares of very large values
             if whole:  # scikit-learn's scalers, slow to import, only where columns are scaled
                 extent = standard = _columns_of(*blocks)
+                rows.add(*blocks)
             else:
                 extent, standard = (scaler() for scaler in scalers())
                 for block in blocks:
                     standard.partial_fit(block)
                     extent.partial_fit(block)
+                    rows.add(block)
         largest = float(max(np.abs(extent.data_max_).max(), np.abs(extent.data_min_).max()))
         if not fixed and largest and not _TINY < largest < _HUGE:
             why = f"the largest number, {largest:.3g}, has no square that a computer can hold"
             scaler = fitted_scaler("minmax", blocks) if whole else _with_narrow_columns(extent)
             return Scaling("minmax", scaler, f"Columns scaled to [0, 1], because {why}.")
         spread = _spread(standard, extent)
-        if not spread.differs:
-            return Scaling(None, None, "Columns not scaled: their spreads are of one kind.")
+        differs = spread.differs()
+        unclear = not differs and not fixed and spread.differs(_LEAST_FACTOR)
         why = spread.sentence(names)
+        if not differs and not (unclear and tighter_standardised(rows.rows)):
+            if unclear:
+                unscaled = f"Columns not scaled, because clusters are tighter as they are: {why}."
+            else:
+                unscaled = "Columns not scaled: their spreads are of one kind."
+            return Scaling(None, None, unscaled)
         if not fixed:
-            reason = f"Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: {why}."
+            cause = "clusters are then tighter" if unclear else "their spreads differ in kind"
+            reason = f"Columns scaled to mean 0 and deviation 1, because {cause}: {why}."
             with np.errstate(over="ignore", invalid="ignore"):
                 scaler = fitted_scaler("standard", blocks) if whole else standard
             return Scaling("standard", scaler, reason)
-        n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow, spread.varying))
+        n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow(), spread.varying))
         warn(
             f"The columns of X differ much in spread: {why}. Without scaling, {n_narrow} of {n_varying} columns "
             'count for next to nothing. Give scale="standard" (or "minmax") to bring them to one scale, or '
@@ -224,13 +243,12 @@ def _spread(standard: StandardScaler | _Columns, extent: MinMaxScaler | _Columns
     unit = float(ranges.max(initial=0.0))
     varying = np.asarray(ranges > 0)
     if not unit > 0:
-        return _Spread(ranges, ~varying & varying, varying, np.inf, centred=False)
+        return _Spread(ranges, ranges, varying, np.inf, centred=False)
     deviations = np.sqrt(standard.var_)
     # Squares of very large or very small values overflow or underflow: there the range counts as four deviations.
     unknown = varying & ~((deviations > 0) & np.isfinite(deviations))
     deviations = np.where(unknown, ranges / 4, deviations)
-    narrow = varying & (deviations * _FACTOR < deviations.max()) & (ranges * _FACTOR < unit)
     shares = (deviations / deviations.max()) ** 2
     deciding = float(shares.sum() ** 2 / (shares**2).sum())
     centred = bool((np.abs(standard.mean_) <= _CENTRED * deviations)[varying].all())
-    return _Spread(deviations, narrow, varying, deciding, centred)
+    return _Spread(deviations, ranges, varying, deciding, centred)
