@@ -1,10 +1,10 @@
-"""The number of clusters of 8 to 49 points: single clouds, and two or three blobs apart.
+"""The number of clusters of few points: single clouds, two or three blobs apart, and up to eight small ones.
 
 python -m experiments.default.few [--quick] [--seeds 0 100] [--sets 10] [--settle] [--jobs 1] [--out FOLDER]
 
 Clouds (Gaussian, uniform, exponential, t with 3 degrees; 8, 12, 16, 24, 36 and 49 points) and blobs (two and three unit Gaussians of 8, 12, 16,
 20 and 25 points, the centres 8 standard deviations apart, on a regular simplex or in one dimension in a row, or drawn in a box at
-least 8 apart), in 1, 2 and 5 dimensions. A line is a kind of sets and a seed from which the generators start: the share of the sets for which
+least 8 apart; and four, six and eight, in a larger box), in 1, 2 and 5 dimensions. A line is a kind of sets and a seed from which the generators start: the share of the sets for which
 `ConsensusClustering()` has the right number, in each dimension, the smallest share of a size, the adjusted Rand index; and, on one set of
 five, the share for which `n_clusters="auto"` has it, and the ensemble's rule that decided before.
 
@@ -69,6 +69,12 @@ def small_sets(seed: int, repeat: int) -> Iterator[Small]:
                 for where, centers in (("equally", _equal(k, d)), ("at least", _drawn(rng, k, d))):
                     X = centers[y] + rng.normal(size=(len(y), d))
                     yield Small(f"{k} blobs, {where} apart", d, size, X, y)
+        for k in (4, 6, 8):
+            for size in BLOB_SIZES:
+                rng = np.random.default_rng([seed, repeat, d, size, k])
+                y = np.repeat(np.arange(k), size)
+                X = _drawn(rng, k, d, 8.0 * k)[y] + rng.normal(size=(len(y), d))
+                yield Small(f"{k} blobs, at least apart", d, size, X, y)
 
 
 def _equal(k: int, d: int) -> NDArray[np.float64]:
@@ -82,10 +88,10 @@ def _equal(k: int, d: int) -> NDArray[np.float64]:
     return centers * APART
 
 
-def _drawn(rng: np.random.Generator, k: int, d: int) -> NDArray[np.float64]:
+def _drawn(rng: np.random.Generator, k: int, d: int, side: float = 20.0) -> NDArray[np.float64]:
     """Draw centres in a box until all are apart."""
     while True:
-        centers = rng.uniform(-20, 20, (k, d))
+        centers = rng.uniform(-side, side, (k, d))
         distances = np.linalg.norm(centers[:, np.newaxis] - centers, axis=2)
         if distances[np.triu_indices(k, 1)].min() >= APART:
             return np.asarray(centers)

@@ -6,10 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score
 
 from conclust import AutoConsensus, ConsensusClustering, EnsembleGenerator
 from conclust.points import number
 from conclust.points.evidence import Borders
+from conclust.selection.resampled.separation import largest_silhouette, neighbours_are_separated
 
 
 def fitted(X, **parameters):
@@ -86,6 +88,41 @@ def test_the_reason_for_few_points_names_the_test():
     assert cloud.reason_.startswith(
         "One cluster: its parts are no farther apart than those of one cloud (silhouette 0."
     )
+
+
+@pytest.mark.parametrize(("k", "size"), [(4, 15), (5, 14), (8, 8), (8, 18), (12, 12)])
+def test_clusters_with_fewer_points_than_a_piece_are_found(k, size):
+    angles = 2 * np.pi * np.arange(k) / k
+    radius = 4.5 / np.sin(np.pi / k)
+    y = np.repeat(np.arange(k), size)
+    rng = np.random.default_rng(k)
+    X = radius * np.column_stack([np.cos(angles), np.sin(angles)])[y] + rng.normal(size=(len(y), 2))
+    model = ConsensusClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == k
+    assert adjusted_rand_score(y, model.labels_) > 0.97
+    limited = ConsensusClustering(consensus=AutoConsensus(max_clusters=k - 1), random_state=0)
+    assert limited.fit(X).n_clusters_ < k
+
+
+def test_parts_of_a_bent_or_long_cluster_are_not_separated():
+    """The largest silhouette cuts crescents and long clusters, but the cuts are no wider than those of a cloud."""
+    rng = np.random.default_rng(0)
+    long = rng.normal(size=(90, 2)) * (1, 12) + np.repeat([[0, 0], [12, 0]], 45, axis=0)
+    for X in (make_moons(90, noise=0.05, random_state=0)[0], long):
+        _, labels = largest_silhouette(X, 2, 18)
+        assert labels.max() + 1 > 3
+        assert not neighbours_are_separated(X, labels, 0)
+        assert ConsensusClustering(random_state=0).fit(X).n_clusters_ == 2
+
+
+def test_neighbours_in_the_spanning_tree_are_tested():
+    rng = np.random.default_rng(1)
+    y = np.repeat(np.arange(3), 20)
+    X = rng.normal(size=(60, 2)) + np.array([[0, 0], [9, 0], [18, 0]])[y]
+    assert neighbours_are_separated(X, y, 0)
+    cut = np.where(y == 2, 2 + (X[:, 1] > 0), y)
+    assert not neighbours_are_separated(X, cut, 0)
+    assert not neighbours_are_separated(np.repeat(X[:1], 12, axis=0), np.arange(12) % 2, 0)
 
 
 def test_few_points_keep_a_minimum_and_a_maximum_number():

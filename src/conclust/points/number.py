@@ -28,6 +28,8 @@ from conclust.points.rounding import spread_rounded_columns
 _FEWEST_OBJECTS = 50
 # Below this number of objects the partitions decide.
 _FEWEST_SEPARATED = 8
+# From this number of objects, clusters that are smaller than pieces are not looked for.
+_MANY_OBJECTS = 400
 _NEIGHBOURS = 10
 _OBJECTS_A_PIECE = 25
 _MAX_PIECES = 60
@@ -107,7 +109,9 @@ def number_by_borders(
     no valley along the neighbour graph (`BentBorders`).
 
     Fewer than 50 points are too few to be counted. They are several clusters if these are farther apart than the parts of a
-    flat, a skewed or a Gaussian cloud (`separated_clusters`).
+    flat, a skewed or a Gaussian cloud (`separated_clusters`). Below 400 points clusters may be smaller than the pieces. If there is
+    more than one cluster, and the partition with the largest silhouette has more clusters than there are pieces, its number is chosen if all
+    neighbours are that far apart (`neighbours_are_separated`).
 
     Clusters that overlap have no deep valley between them. If a mixture of more normal distributions explains the points, its number is
     chosen: where the distributions have one shape (`Mixtures.number_of_one_shape`), and there is more than one cluster or clear
@@ -151,9 +155,11 @@ def number_by_borders(
     if decision is None:
         decision = _by_whole_clusters(borders_of, bent, trees, min_clusters, most)
     mixtures = fit_mixtures(X, decision.n_clusters, min(most, n // _OBJECTS_A_PIECE), seed)
-    return (
-        decision if mixtures is None else _by_components(decision, mixtures, X, borders_of, trees)
-    )
+    if mixtures is not None:
+        decision = _by_components(decision, mixtures, X, borders_of, trees)
+    if 1 < decision.n_clusters <= pieces.n_pieces and n < _MANY_OBJECTS:
+        decision = _beyond_pieces(decision, pieces.n_pieces, X, seed, most)
+    return decision
 
 
 def cut_by_islands(
@@ -322,6 +328,47 @@ def _by_margins(
         return None
     number, *others = accepted
     return _explained(number, accepted[number], [], others, by="margin")
+
+
+def _beyond_pieces(
+    decision: BorderDecision, n_pieces: int, X: Floats, seed: int, most: int
+) -> BorderDecision:
+    """Return a number of clusters that are too small to be pieces, if they are far apart; or else the decision.
+
+    Parameters
+    ----------
+    decision : BorderDecision
+        The decision by borders: more than one cluster.
+    n_pieces : int
+        Number of pieces, above which borders show no number.
+    X : ndarray of shape (n_samples, n_features)
+        The points.
+    seed : int
+        Draws the clouds.
+    most : int
+        Maximum number considered.
+    """
+    from conclust.selection.resampled.separation import (
+        SMALLEST,
+        largest_silhouette,
+        neighbours_are_separated,
+    )
+
+    points = spread_rounded_columns(X, np.random.default_rng(seed))
+    with one_library_thread():
+        silhouette, labels = largest_silhouette(points, 2, min(most, len(points) // SMALLEST))
+    if (
+        labels is None
+        or labels.max() < n_pieces
+        or not neighbours_are_separated(points, labels, seed)
+    ):
+        return decision
+    number = int(labels.max()) + 1
+    reason = (
+        f"{count(number, 'cluster')}: they have too few points for valleys, but neighbours are farther apart than the parts of "
+        f"one cloud (silhouette {silhouette:.2f})."
+    )
+    return BorderDecision(number, reason)
 
 
 def _by_separation(

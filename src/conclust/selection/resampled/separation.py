@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.cluster.hierarchy import ward
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
 from conclust._threads import one_library_thread
@@ -139,6 +140,32 @@ def separated_clusters(points: Floats, seed: int) -> Separation:
     """
     with one_library_thread():
         return _divided(points, np.random.default_rng([seed, len(points)]), _LEVEL)
+
+
+def neighbours_are_separated(points: Floats, labels: Ints, seed: int) -> bool:
+    """Return whether clusters that are neighbours are farther apart than the parts of any single cloud.
+
+    The borders of the minimum spanning tree of the centres are tested, each by the points of its two clusters.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+        The points.
+    labels : ndarray of int64 of shape (n_samples,)
+        The clusters, 0 to K - 1, each with at least five points.
+    seed : int
+        Draws the clouds.
+    """
+    centres = np.stack([points[labels == cluster].mean(axis=0) for cluster in np.unique(labels)])
+    tree = minimum_spanning_tree(squareform(pdist(centres))).tocoo()
+    if tree.nnz < len(centres) - 1:  # two centres are one point
+        return False
+    rng = np.random.default_rng([seed, len(points)])
+    with one_library_thread():
+        return all(
+            _compared(points[(labels == a) | (labels == b)], rng, _LEVEL).n_clusters > 1
+            for a, b in zip(tree.row, tree.col, strict=True)
+        )
 
 
 def _divided(points: Floats, rng: np.random.Generator, level: float) -> Separation:
