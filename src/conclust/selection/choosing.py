@@ -30,8 +30,8 @@ from conclust.selection.resampled.points import components_for, read, scores_of
 from conclust.selection.resampled.prediction_strength import prediction_strength
 from conclust.selection.resampled.reference_cache import open_reference_cache
 from conclust.selection.resampled.resampling import check_clusterer, drawn_size
-from conclust.selection.resampled.testing import OneClusterTest, n_statistics
-from conclust.selection.second import Clouds, Second, ask
+from conclust.selection.resampled.testing import OneClusterTest, by_silhouette, n_statistics
+from conclust.selection.second import GAUSSIAN, Clouds, Second, ask, clear_borders
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
 from conclust.selection.tabling import assemble
@@ -180,6 +180,9 @@ def choose(
     Kurtosis and skewness are measured in the directions of the clusters [7]_. ``p_value_clouds`` is NaN if a border
     holds, or if the points are neither flatter nor more skewed than one Gaussian. With categories, borders are not
     tested.
+
+    k-means also cuts a long Gaussian stably, so two clusters along a line may be no more stable. If the p-value is above `alpha`, the borders
+    are tested at a fifth of `alpha`, and the number with the largest RCSI is chosen if all of them hold.
 
     The table has for each K:
 
@@ -465,9 +468,13 @@ def _assemble(
     """
     call, requested, codes, design = data.call, data.asked, data.codes, data.design
 
-    def asked_again(labels: Ints) -> Second:
-        """Run the second test on the clusters of the provisional choice."""
+    def asked_again(labels: Ints, rejected: bool) -> Second:
+        """Run the second test on the clusters of the best number, after the first one."""
         level, seed = float(call.alpha), data.seeds.borders
+        if not rejected:
+            if codes is not None or call.null not in GAUSSIAN or by_silhouette(len(data.tested)):
+                return Second()
+            return clear_borders(data.scores, labels, requested, level, seed)
         numbers = data.tested if data.widths is None else data.tested[:, : data.widths[0]]
         clouds = Clouds(
             numbers,

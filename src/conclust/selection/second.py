@@ -33,6 +33,9 @@ GAUSSIAN = ("rotation", "gaussian")
 KINDS: tuple[Kind, ...] = ("flat", "skewed")
 """The kinds, in the order of their tests."""
 
+# Share of the level at which all borders must hold if one Gaussian is not rejected.
+_CLEARLY = 0.2
+
 NO_BORDER = "No border between the clusters holds"
 """How the doubt begins."""
 
@@ -124,6 +127,11 @@ class Second:
         return 0 if self.borders is None else int((self.borders.adjusted <= self.level).sum()) // 2
 
     @property
+    def all_hold(self) -> bool:
+        """Whether borders were tested, and all of them hold."""
+        return 0 < self.n_borders == self.n_held
+
+    @property
     def one_cluster(self) -> bool:
         """Whether the rejection of one Gaussian is the only evidence for more than one cluster."""
         return not self.n_held and self.p_value > self.level_of_clouds
@@ -160,6 +168,30 @@ class Second:
         return f"p = {self.p_value:.3g}, {self.n_references} {self.cloud} clouds"
 
 
+def clear_borders(
+    points: Floats, labels: Ints, asked: Settings, level: float, seed: np.random.SeedSequence
+) -> Second:
+    """Test the borders at a fifth of the level, for clusters that are no more stable than those of one Gaussian.
+
+    k-means also cuts a long Gaussian stably, so that two clusters along it need not be more stable. If all borders hold nevertheless, there
+    are clusters.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, r)
+        Principal scores.
+    labels : ndarray of int64 of shape (n_samples,)
+        The clusters of the best number.
+    asked : Settings
+        Settings for resampling data sets.
+    level : float
+        Level of the first question.
+    seed : SeedSequence
+        Seed of the splits of the points.
+    """
+    return _with_borders(Second(level=_CLEARLY * level), points, labels, asked, seed)
+
+
 def ask(
     points: Floats,
     labels: Ints,
@@ -190,17 +222,8 @@ def ask(
         Whether borders are tested: not where there are categories, between which there are no borders.
     """
     second = Second(level=level, level_of_clouds=level)
-    if borders and round(len(points) / 3) > labels.max():
-        clusterer: Any = None if asked.fast else asked.clusterer
-        tests = border_tests(
-            points,
-            labels,
-            clusterer=clusterer,
-            alpha=max(level, SUREST),
-            random_state=seed,
-            n_jobs=asked.threads,
-        )
-        second = replace(second, borders=tests)
+    if borders:
+        second = _with_borders(second, points, labels, asked, seed)
     if second.n_held or asked.null not in GAUSSIAN:
         return second
     asked = replace(asked, n_references=min(_CLOUDS, asked.n_references))
@@ -215,6 +238,24 @@ def ask(
         if second.one_cluster:
             break
     return second
+
+
+def _with_borders(
+    second: Second, points: Floats, labels: Ints, asked: Settings, seed: np.random.SeedSequence
+) -> Second:
+    """Test the borders, unless there are too few objects."""
+    if round(len(points) / 3) <= labels.max():
+        return second
+    clusterer: Any = None if asked.fast else asked.clusterer
+    tests = border_tests(
+        points,
+        labels,
+        clusterer=clusterer,
+        alpha=max(second.level, SUREST),
+        random_state=seed,
+        n_jobs=asked.threads,
+    )
+    return replace(second, borders=tests)
 
 
 def _compared(second: Second, verdict: Verdict, cloud: str, level: float) -> Second:

@@ -84,6 +84,9 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
         alike = without_clusters(settings.get("null"), settings.get("n_categories", 0))
         more = f"no number of clusters is more stable than in {alike}"
         return "p-value", f"{head}: {more} ({p_text(selection)}).", None
+    if tested and agree and selection.p_value > selection.settings.get("alpha", 1.0):
+        why = selection.reason.partition(": ")[2]
+        return "borders", f"{head}: {why}", None
     if tested and agree:
         settings = selection.settings
         null = "one cloud with one mode"

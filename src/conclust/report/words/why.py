@@ -141,6 +141,11 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
                 "It is not small: a cloud without clusters would be as stable. This does not prove "
                 "that there are no clusters; weak clusters need more objects or fewer useless features."
             )
+        elif selection.n_clusters > 1 and selection.p_value > selection.settings.get("alpha", 1.0):
+            text += (
+                "It is not small: a long cloud without clusters would be cut as stably. But the borders are tested separately, and all of them hold at "
+                "a fifth of the level."
+            )
         else:
             text += (
                 "A small one means: more stable than one Gaussian cloud. A flat or a skewed cloud is also more stable, so a second test "
