@@ -249,6 +249,27 @@ def test_one_cluster_has_a_separate_page():
     ]
 
 
+def test_clusters_by_their_borders_alone_are_not_called_a_rejection():
+    """Two clusters along a line, which one long Gaussian cut in two would match in stability."""
+    rng = np.random.default_rng(1)
+    y = (rng.random(600) < 0.36).astype(int)
+    X = np.column_stack([4.2 * y + rng.normal(size=600), 0.25 * rng.normal(size=600)])
+    chosen = choose(X, n_references=39, scale=None, random_state=0)
+    assert chosen.p_value > 0.05
+    assert chosen.n_clusters == 2
+    content = account(chosen, X=X)
+    sentence = content["decision"]["sentence"]
+    assert sentence.startswith(
+        "2 clusters in 600 objects: 1 of 1 border holds (p < .01, Holm), although K = 2 to 10"
+    )
+    assert sentence.count("holds") == 1
+    assert "rejected" not in sentence
+    assert content["decision"]["plain"].endswith("The gap between them is confirmed.")
+    words = json.dumps(section(content, "why"))
+    assert "It is not small: a long cloud without clusters would be cut as stably." in words
+    assert "A small one means" not in words
+
+
 def test_one_cluster_without_a_p_value_is_not_attributed_to_a_score():
     content = account(choose_from(np.zeros((12, 4), dtype=int)))
     decision = content["decision"]

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
+from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.confidence import border_tests
 from conclust.exceptions import EnsembleWarning, SelectionWarning
-from conclust.selection import choose
-from conclust.selection.second import Second
+from conclust.selection import choose, choosing
+from conclust.selection.second import Second, clear_borders
 
 
 def test_a_square_is_one_cluster_and_separate_quarters_are_four():
@@ -86,3 +88,58 @@ def test_trees_of_one_number_do_not_warn_of_lifetimes():
     with warnings.catch_warnings():
         warnings.simplefilter("error", EnsembleWarning)
         choose(points, [2, 9], n_references=19, random_state=1)
+
+
+def long_clusters(n, seed, gap):
+    """Two clusters along a line on which they are four times as wide as across."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.36).astype(int)
+    return np.column_stack([gap * y + rng.normal(size=n), 0.25 * rng.normal(size=n)]), y
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_clear_borders_are_enough_although_a_long_gaussian_is_as_stable(seed):
+    X, y = long_clusters(600, seed, 4.2)
+    found = choose(X, n_references=39, scale=None, random_state=0)
+    assert found.p_value > 0.05
+    assert found.n_clusters == 2
+    assert adjusted_rand_score(y, found.labels[2]) > 0.9
+    assert found.reason.startswith(
+        "2 clusters: 1 of 1 border holds (p < .01, Holm), although K = 2 to 10 clusters are not more stable than in one Gaussian"
+    )
+    assert found.borders.adjusted[0, 1] <= 0.01
+    unscaled = EnsembleGenerator(scale=None)
+    model = ConsensusClustering(n_clusters="auto", generator=unscaled, random_state=0).fit(X)
+    assert model.n_clusters_ == 2
+
+
+def test_long_clouds_remain_one_cluster():
+    reasons = [
+        choose(
+            long_clusters(200, seed, 0)[0],
+            n_references=19,
+            n_resamples=20,
+            scale=None,
+            random_state=0,
+        ).reason
+        for seed in range(12)
+    ]
+    assert not any("although" in reason for reason in reasons)
+    assert sum(reason.startswith("1 cluster") for reason in reasons) >= 11
+
+
+def test_borders_that_do_not_all_hold_at_a_fifth_of_the_level_do_not_overrule(monkeypatch):
+    X, _ = long_clusters(600, 1, 4.2)
+    asked = []
+
+    def weaker(*arguments):
+        second = clear_borders(*arguments)
+        asked.append(second.level)
+        second.borders.adjusted[:] = 0.011
+        return second
+
+    monkeypatch.setattr(choosing, "clear_borders", weaker)
+    found = choose(X, n_references=39, scale=None, random_state=0)
+    assert asked == [pytest.approx(0.01)]
+    assert found.n_clusters == 1
+    assert found.borders is None

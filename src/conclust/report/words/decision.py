@@ -14,6 +14,12 @@ from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_cluster
 _LABELS_ONLY = "labels alone give no reference without clusters to compare with"
 
 
+def by_borders_alone(selection: Any) -> bool:
+    """Return whether there are several clusters by their borders, although one Gaussian is not rejected."""
+    level = selection.settings.get("alpha", 1.0)
+    return bool(selection.n_clusters > 1 and selection.p_value > level)
+
+
 def references(selection: Any) -> str:
     """Return the references of the p-value in words: "99 rotations"."""
     several = REFERENCES.get(selection.settings.get("null") or "", "references")
@@ -45,7 +51,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
     tested = selection is not None and not math.isnan(selection.p_value)
     by, sentence, why_no_p = _reasons(reported, tested)
     borders = border_words(reported)
-    if borders:
+    if borders and not (selection is not None and by_borders_alone(selection)):
         sentence = f"{sentence.partition('; no p-value: ')[0].removesuffix('.')}; {borders}."
     doubts = list(selection.doubts) if selection is not None else []
     if selection is not None and selection.n_clusters != K:
@@ -84,7 +90,7 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
         alike = without_clusters(settings.get("null"), settings.get("n_categories", 0))
         more = f"no number of clusters is more stable than in {alike}"
         return "p-value", f"{head}: {more} ({p_text(selection)}).", None
-    if tested and agree and selection.p_value > selection.settings.get("alpha", 1.0):
+    if agree and by_borders_alone(selection):
         why = selection.reason.partition(": ")[2]
         return "borders", f"{head}: {why}", None
     if tested and agree:

@@ -10,7 +10,7 @@ import numpy as np
 from conclust._validation import count
 from conclust.report.pictures import Gallery
 from conclust.report.tables import column, numbers, table
-from conclust.report.words.decision import p_text, references
+from conclust.report.words.decision import by_borders_alone, p_text, references
 from conclust.results.result import Reported
 
 # Columns of the table of a selection: the criteria that decide, and the ones that are only reported.
@@ -141,7 +141,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
                 "It is not small: a cloud without clusters would be as stable. This does not prove "
                 "that there are no clusters; weak clusters need more objects or fewer useless features."
             )
-        elif selection.n_clusters > 1 and selection.p_value > selection.settings.get("alpha", 1.0):
+        elif by_borders_alone(selection):
             text += (
                 "It is not small: a long cloud without clusters would be cut as stably. But the borders are tested separately, and all of them hold at "
                 "a fifth of the level."
