@@ -37,6 +37,7 @@ NAMES = (
     "default.settle",
     "default.few",
     "default.battery",
+    "default.textbook",
     "selection.number",
     "confidence.ranking",
     "borders.level",

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import arff
 from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.preprocessing import StandardScaler
 
 from conclust import ConsensusClustering
 from conclust.exceptions import DatasetNotFoundError
@@ -31,7 +32,7 @@ from conclust.metrics import adjusted_rand_index
 from experiments.output import Row, options, show, stopwatch, write
 
 FEWEST, MOST = 100, 11_000
-_WAYS = ("found", "given", "k-means", "HDBSCAN")
+WAYS = ("found", "given", "k-means", "HDBSCAN")
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +95,11 @@ def _read_arff(file: Path) -> Benchmark | None:
     return Benchmark(file.stem, X, [codes.astype(np.int64)]) if np.isfinite(X).all() else None
 
 
-def row_of(benchmark: Benchmark) -> Row:
+def row_of(benchmark: Benchmark, *, scaled: bool = False) -> Row:
+    """Return the line of a set; if `scaled`, k-means and HDBSCAN get standardised columns."""
     warnings.simplefilter("ignore")
     X, numbers = benchmark.X, benchmark.numbers
+    points = StandardScaler().fit_transform(X) if scaled else X
 
     def best_of(labels_of: Any) -> float:
         return max(benchmark.score(labels_of(number)) for number in numbers)
@@ -113,8 +116,8 @@ def row_of(benchmark: Benchmark) -> Row:
         "given": best_of(
             lambda k: ConsensusClustering(n_clusters=k, random_state=0).fit(X).labels_
         ),
-        "k-means": best_of(lambda k: KMeans(k, n_init=10, random_state=0).fit_predict(X)),
-        "HDBSCAN": benchmark.score(HDBSCAN(copy=True).fit_predict(X) + 1),
+        "k-means": best_of(lambda k: KMeans(k, n_init=10, random_state=0).fit_predict(points)),
+        "HDBSCAN": benchmark.score(HDBSCAN(copy=True).fit_predict(points) + 1),
         "CPU s": taken.cpu,
     }
 
@@ -129,7 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
     rows = [row_of(each) for each in wanted[: 2 if arguments.quick else None]]
     mean: Row = {"set": f"mean of {len(rows)}", "n": "", "d": "", "K": "", "found K": ""}
-    mean |= {way: float(np.mean([row[way] for row in rows])) for way in (*_WAYS, "CPU s")}
+    mean |= {way: float(np.mean([row[way] for row in rows])) for way in (*WAYS, "CPU s")}
     show([*rows, mean], "Adjusted Rand index: number found, given, and others")
     write([*rows, mean], arguments.name, arguments)
 
