@@ -36,6 +36,7 @@ NAMES = (
     "default.answer",
     "default.settle",
     "default.few",
+    "default.line",
     "default.battery",
     "default.textbook",
     "selection.number",

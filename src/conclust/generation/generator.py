@@ -55,7 +55,7 @@ class EnsembleGenerator(StoredGenerator):
         Kind of the members.
 
         - "auto": of every 40 members, 17 by "graph", 17 by "spectral" and 6 by "density", which find clusters of any
-          shape. All members are by "kmeans" if there are fewer than 50 objects, and by "graph" if ``fit`` gets a
+          shape. All members are by "kmeans" if there are fewer than 50 objects or only one feature, and by "graph" if ``fit`` gets a
           graph.
         - "kmeans": k-means from one start (`init`), with n_clusters drawn uniformly.
         - "spherical": k-means with cosine similarity [4]_ from one random start, with n_clusters drawn uniformly. It
@@ -185,7 +185,8 @@ class EnsembleGenerator(StoredGenerator):
     distances. If more columns dominate, those with small spreads are quiet columns of the same kind, such as the
     margin of images. Columns with means of 0 (principal components) are not scaled. If columns are narrower by a
     factor of 5 to 20, the spreads alone do not tell, and clusters decide: k-means partitions up to 2,000 of the rows
-    in either scale, and the scale with the tighter clusters is taken, measured free of scale and compared with clouds.
+    in either scale. If both scales give the same clusters, the scale in which these are rounder is taken; otherwise the
+    scale with the tighter clusters, measured free of scale and compared with clouds.
 
     With ``fit_on``, the time to fit the members does not grow with the number of objects. Only the product of the
     points with the centres of all members grows; it is computed in registers and never stored. ``fit_transform``
@@ -472,7 +473,7 @@ class EnsembleGenerator(StoredGenerator):
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
         user_graph = None if graph is None else read_graph(graph, rows.n)
-        settings = settings_for(self, rows.n, chosen=user_graph is None)
+        settings = settings_for(self, rows.n, rows.d, chosen=user_graph is None)
         fit_on = fitted_on(settings, rows.n) if user_graph is None else None
         if fit_on is not None:
             if in_blocks:

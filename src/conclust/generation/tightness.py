@@ -7,14 +7,21 @@ import numpy as np
 from conclust._random import spawn_generators
 from conclust._types import Floats, Ints
 from conclust.generation.runs import run_kmeans
+from conclust.measures.comparison import adjusted_rand_index
 
 # Maximum number of rows that are looked at.
 _ROWS = 2_000
 # Numbers of clusters, as long as a cluster has at least this number of rows on average.
-_NUMBERS, _ROWS_A_CLUSTER = (2, 4, 8, 16, 32, 64), 8
+_NUMBERS, _ROWS_A_CLUSTER = (2, 3, 4, 5, 6, 7, 8, 16, 32, 64), 8
+# The numbers whose tightness is summed.
+_SUMMED = (2, 4, 8, 16, 32, 64)
 _RUNS, _CLOUDS = 5, 3
+# Adjusted Rand index above which two partitions are the same.
+_SAME = 0.95
 # Minimum variance within clusters, as a share of the column's, so that columns with few values do not decide alone.
 _LEAST = 1e-4
+# The same where roundness decides.
+_NONE = 1e-12
 
 
 class Thinned:
@@ -43,12 +50,14 @@ class Thinned:
 
 
 def tighter_standardised(rows: Floats) -> bool:
-    """Return whether k-means finds tighter clusters in standardised columns than in columns as they are.
+    """Return whether clusters are tighter in standardised columns than in columns as they are.
 
-    Partitions into 2, 4, 8, ... clusters, made in either scale, are compared by a measure that no scale of the columns
-    changes: the sum over columns of the logarithm of the variance within clusters. A partition in the scale in
-    which clusters are round has the smaller one. It counts how much smaller it is than for a single Gaussian cloud without
-    correlations and with the same deviations, mean of three.
+    k-means makes partitions into 2 to 8, 16, 32 and 64 clusters in either scale. Where both scales give the same clusters, the scale is right in which
+    these are rounder: the deviations within them differ less between columns. The largest such number decides.
+
+    Otherwise the partitions are compared by a measure that no scale of the columns changes: the sum over columns of the
+    logarithm of the variance within clusters. The scale in which clusters are round has the smaller one. It counts
+    how much smaller it is than for a single Gaussian cloud without correlations and with the same deviations, mean of three.
 
     Parameters
     ----------
@@ -59,23 +68,37 @@ def tighter_standardised(rows: Floats) -> bool:
     rows, deviations = rows[:, deviations > 0], deviations[deviations > 0]
     if not rows.size:
         return False
+    pairs = _partitions(rows)
+    for unscaled, standardised in reversed(pairs.values()):
+        if adjusted_rand_index(unscaled, standardised) > _SAME:
+            logs = np.log(np.maximum(_variances_within(rows / deviations, unscaled), _NONE))
+            return bool(logs.std() < (logs + 2.0 * np.log(deviations)).std())
     clouds = spawn_generators(np.random.SeedSequence(0), _CLOUDS)
-    by_chance = [_gain(cloud.normal(size=rows.shape) * deviations) for cloud in clouds]
-    return bool(_gain(rows) > np.mean(by_chance))
+    by_chance = []
+    for cloud in clouds:
+        points = cloud.normal(size=rows.shape) * deviations
+        by_chance.append(_gain(points, _partitions(points, _SUMMED)))
+    return bool(_gain(rows, pairs) > np.mean(by_chance))
 
 
-def _gain(rows: Floats) -> float:
-    """Return how much tighter clusters are in standardised columns, over all numbers of clusters."""
-    centred = rows - rows.mean(axis=0)
-    deviations = rows.std(axis=0)
-    standardised = np.ascontiguousarray(centred / deviations)
+def _partitions(rows: Floats, among: tuple[int, ...] = _NUMBERS) -> dict[int, tuple[Ints, Ints]]:
+    """Return partitions of the columns as they are, and of standardised ones, into rising numbers of clusters."""
+    centred, deviations = rows - rows.mean(axis=0), rows.std(axis=0)
     unscaled = np.ascontiguousarray(centred / deviations.max())
+    standardised = np.ascontiguousarray(centred / deviations)
+    numbers = [K for K in among if len(rows) >= K * _ROWS_A_CLUSTER]
+    return {K: (_partition(unscaled, K), _partition(standardised, K)) for K in numbers}
+
+
+def _gain(rows: Floats, partitions: dict[int, tuple[Ints, Ints]]) -> float:
+    """Return how much tighter clusters are in standardised columns, over all numbers of clusters."""
+    points = rows / rows.std(axis=0)
     gain = 0.0
-    for K in _NUMBERS:
-        if len(rows) < K * _ROWS_A_CLUSTER:
-            break
-        gain += _spread_within(standardised, _partition(unscaled, K))
-        gain -= _spread_within(standardised, _partition(standardised, K))
+    for K in sorted(set(partitions).intersection(_SUMMED)):
+        unscaled, standardised = partitions[K]
+        for labels, sign in ((unscaled, 1.0), (standardised, -1.0)):
+            variances = np.maximum(_variances_within(points, labels), _LEAST)
+            gain += sign * float(np.log(variances).sum())
     return gain
 
 
@@ -86,11 +109,10 @@ def _partition(points: Floats, n_clusters: int) -> Ints:
     return np.asarray(runs.labels[:, int(np.argmin(runs.inertia))], dtype=np.int64)
 
 
-def _spread_within(points: Floats, labels: Ints) -> float:
-    """Return the sum over columns of the logarithm of the variance within clusters."""
+def _variances_within(points: Floats, labels: Ints) -> Floats:
+    """Return the variance of each column within clusters."""
     sizes = np.bincount(labels)
     sums = np.zeros((len(sizes), points.shape[1]))
     np.add.at(sums, labels, points)
     means = sums / np.maximum(sizes, 1)[:, None]
-    variances = ((points - means[labels]) ** 2).mean(axis=0)
-    return float(np.log(np.maximum(variances, _LEAST)).sum())
+    return np.asarray(((points - means[labels]) ** 2).mean(axis=0))

@@ -20,6 +20,7 @@ from conclust.points.components import Mixtures, fit_mixtures
 from conclust.points.contact import contact_ratio
 from conclust.points.evidence import Borders, find_borders, touching_pairs
 from conclust.points.islands import cuts_with_islands
+from conclust.points.line import clusters_on_line
 from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
@@ -142,6 +143,11 @@ def number_by_borders(
     most = trees.n_numbers if max_clusters is None else min(max_clusters, trees.n_numbers)
     if n < _FEWEST_OBJECTS:
         return _by_separation(X, trees, seed, min_clusters, most)
+    if X.shape[1] == 1:
+        on_line = _on_line(X, trees, seed, min_clusters, most)
+        if on_line.n_clusters > 1 and n < _MANY_OBJECTS:
+            return _beyond_pieces(on_line, on_line.n_clusters, X, seed, most)
+        return on_line
     points, graph = _points_and_graph(X, seed, n_jobs)
 
     def borders_of(labels: Ints) -> Borders:
@@ -160,6 +166,22 @@ def number_by_borders(
     if 1 < decision.n_clusters <= pieces.n_pieces and n < _MANY_OBJECTS:
         decision = _beyond_pieces(decision, pieces.n_pieces, X, seed, most)
     return decision
+
+
+def _on_line(X: Floats, trees: GrownTrees, seed: int, least: int, most: int) -> BorderDecision:
+    """Choose the largest number of clusters of which no two neighbours have one mode together."""
+    most_sizeable = min(most, len(X) // 5)
+    found = clusters_on_line(X, trees, least, most_sizeable, np.random.default_rng(seed))
+    why = "at no number do all pairs of neighbours have more than one mode together (dip test)"
+    if found is None and least > 1:
+        return _by_ensemble(trees, least, most, why)
+    if found is None:
+        indicated = trees.n_clusters_shown
+        lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
+        return BorderDecision(1, f"One cluster: {why}{lean}.")
+    neighbours = "they have" if found.n_clusters == 2 else "each two neighbours have"
+    reason = f"{count(found.n_clusters, 'cluster')}: {neighbours} more than one mode together (dip test, p = {found.p_value:.2g})."
+    return BorderDecision(found.n_clusters, reason, alternatives=found.others)
 
 
 def cut_by_islands(

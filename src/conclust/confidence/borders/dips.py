@@ -62,7 +62,7 @@ def dip(values: ArrayLike) -> float:
 
 
 def dips_of_rows(samples: Floats, threads: int) -> Floats:
-    """Return the dip of each row, whose values are finite and in any order."""
+    """Return the dip of each row, whose values are finite and in any order; each has at least one."""
     dips = np.empty(len(samples))
     dips_of_sorted(np.sort(samples, axis=1), dips, threads)
     return dips

@@ -24,19 +24,19 @@ N_AUTOMATIC = sum(_SHARES.values())
 _FEW = 50
 
 
-def chosen_kinds(n: int) -> str | list[str]:
+def chosen_kinds(n: int, d: int) -> str | list[str]:
     """Return the kinds of the members of an automatic ensemble, in alternating order.
 
     Members by communities of neighbour graphs, by spectral clustering and by density follow what the points
-    are near to; few points are clustered by k-means. The kinds are spread evenly, so that the first members of a
+    are near to; few points are clustered by k-means, and also points on a line, where graphs break at gaps that are no valleys. The kinds are spread evenly, so that the first members of a
     shorter ensemble have about the same shares.
 
     Parameters
     ----------
-    n : int
-        Number of objects.
+    n, d : int
+        Number of objects and of features.
     """
-    if n < _FEW:
+    if n < _FEW or d == 1:
         return "kmeans"
     kinds: list[str] = []
     for turn in range(1, N_AUTOMATIC + 1):
@@ -47,7 +47,7 @@ def chosen_kinds(n: int) -> str | list[str]:
     return kinds
 
 
-def settings_for(generator: Any, n: int, *, chosen: bool = True) -> Any:
+def settings_for(generator: Any, n: int, d: int, *, chosen: bool = True) -> Any:
     """Return the generator's parameters with `method` "auto" replaced by the kinds of members.
 
     chosen: whether `chosen_kinds` settles them; else all members are by "graph".
@@ -55,7 +55,7 @@ def settings_for(generator: Any, n: int, *, chosen: bool = True) -> Any:
     if not (isinstance(generator.method, str) and generator.method == "auto"):
         return generator
     settings = copy(generator)
-    settings.method = chosen_kinds(n) if chosen else "graph"
+    settings.method = chosen_kinds(n, d) if chosen else "graph"
     if generator.n_partitions is None:
         settings.n_partitions = N_AUTOMATIC
     return settings
