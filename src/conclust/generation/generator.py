@@ -185,8 +185,8 @@ class EnsembleGenerator(StoredGenerator):
     distances. If more columns dominate, those with small spreads are quiet columns of the same kind, such as the
     margin of images. Columns with means of 0 (principal components) are not scaled. If columns are narrower by a
     factor of 5 to 20, the spreads alone do not tell, and clusters decide: k-means partitions up to 2,000 of the rows
-    in either scale. If both scales give the same clusters, the scale in which these are rounder is taken; otherwise the
-    scale with the tighter clusters, measured free of scale and compared with clouds.
+    in either scale, and the scale with the tighter clusters is taken, measured free of scale and compared with clouds. If
+    both scales give the same clusters, and these are rounder in the columns as they are, columns are not scaled.
 
     With ``fit_on``, the time to fit the members does not grow with the number of objects. Only the product of the
     points with the centres of all members grows; it is computed in registers and never stored. ``fit_transform``

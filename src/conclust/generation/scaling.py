@@ -123,7 +123,7 @@ def fitted_scaling(
     alone, indicators of rare properties would be narrow), and the squared distances are decided by fewer than ten
     columns, by the effective number (sum of variances)^2 / sum of their squares. Pixels and genes of one unit have
     narrow columns too, but many that decide. Columns with means of 0 (principal components) stay as they are. If columns are only
-    narrow by a fifth, not a twentieth, they are standardised if k-means then finds tighter or rounder clusters (`tighter_standardised`).
+    narrow by a fifth, not a twentieth, they are standardised if k-means then finds tighter clusters (`tighter_standardised`).
     Numbers whose squares are infinite or 0 are brought to [0, 1].
 
     Parameters
