@@ -10,8 +10,11 @@ import numpy as np
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.auto import GrownTrees
 
-# All borders must hold at this level, and all clusters must have this number of objects.
-_LEVEL, _SMALLEST = 0.01, 5
+LEVEL = 0.01
+"""Level of the p-value of all borders."""
+
+# Minimum number of objects of a cluster.
+_SMALLEST = 5
 # Maximum share of the objects that lie in the interval of another cluster.
 _STRAYS = 0.05
 _MOST_CLUSTERS = 30
@@ -47,7 +50,8 @@ def clusters_on_line(
     """Return the largest number of clusters of the tree of which all borders hold; None: no number has such borders.
 
     A density with one mode still has one on any interval. So a border holds if the values of the two clusters beside it, taken
-    together, have more than one mode by the dip test, or as many of either as the smaller one has, nearest to the border: twice the smaller p-value, times the number of borders.
+    together, have more than one mode by the dip test, or else as many values of either as the smaller one has, the nearest to the
+    border. The p-value is twice the smaller of the two, times the number of borders.
 
     Parameters
     ----------
@@ -65,7 +69,7 @@ def clusters_on_line(
     for K in range(max(2, least), min(most, _MOST_CLUSTERS) + 1):
         labels = trees.cut(K)
         p_value = _largest_p_value(values, labels)
-        if p_value <= _LEVEL:
+        if p_value <= LEVEL:
             accepted[K] = labels, p_value
     if not accepted:
         return None
@@ -99,14 +103,14 @@ def _largest_p_value(values: Floats, labels: Ints) -> float:
     for start, border, end in zip(starts[:-2], starts[1:-1], starts[2:], strict=True):
         if min(border - start, end - border) < _SMALLEST:
             return 1.0
-        # One cluster of an interval hides a much smaller one beside it, so the nearest as many objects are tested, too.
+        # The dip of both hardly shows a much smaller cluster, so as many objects of the larger one, the nearest, are tested, too.
         nearest = min(border - start, end - border)
         p_values = [
             _p_value(ordered[start:end]),
             _p_value(ordered[border - nearest : border + nearest]),
         ]
         largest = max(largest, min(1.0, 2.0 * (K - 1) * min(p_values)))
-        if largest > _LEVEL:
+        if largest > LEVEL:
             break
     return largest
 

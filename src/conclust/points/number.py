@@ -20,7 +20,7 @@ from conclust.points.components import Mixtures, fit_mixtures
 from conclust.points.contact import contact_ratio
 from conclust.points.evidence import Borders, find_borders, touching_pairs
 from conclust.points.islands import cuts_with_islands
-from conclust.points.line import clusters_on_line
+from conclust.points.line import LEVEL, clusters_on_line
 from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
@@ -172,7 +172,7 @@ def _on_line(X: Floats, trees: GrownTrees, seed: int, least: int, most: int) -> 
     """Choose the largest number of clusters of which no two neighbours have one mode together."""
     most_sizeable = min(most, len(X) // 5)
     found = clusters_on_line(X, trees, least, most_sizeable, np.random.default_rng(seed))
-    why = "at no number do all pairs of neighbours have more than one mode together (dip test)"
+    why = f"at no number do all pairs of neighbours have more than one mode together (dip test at level {LEVEL:g})"
     if found is None and least > 1:
         return _by_ensemble(trees, least, most, why)
     if found is None:
@@ -180,7 +180,7 @@ def _on_line(X: Floats, trees: GrownTrees, seed: int, least: int, most: int) -> 
         lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
         return BorderDecision(1, f"One cluster: {why}{lean}.")
     neighbours = "they have" if found.n_clusters == 2 else "each two neighbours have"
-    reason = f"{count(found.n_clusters, 'cluster')}: {neighbours} more than one mode together (dip test, p = {found.p_value:.2g})."
+    reason = f"{count(found.n_clusters, 'cluster')}: {neighbours} more than one mode together (dip test at level {LEVEL:g})."
     return BorderDecision(found.n_clusters, reason, alternatives=found.others)
 
 
