@@ -125,9 +125,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     One half of the points determines the positions of the valley and the peaks, and the points of the other half are
     counted there. Clusters that overlap have no valley. For these, a mixture of more normal distributions of one
     shape determines the number, if it fits the points. With 8 to 49 objects, there are several clusters (of five
-    objects or more) if their silhouette is larger than the silhouette of single clouds; up to 399 objects, the same shows
-    clusters that are too small for valleys. With one feature, the dip test shows whether neighbours have more than one
-    mode together. With further partitions, or with fewer objects, the number comes from the ensemble.
+    objects or more) if their silhouette is larger than the silhouette of single clouds; up to 399, the same shows clusters too
+    small for valleys. With one feature, the dip test decides. With further partitions or fewer objects, the ensemble decides.
 
     The points correct the consensus in two ways. First, an island is a group of points without a tie to the others in
     the graph of the ten nearest neighbours, or with ties only across deep valleys. Two islands are not joined as long

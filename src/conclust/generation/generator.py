@@ -184,8 +184,8 @@ class EnsembleGenerator(StoredGenerator):
     deviation and a range below a twentieth of the largest ones, and fewer than ten columns dominate the squared
     distances. If more columns dominate, those with small spreads are quiet columns of the same kind, such as the
     margin of images. Columns with means of 0 (principal components) are not scaled. If columns are narrower by a
-    factor of 5 to 20, the spreads alone do not tell, and clusters decide: k-means partitions up to 2,000 of the rows
-    in either scale, and the scale with the tighter clusters is taken, measured free of scale and compared with clouds. If
+    factor of 5 to 20, the spreads alone are not conclusive: k-means partitions up to 2,000 of the rows in either scale,
+    and the scale with the tighter clusters is taken, measured free of scale and compared with clouds. If
     both scales give the same clusters, and these are rounder in the columns as they are, columns are not scaled.
 
     With ``fit_on``, the time to fit the members does not grow with the number of objects. Only the product of the
