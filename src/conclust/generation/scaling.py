@@ -146,7 +146,6 @@ def fitted_scaling(
         with np.errstate(over="ignore", invalid="ignore"):  # squares of very large values
             if whole:  # scikit-learn's scalers, slow to import, only where columns are scaled
                 extent = standard = _columns_of(*blocks)
-                rows.add(*blocks)
             else:
                 extent, standard = (scaler() for scaler in scalers())
                 for block in blocks:
@@ -162,6 +161,8 @@ def fitted_scaling(
         differs = spread.differs()
         unclear = not differs and not fixed and spread.differs(_LEAST_FACTOR)
         why = spread.sentence(names)
+        if unclear and whole:
+            rows.add(*blocks)
         if not differs and not (unclear and tighter_standardised(rows.rows)):
             if unclear:
                 unscaled = f"Columns not scaled, because clusters are tighter as they are: {why}."

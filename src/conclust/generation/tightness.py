@@ -36,12 +36,12 @@ class Thinned:
 
     def add(self, block: Floats) -> None:
         """Look at the next rows."""
+        while self._seen + len(block) > _ROWS * self._stride:
+            self._kept = [np.concatenate(self._kept)[::2]] if self._kept else []
+            self._stride *= 2
         first = -self._seen % self._stride
         self._kept.append(np.array(block[first :: self._stride], dtype=np.float64))
         self._seen += len(block)
-        while sum(map(len, self._kept)) > _ROWS:
-            self._kept = [np.concatenate(self._kept)[::2]]
-            self._stride *= 2
 
     @property
     def rows(self) -> Floats:
