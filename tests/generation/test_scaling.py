@@ -170,6 +170,12 @@ def test_clusters_of_two_durations_are_found_with_nothing_told():
     assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
+def test_a_single_column_is_not_scaled():
+    scaling = fitted_scaling("auto", [np.arange(30.0)[:, None]])
+    assert scaling.scale is None
+    assert scaling.reason == "The column is not scaled: it is the only one."
+
+
 def test_columns_without_spread_in_the_rows_looked_at_are_kept():
     assert not tighter_standardised(np.ones((40, 2)))
     assert not tighter_standardised(np.zeros((3, 2)))

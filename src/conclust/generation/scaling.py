@@ -166,6 +166,8 @@ def fitted_scaling(
         if not differs and not (unclear and tighter_standardised(rows.rows)):
             if unclear:
                 unscaled = f"Columns not scaled, because clusters are tighter as they are: {why}."
+            elif len(spread.deviations) == 1:
+                unscaled = "The column is not scaled: it is the only one."
             else:
                 unscaled = "Columns not scaled: their spreads are of one kind."
             return Scaling(None, None, unscaled)
