@@ -3,9 +3,10 @@
 python -m experiments.default.line [--quick] [--seeds 0 100] [--sets 8] [--out FOLDER]
 
 Clouds of one column (Gaussian, uniform, exponential, t with 3 degrees, Laplace, Gaussian rounded to a sixth of the deviation) and Gaussian clusters in a
-row, of 60 to 1,500 objects. For each kind and seed: the share of the sets for which `ConsensusClustering()` finds the right number; its adjusted Rand index
-without a number and with it; and that of k-means with the number. Beside it the same with a second column of zeros, with which the members and the
-rule of more columns are used: the answer until November 2026. Constants were settled on seed 0.
+row, of 60 to 1,500 objects. Each line is a kind of sets and a seed. It has the share of the sets for which `ConsensusClustering()` finds the right
+number, its adjusted Rand index with the number given and not, and the index of k-means, which is given the number. The columns "two columns" repeat this
+with a column of zeros added, so that the members and the rule for several columns apply; until November 2026 these also applied to one column. Constants
+were settled on seed 0.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
 
 # Chosen in experiments/default/scale.py.
 _FACTOR = 20.0  # a column narrower by this factor has 1/400 of the widest one's share in squared distances
-# Between this factor and the other one the spreads may be those of one unit or of several: clusters decide.
+# With spreads that differ by a factor between the two, columns may have one unit or several: the tightness of clusters decides.
 _LEAST_FACTOR = 5.0
 _SHARE = 0.1  # share of narrow columns from which spreads differ in kind
 # If at least this number of columns decides, narrow columns are quiet ones of the same kind, such as pixels or genes.
@@ -122,8 +122,8 @@ def fitted_scaling(
     are narrow, with a standard deviation and a range below a twentieth of the largest ones (by the deviation
     alone, indicators of rare properties would be narrow), and the squared distances are decided by fewer than ten
     columns, by the effective number (sum of variances)^2 / sum of their squares. Pixels and genes of one unit have
-    narrow columns too, but many that decide. Columns with means of 0 (principal components) stay as they are. If columns are only
-    narrow by a fifth, not a twentieth, they are standardised if k-means then finds tighter clusters (`tighter_standardised`).
+    narrow columns too, but many that decide. Columns with means of 0 (principal components) stay as they are. If columns are
+    narrow only with a fifth in place of a twentieth, they are standardised if clusters are then tighter (`tighter_standardised`).
     Numbers whose squares are infinite or 0 are brought to [0, 1].
 
     Parameters

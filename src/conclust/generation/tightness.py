@@ -1,4 +1,4 @@
-"""In which scale k-means finds tighter clusters: for columns whose spreads alone do not decide."""
+"""Compares how tight the clusters are in columns as they are and in standardised ones."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def tighter_standardised(rows: Floats) -> bool:
     are round has the smaller one. It counts how much smaller it is than for a single Gaussian cloud without correlations and with
     the same deviations, mean of three.
 
-    If both scales give the same clusters, this measure cannot tell. So columns stay as they are if the clusters of the largest such number are
-    rounder that way: the deviations within them differ less between columns.
+    The measure cannot compare scales that give the same clusters. In that case columns stay as they are if these clusters (of the largest
+    such number) are rounder in them: the deviations within clusters differ less between columns.
 
     Parameters
     ----------

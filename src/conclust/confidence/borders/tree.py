@@ -163,9 +163,9 @@ class ConsensusTree:
         """Return a table of the splits."""
         if self.has_p_values:
             n_holding = int(self.holds().sum())
-            head = (
-                f"{n_holding} of {count(len(self.splits), 'split')} hold (p < {self.alpha:g}, Holm)"
-            )
+            hold = "holds" if len(self.splits) == 1 else "hold"
+            tested = count(len(self.splits), "split")
+            head = f"{n_holding} of {tested} {hold} (p < {self.alpha:g}, Holm)"
         else:
             head = f"{count(len(self.splits), 'split')}, without p-values: no points were given"
         lines = [

@@ -28,8 +28,8 @@ def chosen_kinds(n: int, d: int) -> str | list[str]:
     """Return the kinds of the members of an automatic ensemble, in alternating order.
 
     Members by communities of neighbour graphs, by spectral clustering and by density follow what the points
-    are near to; few points are clustered by k-means, and also points on a line, where graphs break at gaps that are no valleys. The kinds are spread evenly, so that the first members of a
-    shorter ensemble have about the same shares.
+    are near to. Few points are clustered by k-means, and so are points of one feature, whose graphs break at random gaps.
+    The kinds are spread evenly, so that the first members of a shorter ensemble have about the same shares.
 
     Parameters
     ----------
