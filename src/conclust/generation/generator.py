@@ -27,8 +27,9 @@ from conclust.generation.cache import (
     points_digest,
 )
 from conclust.generation.kinds.neighbour_options import read_graph
-from conclust.generation.kinds.registry import is_named, settings_for
+from conclust.generation.kinds.registry import is_named, see_distances_only, settings_for
 from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
+from conclust.generation.labelling.rotation import Rotation
 from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
 from conclust.generation.labelling.sampled import Shares, in_order_of_appearance, label_all
 from conclust.generation.members import Init, Labelled, Member, Task
@@ -206,6 +207,11 @@ class EnsembleGenerator(StoredGenerator):
     labelled if no two points are equal. For points in 16 dimensions, 40 graph and 6 density members take .16 CPU
     seconds with 1,500 objects, 1.5 with 10,000 and 2.6 with 100,000.
 
+    If X has more features than objects, and all members are by "graph", "spectral" or "density" and see all features, they are made of
+    rotated points: n objects span at most n dimensions, so that n coordinates have the same distances. Equal distances may then differ by
+    rounding errors. The axes are kept, and new points are rotated before they are labelled. The default takes 1.8 CPU seconds for 500 objects with
+    20,000 features (18 without rotation), and 24 for 3,000 with 5,000 (42).
+
     With `n_graphs`, each further member of a graph takes O(n K^2) time. Members of one graph use the same features,
     and the same objects if `fit_on` leaves some out; they are made one after the other. Twenty members with 20 to 60
     clusters on 100,000 x 16 points take 7.4 CPU seconds with a graph each, 2.1 with 4 graphs, and 1.1 with one graph.
@@ -296,7 +302,7 @@ class EnsembleGenerator(StoredGenerator):
     verbose: int = 0
 
     def fit(self, X: ArrayLike, y: None = None, *, graph: Any = None) -> Self:
-        """Make the members; keep a model of each to label new points, but not the points.
+        """Make the members; keep a model of each to label new points.
 
         Parameters
         ----------
@@ -395,7 +401,7 @@ class EnsembleGenerator(StoredGenerator):
         if predicting:
             labelling = self._labelling(predicting)
             for start, block in rows.blocks():
-                columns = labelling.label(scaled(block, self.scaler_), self.n_jobs)
+                columns = labelling.label(self._rotated(block), self.n_jobs)
                 labels[start : start + len(block), predicting] = columns
         for u, column in self._seen.items():
             labels[:, u] = column
@@ -437,7 +443,7 @@ class EnsembleGenerator(StoredGenerator):
         labelling = self._labelling()
         for block in blocks:
             raw = read_points(self, block, reset=False)
-            yield labelling.label(scaled(raw, self.scaler_), self.n_jobs)
+            yield labelling.label(self._rotated(raw), self.n_jobs)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the partitions: "partition_0", "partition_1", ...
@@ -487,6 +493,8 @@ class EnsembleGenerator(StoredGenerator):
         )
         self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
+        if points.shape[1] > len(points) + 1 and see_distances_only(settings):
+            self._rotation, points = Rotation.of(points)
         plan = make_plan(settings, points, given=user_graph)
         n = len(points)
         cache = None
@@ -556,6 +564,7 @@ class EnsembleGenerator(StoredGenerator):
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
+        self._rotation: Rotation | None = None
         if not watched():  # named by the shell
             say(self.scale_reason_)
 
@@ -585,7 +594,11 @@ class EnsembleGenerator(StoredGenerator):
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
         """Return a function that labels points by the members with these indices; None: all."""
         some = self.members_ if members is None else [self.members_[u] for u in members]
-        return Labelling.of(some, self.n_features_in_, self._dtype, self.scaler_)
+        return Labelling.of(some, self.n_features_in_, self._dtype, self.scaler_, self._rotation)
+
+    def _rotated(self, points: Floats) -> Floats:
+        """Return points as members are made of them."""
+        return scaled(points, self.scaler_, self._rotation)
 
     def _refuse_others(self, raw: Floats | None) -> None:
         """Refuse points that some members cannot label: any except those of ``fit``."""

@@ -249,6 +249,9 @@ class Kind:
         Whether members choose a number of clusters themselves.
     unscaled : bool
         Whether the members use unscaled points if the scale is "auto".
+    by_distances : bool
+        Whether members depend on the points by distances and inner products only, and have no centres that are public. They are
+        made of rotated points where these have fewer coordinates.
     """
 
     recipe: Recipe
@@ -260,6 +263,7 @@ class Kind:
     largest: int | None = None
     own_number: bool = False
     unscaled: bool = False
+    by_distances: bool = False
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,12 @@ from conclust._sklearn import (
 from conclust._types import Ints
 from conclust.exceptions import FileFormatError, InputError
 from conclust.generation.labelling.models import MODELS, Model
+from conclust.generation.labelling.rotation import DIGEST, Rotation
 from conclust.generation.members import Member
 from conclust.generation.scaling import Scaler, scaler_of
 
 _FORMAT = "conclust generator"
-_VERSION = 5
+_VERSION = 6
 # The concatenated arrays of all members of one kind, their shapes, and the arrays of each member.
 _MODELS = {
     f"{kind}_{name}{part}": expected
@@ -46,6 +47,9 @@ _EXPECTED = {
     "seeds": Expected("u", 1),
     "features": Expected("i", 1),
     "scaling": Expected("f", 2, optional=True),
+    "axes": Expected("f", 2, optional=True),
+    "coordinates": Expected("f", 2, optional=True),
+    "digests": Expected("u", 2, optional=True),
     **_MODELS,
 }
 # Attributes of a fitted scaler, each a row of "scaling"; transform reads the first two.
@@ -53,6 +57,8 @@ _SCALERS = {
     "minmax": ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
     "standard": ("mean_", "scale_", "var_"),
 }
+# The arrays of a rotation.
+_ROTATION = ("axes", "coordinates", "digests")
 # Parameters that affect how a generator runs, but not its result.
 _RUNNING = ("n_jobs", "cache_dir", "verbose")
 _LABEL_TYPES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -166,6 +172,8 @@ def store(generator: Any, path: PathLike) -> None:
     if scaler is not None:
         names = _SCALERS[generator.scale_]
         arrays["scaling"] = np.array([getattr(scaler, name) for name in names], dtype=np.float64)
+    if generator._rotation is not None:
+        arrays.update({name: getattr(generator._rotation, name) for name in _ROTATION})
     names_in = getattr(generator, "feature_names_in_", None)
     meta = {
         "format": _FORMAT,
@@ -212,7 +220,10 @@ def restore(generator: Any, path: PathLike) -> None:
     scale, reason = meta.get("scale"), meta.get("scale_reason")
     if not isinstance(reason, str) or not _fits_scaling(scale, arrays, d, n_scaled):
         _refuse(path)
-    members = _members(meta, arrays, d)
+    if not _fits_rotation(arrays, d):
+        _refuse(path)
+    rotation = _rotation(arrays)
+    members = _members(meta, arrays, d if rotation is None else rotation.n_coordinates)
     label_type = meta.get("label_type")
     if members is None or not isinstance(label_type, str) or label_type not in _LABEL_TYPES:
         _refuse(path)
@@ -224,6 +235,7 @@ def restore(generator: Any, path: PathLike) -> None:
         generator.feature_names_in_ = np.array(names, dtype=object)
     generator.scale_, generator.scale_reason_ = scale, reason
     generator.scaler_ = _scaler(scale, arrays, d, n_scaled)
+    generator._rotation = rotation
     generator.members_ = members
     generator.n_cached_ = 0
     generator._dtype = np.dtype(label_type)
@@ -265,6 +277,27 @@ def _scaler(scale: Any, arrays: dict[str, NDArray[Any]], d: int, n_scaled: int) 
         scaler.n_features_in_ = d
         scaler.n_samples_seen_ = n_scaled
     return scaler
+
+
+def _fits_rotation(arrays: dict[str, NDArray[Any]], d: int) -> bool:
+    present = [name in arrays for name in _ROTATION]
+    if not all(present):
+        return not any(present)
+    axes, coordinates, digests = (arrays[name] for name in _ROTATION)
+    r = axes.shape[1]
+    return bool(
+        axes.shape == (d, r)
+        and 0 < r < d
+        and coordinates.shape == (r, r)
+        and digests.shape == (r, DIGEST)
+        and digests.dtype == np.uint8
+        and np.isfinite(axes).all()
+        and np.isfinite(coordinates).all()
+    )
+
+
+def _rotation(arrays: dict[str, NDArray[Any]]) -> Rotation | None:
+    return Rotation(*(arrays[name] for name in _ROTATION)) if "axes" in arrays else None
 
 
 def _members(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], d: int) -> list[Member] | None:

@@ -148,6 +148,7 @@ GRAPH = Kind(
     own_number=True,
     help="communities of neighbour graphs",
     cited="communities of neighbour graphs (Leiden) with random resolutions",
+    by_distances=True,
 )
 DENSITY = Kind(
     DensityRecipe(),
@@ -156,4 +157,5 @@ DENSITY = Kind(
     own_number=True,
     help="clusters of nearby points",
     cited="clusters of nearby points, by density, with random numbers of clusters",
+    by_distances=True,
 )

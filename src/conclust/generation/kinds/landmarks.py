@@ -191,4 +191,5 @@ SPECTRAL = Kind(
     labels_others=True,
     help="on landmarks, for groups that are not round",
     cited="spectral clustering on landmarks with random numbers of clusters",
+    by_distances=True,
 )

@@ -71,3 +71,11 @@ def is_named(method: Any) -> bool:
     """Return whether all members are of built-in kinds."""
     listed = method if isinstance(method, list | tuple) else [method]
     return all(isinstance(entry, str) for entry in listed)
+
+
+def see_distances_only(generator: Any) -> bool:
+    """Return whether all members see all features, and depend on them by distances and inner products only."""
+    return generator.feature_fraction == 1.0 and all(
+        isinstance(kind, str) and kind in KINDS and KINDS[kind].by_distances
+        for kind in kinds_of(generator.method)
+    )

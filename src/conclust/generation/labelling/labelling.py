@@ -21,6 +21,7 @@ from conclust.generation.labelling.models import (
     refuse_without_direction,
 )
 from conclust.generation.labelling.nearest import CenterSets
+from conclust.generation.labelling.rotation import Rotation
 from conclust.generation.labelling.rows import Rows, is_in_blocks
 from conclust.generation.labelling.voting import NeighbourVote
 from conclust.generation.members import Member
@@ -47,16 +48,23 @@ class Labelling:
         Type of the labels, wide enough for all clusters.
     scaler : MinMaxScaler, StandardScaler or None, default=None
         The scaling of a call's points.
+    rotation : Rotation or None, default=None
+        Their rotation.
     """
 
     @classmethod
     def of(
-        cls, members: Sequence[Member], d: int, dtype: Any, scaler: Scaler | None = None
+        cls,
+        members: Sequence[Member],
+        d: int,
+        dtype: Any,
+        scaler: Scaler | None = None,
+        rotation: Rotation | None = None,
     ) -> Labelling:
-        """Return a function that labels points by some members, which all have a model."""
+        """Return a function that labels points by some members, which all have a model; see the class."""
         models = [member.model for member in members if member.model is not None]
         assert len(models) == len(members)
-        return cls(models, [member.features for member in members], d, dtype, scaler)
+        return cls(models, [member.features for member in members], d, dtype, scaler, rotation)
 
     def __init__(
         self,
@@ -65,11 +73,12 @@ class Labelling:
         d: int,
         dtype: Any,
         scaler: Scaler | None = None,
+        rotation: Rotation | None = None,
     ) -> None:
         self._n_members = len(models)
         self._d = d
         self._dtype: np.dtype[Any] = np.dtype(dtype)
-        self._scaler = scaler
+        self._scaler, self._rotation = scaler, rotation
         columns = [
             None if features_of_member is None else np.asarray(features_of_member, dtype=np.int64)
             for features_of_member in features
@@ -129,10 +138,10 @@ class Labelling:
         if len(block) == 0:
             return np.empty((0, self._n_members), dtype=self._dtype)
         points = checked_points(block, _OWNER)
-        return self.label(scaled(points, self._scaler), 1)
+        return self.label(scaled(points, self._scaler, self._rotation), 1)
 
     def label(self, points: Floats, n_jobs: int | None) -> NDArray[Any]:
-        """Return the labels of scaled points.
+        """Return the labels of points that are scaled and, where members are made of rotated points, rotated.
 
         Parameters
         ----------
@@ -176,9 +185,11 @@ def _same(columns: Ints | None, other: Ints | None) -> bool:
     return np.array_equal(columns, other)
 
 
-def scaled(points: Floats, scaler: Scaler | None) -> Floats:
-    """Return the points after a fitted scaler; unchanged without one."""
-    return points if scaler is None else np.ascontiguousarray(scaler.transform(points))
+def scaled(points: Floats, scaler: Scaler | None, rotation: Rotation | None = None) -> Floats:
+    """Return the points after a fitted scaler and a rotation; unchanged without them."""
+    if scaler is not None:
+        points = np.ascontiguousarray(scaler.transform(points))
+    return points if rotation is None else rotation(points)
 
 
 def over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:

@@ -1,0 +1,178 @@
+"""Points with more features than objects are rotated into as many coordinates as there are objects."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from conclust import ConsensusClustering, EnsembleGenerator
+from conclust._files.storage import read_npz, write_npz
+from conclust.exceptions import FileFormatError
+from conclust.generation import generator as module
+from conclust.generation.labelling.rotation import Rotation
+from conclust.generation.storing import _EXPECTED
+
+Points = NDArray[np.float64]
+
+
+def blobs(n: int = 90, d: int = 400, k: int = 3, seed: int = 0) -> tuple[Points, NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    return 0.6 * rng.normal(size=(k, d))[y] + rng.normal(size=(n, d)), y
+
+
+def unrotated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "see_distances_only", lambda _: False)
+
+
+def test_a_rotation_keeps_all_distances_and_inner_products() -> None:
+    X = blobs()[0]
+    new = blobs(seed=1)[0][:70]
+    rotation, rotated = Rotation.of(X)
+    assert rotated.shape == (90, 91)
+    both, both_rotated = np.vstack([X, new]), np.vstack([rotated, rotation(new)])
+    np.testing.assert_allclose(cdist(rotated, both_rotated), cdist(X, both), atol=1e-6)
+    np.testing.assert_allclose(rotated @ both_rotated.T, X @ both.T, atol=1e-9)
+
+
+def test_new_points_have_their_distance_from_the_span_of_the_fit() -> None:
+    X = blobs()[0]
+    rotation, _ = Rotation.of(X)
+    new = blobs(seed=1)[0]
+    basis = np.linalg.svd(X, full_matrices=False)[2]
+    outside = np.linalg.norm(new - new @ basis.T @ basis, axis=1)
+    np.testing.assert_allclose(rotation(new)[:, -1], outside, rtol=1e-10)
+
+
+def test_points_of_the_fit_have_their_coordinates_to_the_bit() -> None:
+    X = blobs()[0]
+    X[5] = X[17]
+    X[6] = 0.0
+    rotation, rotated = Rotation.of(X)
+    assert np.array_equal(rotated[5], rotated[17])
+    assert not rotated[6].any()
+    assert rotation.axes.shape == (400, 89)
+    chosen = [40, 5, 6, 40]
+    assert np.array_equal(rotation(X[chosen]), rotated[chosen])
+
+
+@pytest.mark.parametrize("method", ["auto", "spectral", "graph", "density"])
+def test_rotated_points_give_the_same_members(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    X, new = blobs()[0], blobs(n=40, seed=1)[0]
+    maker = EnsembleGenerator(method, 20, random_state=3)
+    labels = maker.fit_transform(X)
+    assert maker._rotation is not None
+    others = maker.transform(new)
+    unrotated(monkeypatch)
+    plain = EnsembleGenerator(method, 20, random_state=3)
+    assert np.array_equal(plain.fit_transform(X), labels)
+    assert plain._rotation is None
+    assert np.array_equal(plain.transform(new), others)
+
+
+@pytest.mark.parametrize("scale", [None, "standard", "minmax"])
+def test_points_of_the_fit_keep_their_labels(scale: Any) -> None:
+    X = (blobs()[0] > 0).astype(float)  # many distances are equal
+    maker = EnsembleGenerator(scale=scale, random_state=0)
+    labels = maker.fit_transform(X)
+    assert maker._rotation is not None
+    assert np.array_equal(maker.transform(X), labels)
+    assert np.array_equal(maker.transform(X[::-3]), labels[::-3])
+    assert np.array_equal(np.vstack(list(maker.transform_blocks(np.array_split(X, 7)))), labels)
+
+
+def test_labels_of_a_point_do_not_depend_on_the_points_around_it() -> None:
+    X = blobs()[0]
+    maker = EnsembleGenerator(random_state=0).fit(X)
+    new = blobs(n=150, seed=1)[0]
+    together = maker.transform(new)
+    alone = np.vstack([maker.transform(row[np.newaxis]) for row in new])
+    assert np.array_equal(alone, together)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"method": "kmeans"},
+        {"method": ["spectral", "kmeans"]},
+        {"method": "multimetric"},
+        {"feature_fraction": 0.5},
+    ],
+)
+def test_members_with_centres_or_some_features_see_the_points_as_they_are(
+    changes: dict[str, Any],
+) -> None:
+    X = blobs()[0]
+    maker = EnsembleGenerator(**{"n_partitions": 4, "random_state": 0} | changes).fit(X)
+    assert maker._rotation is None
+    for member in maker.members_:
+        assert member.centers is None or member.centers.shape[1] == 400
+
+
+def test_fewer_features_than_objects_are_not_rotated() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 61))
+    assert EnsembleGenerator(random_state=0).fit(X)._rotation is None
+    assert (
+        EnsembleGenerator(random_state=0).fit(np.column_stack([X, X[:, 0]]))._rotation is not None
+    )
+
+
+def test_a_generator_comes_back_with_its_rotation(tmp_path: Path) -> None:
+    X, new = blobs()[0], blobs(n=40, seed=1)[0]
+    maker = EnsembleGenerator(random_state=0).fit(X)
+    maker.save(tmp_path / "generator.npz")
+    for again in (
+        EnsembleGenerator.load(tmp_path / "generator.npz"),
+        pickle.loads(pickle.dumps(maker)),
+    ):
+        assert np.array_equal(again.transform(new), maker.transform(new))
+        assert np.array_equal(again.transform(X), maker.transform(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        *itertools.product(("axes", "coordinates", "digests"), ("absent", "shorter")),
+        ("axes", "infinite"),
+        ("coordinates", "infinite"),
+    ],
+)
+def test_damaged_rotations_are_refused(tmp_path: Path, name: str, how: str) -> None:
+    path = tmp_path / "generator.npz"
+    EnsembleGenerator(n_partitions=4, random_state=0).fit(blobs()[0]).save(path)
+    arrays, meta = read_npz(path, expected=_EXPECTED)
+    if how == "absent":
+        del arrays[name]
+    elif how == "shorter":
+        arrays[name] = arrays[name][:-1]
+    else:
+        arrays[name] = arrays[name].copy()
+        arrays[name][0, 0] = np.inf
+    write_npz(path, arrays, meta)
+    with pytest.raises(FileFormatError, match="damaged"):
+        EnsembleGenerator.load(path)
+
+
+def test_a_cache_keeps_members_of_rotated_points(tmp_path: Path) -> None:
+    X = blobs()[0]
+    plain = EnsembleGenerator(random_state=0).fit_transform(X)
+    for n_cached in (0, 40):
+        maker = EnsembleGenerator(random_state=0, cache_dir=tmp_path)
+        assert np.array_equal(maker.fit_transform(X), plain)
+        assert maker.n_cached_ == n_cached
+
+
+def test_the_consensus_predicts_its_own_labels() -> None:
+    X, _ = blobs()
+    model = ConsensusClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert np.array_equal(model.predict(X), model.labels_)
+    new, _ = blobs(seed=1)
+    assert len(model.predict(new)) == len(new)
