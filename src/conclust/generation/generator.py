@@ -270,6 +270,7 @@ class EnsembleGenerator(StoredGenerator):
     """
 
     members_: list[Member] = field(init=False)
+    _rotation: Rotation | None = field(init=False)
     parameters: ClassVar[Parameters] = {
         "method": check_method,
         "n_clusters": check_numbers,
@@ -564,7 +565,7 @@ class EnsembleGenerator(StoredGenerator):
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
-        self._rotation: Rotation | None = None
+        self._rotation = None
         if not watched():  # named by the shell
             say(self.scale_reason_)
 

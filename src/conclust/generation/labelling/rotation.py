@@ -51,7 +51,7 @@ class Rotation:
         distinct = points[rows.first]
         with one_library_thread():
             axes, upper = qr(distinct.T, mode="economic", overwrite_a=True, check_finite=False)
-        coordinates = np.ascontiguousarray(upper.T)
+        coordinates: Floats = np.ascontiguousarray(upper.T)
         digests = np.array([_digest(row) for row in points[rows.first]], dtype=np.uint8)
         rotation = cls(np.ascontiguousarray(axes), coordinates, digests)
         return rotation, rotation._of_known(rows.inverse)
@@ -59,7 +59,7 @@ class Rotation:
     @property
     def n_coordinates(self) -> int:
         """Number of coordinates of a rotated point."""
-        return self.axes.shape[1] + 1
+        return len(self.coordinates) + 1
 
     def __call__(self, points: Floats) -> Floats:
         """Rotate points, also such as the axes do not span.
