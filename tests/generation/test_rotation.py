@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
 
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust._files.storage import read_npz, write_npz
@@ -63,7 +64,7 @@ def test_points_of_the_fit_have_their_coordinates_to_the_bit() -> None:
     assert np.array_equal(rotation(X[chosen]), rotated[chosen])
 
 
-@pytest.mark.parametrize("method", ["auto", "spectral", "graph", "density"])
+@pytest.mark.parametrize("method", ["auto", "spectral", "graph", "density", "kmeans", "spherical"])
 def test_rotated_points_give_the_same_members(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     X, new = blobs()[0], blobs(n=40, seed=1)[0]
     maker = EnsembleGenerator(method, 20, random_state=3)
@@ -100,20 +101,32 @@ def test_labels_of_a_point_do_not_depend_on_the_points_around_it() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"method": "kmeans"},
-        {"method": ["spectral", "kmeans"]},
-        {"method": "multimetric"},
-        {"feature_fraction": 0.5},
+        {"method": ["spectral", "multimetric"]},
+        {"method": "mixed", "n_partitions": None},
+        {"method": [KMeans(3, n_init=1)]},
+        {"method": "kmeans", "feature_fraction": 0.5},
     ],
 )
-def test_members_with_centres_or_some_features_see_the_points_as_they_are(
-    changes: dict[str, Any],
-) -> None:
+def test_other_members_see_the_points_as_they_are(changes: dict[str, Any]) -> None:
     X = blobs()[0]
-    maker = EnsembleGenerator(**{"n_partitions": 4, "random_state": 0} | changes).fit(X)
+    maker = EnsembleGenerator(**{"n_partitions": 8, "random_state": 0} | changes)
+    maker.fit(X)
     assert maker._rotation is None
-    for member in maker.members_:
-        assert member.centers is None or member.centers.shape[1] == 400
+
+
+@pytest.mark.parametrize("method", ["kmeans", ["graph", "kmeans"]])
+def test_centres_are_means_of_the_points_in_their_features(method: Any) -> None:
+    X = blobs()[0]
+    maker = EnsembleGenerator(method, 6, scale="standard", random_state=0)
+    labels = maker.fit_transform(X)
+    assert maker._rotation is not None
+    Z = maker.scaler_.transform(X)
+    for member, column in zip(maker.members_, labels.T, strict=True):
+        if member.method == "graph":
+            assert member.centers is None
+            continue
+        means = [Z[column == cluster].mean(axis=0) for cluster in range(member.n_clusters)]
+        np.testing.assert_allclose(member.centers, means, atol=1e-9)
 
 
 def test_fewer_features_than_objects_are_not_rotated() -> None:
@@ -126,7 +139,7 @@ def test_fewer_features_than_objects_are_not_rotated() -> None:
 
 def test_a_generator_comes_back_with_its_rotation(tmp_path: Path) -> None:
     X, new = blobs()[0], blobs(n=40, seed=1)[0]
-    maker = EnsembleGenerator(random_state=0).fit(X)
+    maker = EnsembleGenerator(["kmeans", "graph", "spectral"], 9, random_state=0).fit(X)
     maker.save(tmp_path / "generator.npz")
     for again in (
         EnsembleGenerator.load(tmp_path / "generator.npz"),
@@ -134,6 +147,8 @@ def test_a_generator_comes_back_with_its_rotation(tmp_path: Path) -> None:
     ):
         assert np.array_equal(again.transform(new), maker.transform(new))
         assert np.array_equal(again.transform(X), maker.transform(X))
+        for one, other in zip(again.members_, maker.members_, strict=True):
+            assert np.array_equal(one.centers, other.centers)
 
 
 @pytest.mark.parametrize(

@@ -207,9 +207,9 @@ class EnsembleGenerator(StoredGenerator):
     labelled if no two points are equal. For points in 16 dimensions, 40 graph and 6 density members take .16 CPU
     seconds with 1,500 objects, 1.5 with 10,000 and 2.6 with 100,000.
 
-    If X has more features than objects, and all members are by "graph", "spectral" or "density" and see all features, they are made of
+    If X has more features than objects, members by "kmeans", "spherical", "graph", "spectral" and "density" that see all features are made of
     rotated points: n objects span at most n dimensions, so that n coordinates have the same distances. Equal distances may then differ by
-    rounding errors. The axes are kept, and new points are rotated before they are labelled. The default takes 1.8 CPU seconds for 500 objects with
+    rounding errors. The axes are kept, and new points are rotated before they are labelled; centres are those in the features. The default takes 1.8 CPU seconds for 500 objects with
     20,000 features (18 without rotation), and 24 for 3,000 with 5,000 (42).
 
     With `n_graphs`, each further member of a graph takes O(n K^2) time. Members of one graph use the same features,
@@ -512,7 +512,7 @@ class EnsembleGenerator(StoredGenerator):
 
         def keep(task: Task, results: Sequence[Labelled]) -> None:
             for u, result in zip(task.columns, results, strict=True):
-                members[u] = Member.of(task, result, points.shape[1])
+                members[u] = Member.of(task, result, points.shape[1], self._rotation)
                 if result.model is None:
                     samples[u] = result.labels
                 if matrix is not None:

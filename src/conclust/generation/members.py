@@ -16,6 +16,7 @@ from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
 from conclust.generation.labelling.models import Centers, Model
 from conclust.generation.labelling.nearest import nearest_center
+from conclust.generation.labelling.rotation import Rotation
 from conclust.generation.runs import run_kmeans
 
 Init: TypeAlias = Literal["k-means++", "random"]
@@ -50,7 +51,9 @@ class Member:
     features : tuple of int or None
         Columns of X that were drawn. None: all.
     model : object or None
-        Model that labels points (scaled, the columns drawn). None: the member cannot label new points.
+        Model that labels points (scaled, the columns drawn, rotated). None: the member cannot label new points.
+    rotation : object or None
+        Rotation of the points that the member was made of, if they have more features than objects.
     """
 
     method: str
@@ -60,9 +63,10 @@ class Member:
     n_fitted: int
     features: tuple[int, ...] | None
     model: Model | None = field(repr=False, compare=False)
+    rotation: Rotation | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, task: Task, result: Labelled, d: int) -> Member:
+    def of(cls, task: Task, result: Labelled, d: int, rotation: Rotation | None = None) -> Member:
         """Return the record of how a member of points with d features was made."""
         features = drawn_features(d, task.n_features, task.seed)
         return cls(
@@ -73,12 +77,16 @@ class Member:
             task.n_objects if task.n_fitted is None else task.n_fitted,
             None if features is None else tuple(features.tolist()),
             result.model,
+            rotation,
         )
 
     @property
     def centers(self) -> Floats | None:
         """Centres (n_clusters, n_drawn_features) in the scaled X, if the member labels points by them."""
-        return self.model.centers if isinstance(self.model, Centers) else None
+        if not isinstance(self.model, Centers):
+            return None
+        centers = self.model.centers
+        return centers if self.rotation is None else self.rotation.back(centers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +258,8 @@ class Kind:
     unscaled : bool
         Whether the members use unscaled points if the scale is "auto".
     by_distances : bool
-        Whether members depend on the points by distances and inner products only, and have no centres that are public. They are
-        made of rotated points where these have fewer coordinates.
+        Whether members depend on the points by distances and inner products only. They are then made of rotated points
+        where these have fewer coordinates.
     """
 
     recipe: Recipe
@@ -329,6 +337,7 @@ KMEANS = Kind(
     labels_others=True,
     help="k-means++ starts, random numbers of clusters",
     cited="k-means with {starts} and random numbers of clusters",
+    by_distances=True,
 )
 
 

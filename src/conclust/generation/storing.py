@@ -223,7 +223,7 @@ def restore(generator: Any, path: PathLike) -> None:
     if not _fits_rotation(arrays, d):
         _refuse(path)
     rotation = _rotation(arrays)
-    members = _members(meta, arrays, d if rotation is None else rotation.n_coordinates)
+    members = _members(meta, arrays, d, rotation)
     label_type = meta.get("label_type")
     if members is None or not isinstance(label_type, str) or label_type not in _LABEL_TYPES:
         _refuse(path)
@@ -300,8 +300,11 @@ def _rotation(arrays: dict[str, NDArray[Any]]) -> Rotation | None:
     return Rotation(*(arrays[name] for name in _ROTATION)) if "axes" in arrays else None
 
 
-def _members(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], d: int) -> list[Member] | None:
+def _members(
+    meta: dict[str, Any], arrays: dict[str, NDArray[Any]], d: int, rotation: Rotation | None
+) -> list[Member] | None:
     """Return the members; None if their parts do not fit each other."""
+    all_coordinates = d if rotation is None else rotation.n_coordinates
     methods: Any = meta.get("methods")
     rows = arrays["members"]
     seeds, features = arrays["seeds"], arrays["features"]
@@ -328,10 +331,12 @@ def _members(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], d: int) -> l
         methods, rows.tolist(), seeds.tolist(), drawn, models, strict=True
     ):
         n_clusters, n_objects, n_fitted, width = row
-        if model.n_features != (width or d) or model.n_clusters != n_clusters:
+        if model.n_features != (width or all_coordinates) or model.n_clusters != n_clusters:
             return None
         columns = tuple(drawn_columns.tolist()) if width else None
-        members.append(Member(method, n_clusters, seed, n_objects, n_fitted, columns, model))
+        members.append(
+            Member(method, n_clusters, seed, n_objects, n_fitted, columns, model, rotation)
+        )
     return members
 
 

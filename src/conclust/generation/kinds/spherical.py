@@ -64,4 +64,5 @@ SPHERICAL = Kind(
     unscaled=True,  # cosines use the unscaled points
     help="k-means with the cosine and random starts, for texts",
     cited="k-means by the cosine with random starts and random numbers of clusters",
+    by_distances=True,
 )

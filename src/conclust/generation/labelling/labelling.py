@@ -84,7 +84,7 @@ class Labelling:
             for features_of_member in features
         ]
         near = [u for u, model in enumerate(models) if isinstance(model, Centers)]
-        every = np.arange(d)
+        every = np.arange(d if rotation is None else rotation.n_coordinates)
         self._sets: CenterSets | None = None
         if near:
             self._sets = CenterSets(

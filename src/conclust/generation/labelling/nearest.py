@@ -39,6 +39,7 @@ class CenterSets:
         self._centers = np.concatenate(flat)
         self._starts = _bounds([len(member_centers) for member_centers in centers])
         self._columns = np.concatenate(columns).astype(np.int32)
+        self._n_columns = int(self._columns.max(initial=-1)) + 1
         self._column_starts = _bounds([len(member_centers) for member_centers in columns])
         self._places = np.asarray(places, dtype=np.int32)
 
@@ -54,6 +55,7 @@ class CenterSets:
         threads : int, default=1
             Number of threads.
         """
+        assert points.shape[1] >= self._n_columns  # the kernel reads them unchecked
         written = labels.view(f"{'u' if labels.itemsize < 4 else 'i'}{labels.itemsize}")
         step = max(1024, int(_CALL / len(self._centers)) * threads)
         for start in range(0, len(points), step):

@@ -92,6 +92,11 @@ class Rotation:
                 rotated[some, -1] = np.linalg.norm(outside, axis=1)[: len(some)]
         return rotated
 
+    def back(self, rotated: Floats) -> Floats:
+        """Return points of the span in the features, of shape (n_samples, n_features)."""
+        with one_library_thread():
+            return np.asarray(rotated[:, :-1] @ self.axes.T)
+
     def _of_known(self, numbers: Ints) -> Floats:
         """Return the coordinates of points of the fit, of shape (n_samples, r + 1)."""
         return np.column_stack([self.coordinates[numbers], np.zeros(len(numbers))])
