@@ -28,6 +28,7 @@ __all__ = [
     "check_array",
     "check_is_fitted",
     "clone",
+    "forget_results",
     "num_samples",
     "record_features",
     "scalers",
@@ -99,6 +100,12 @@ with _deferring(*_UNUSED):
     from sklearn.utils import check_array
     from sklearn.utils.validation import _num_samples as num_samples
     from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+def forget_results(estimator: Any) -> None:
+    """Remove the results of an earlier fit, because not every fit sets every attribute."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
 
 
 def record_features(estimator: Any, X: Any) -> None:

@@ -20,6 +20,7 @@ from conclust._sklearn import (
     TransformerMixin,
     check_is_fitted,
     clone,
+    forget_results,
     num_samples,
     record_features,
 )
@@ -29,7 +30,7 @@ from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import where_consensus_has
-from conclust.consensus.registry import method_named, near_names
+from conclust.consensus.registry import advice_on, method_named
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
@@ -227,6 +228,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         with fitting(self):
             check_parameters(self)
             generator, consensus = self._generator(), self._consensus()
+            forget_results(self)
             seeds = spawn_seeds(seed_sequence(self.random_state, _OWNER), 5, bits=32)
             if self.random_state is not None:
                 for part, seed in zip((generator, consensus), seeds, strict=False):
@@ -358,9 +360,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         if isinstance(part, str):
             method = method_named(part)
             if method is None:
-                near = near_names(part)
-                advice = f"Is it {' or '.join(map(repr, near))}? " if near else ""
-                self._refuse_consensus(f"{advice}conclust.methods() lists them all.")
+                self._refuse_consensus(advice_on(part))
             consensus = getattr(conclust, method.estimator)()
         elif hasattr(part, "fit") and hasattr(part, "get_params") and not isinstance(part, type):
             consensus = clone(part)

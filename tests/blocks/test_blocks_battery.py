@@ -17,7 +17,7 @@ from conclust.consensus.probabilistic import weighted
 from conclust.consensus.probabilistic.distances import AllPairs
 from conclust.consensus.probabilistic.solvers import blocked
 from conclust.divergences import Divergence, kl
-from conclust.exceptions import EvidenceWarning, InputError
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -235,6 +235,46 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path):
         other[7, 3] = (other[7, 3] + 1) % 3
         with pytest.raises(InputError, match="belongs to other labels, by their fingerprint"):
             made("HBGF").fit(LabelStore(other, block_rows=50))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"n_clusters": np.int64(2)}, {"n_clusters": np.int64(4)}),
+        ({"random_state": np.random.SeedSequence(1)}, {"random_state": np.random.SeedSequence(2)}),
+        ({"random_state": np.random.default_rng(1)}, {"random_state": np.random.default_rng(2)}),
+    ],
+)
+def test_a_checkpoint_is_identified_by_the_values_of_parameters(tmp_path, one, other):
+    labels, _ = CASES["plain"]
+
+    def fit(changes):
+        model = conclust.HBGF(**{"n_clusters": 3, "random_state": 0} | changes)
+        return model.fit(LabelStore(labels, block_rows=50))
+
+    with checkpoint(tmp_path):
+        fit(one)
+        with pytest.raises(InputError, match=r"belongs to HBGF with .*Use a separate folder"):
+            fit(other)
+
+
+def test_numbers_of_numpy_identify_a_checkpoint_as_those_of_python_do(tmp_path):
+    labels, _ = CASES["plain"]
+    with checkpoint(tmp_path):
+        for number in (3, np.int64(3), np.uint8(3)):
+            made("HBGF", number).fit(LabelStore(labels, block_rows=50))
+
+
+def test_a_parameter_without_a_value_to_compare_is_refused_with_a_checkpoint(tmp_path):
+    labels, _ = CASES["plain"]
+    store = LabelStore(labels, block_rows=50)
+    model = made("HBGF")
+    model.get_params = lambda deep=True: {"n_clusters": 3, "other": object()}
+    with (
+        checkpoint(tmp_path),
+        pytest.raises(ParameterError, match="cannot be identified by other="),
+    ):
+        model.fit(store)
 
 
 def test_a_second_run_takes_its_seed_from_the_checkpoint(tmp_path):

@@ -163,6 +163,19 @@ class TestBlockedArray:
         np.testing.assert_array_equal(array[5:7], self.values[5:7])
         assert made == [1]
 
+    def test_a_block_that_fails_leaves_the_old_file(self, tmp_path):
+        self.array().save(tmp_path / "values.npy")
+
+        def make(block):
+            if block == 2:
+                raise OSError("no such block")
+            return -self.values[4 * block : 4 * block + 4]
+
+        with pytest.raises(OSError, match="no such block"):
+            BlockedArray((11, 3), np.int64, 4, make).save(tmp_path / "values.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "values.npy"), self.values)
+        assert [path.name for path in tmp_path.iterdir()] == ["values.npy"]
+
     def test_files_and_pickles_keep_the_values(self, tmp_path):
         self.array().save(tmp_path / "values.npy")
         np.testing.assert_array_equal(np.load(tmp_path / "values.npy"), self.values)

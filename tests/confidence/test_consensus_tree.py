@@ -194,3 +194,11 @@ def test_a_lifetime_is_the_height_above_the_higher_child(grown):
         higher = max(heights[split.left], heights[split.right])
         assert split.lifetime == pytest.approx(split.height - higher, abs=1e-12)
     assert all(0 <= split.lifetime <= split.height for split in tree.splits)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_too_few_points_for_a_part_are_refused(n):
+    points = np.arange(float(n))[:, np.newaxis] ** 2
+    labels = np.arange(n)[:, np.newaxis] % 2
+    with pytest.raises(InputError, match=rf"needs 5 points or more\. Got {n}"):
+        consensus_tree(labels, points, random_state=0)

@@ -467,3 +467,15 @@ def test_contradictory_constraints_are_refused_before_the_members_are_made():
     model = ConsensusClustering(generator=Unused())
     with pytest.raises(InputError, match="contradict each other"):
         model.fit(X, must_link=[(0, 1)], cannot_link=[(0, 1)])
+
+
+def test_a_later_fit_keeps_no_results_of_an_earlier_one():
+    model = ConsensusClustering(n_clusters="auto", random_state=0).fit(X)
+    assert model.selection_.n_clusters == model.n_clusters_
+    model.set_params(n_clusters=2).fit(X)
+    fresh = ConsensusClustering(n_clusters=2, random_state=0).fit(X)
+    assert not hasattr(model, "selection_")
+    assert model.reason_ == fresh.reason_
+    assert {name for name in vars(model) if name.endswith("_")} == {
+        name for name in vars(fresh) if name.endswith("_")
+    }

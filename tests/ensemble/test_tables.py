@@ -210,3 +210,22 @@ def test_a_list_of_tables_is_named_by_its_type():
     table = pd.DataFrame({"id": ["a", "b"], "k": [0, 1]})
     with pytest.raises(ParameterError, match=r"dict of names to tables\. Got a list instead\."):
         Ensemble.join([table, table], on="id")
+
+
+def test_unsigned_integers_above_int64_are_no_missing_labels():
+    large = np.array([2**64 - 1, 2**64 - 1, 5], dtype=np.uint64)
+    frame = pd.DataFrame({"object": list("abc"), "run": ["r"] * 3, "cluster": large})
+    with pytest.raises(InputError, match=r"must fit in int64\. Got 18446744073709551615"):
+        Ensemble.from_long(frame, "object", "run", "cluster")
+    table = pd.DataFrame({"id": np.array([2**63 + 1, 5], dtype=np.uint64), "k": [1, 0]})
+    in_order = Ensemble.join({"x": table, "y": table}, on="id")
+    assert in_order == Ensemble.join({"x": table, "y": table}, on="id", objects=[5, 2**63 + 1])
+
+
+def test_large_integers_stay_apart_if_another_column_has_gaps():
+    runs = {"one": [2**53] * 3 + [2**53 + 1] * 3, "two": [0, 0, np.nan, 1, 1, 1.0]}
+    assert Ensemble(pd.DataFrame(runs)).cluster_counts.tolist() == [2, 2]
+    signed = {"one": [2**62, 2**62 + 1], "two": np.array([2**62, 2**62 + 1], dtype=np.uint64)}
+    assert Ensemble(pd.DataFrame(signed)).cluster_counts.tolist() == [2, 2]
+    small = {"one": [7, 7, 9], "two": [0.0, np.nan, 1.0]}
+    assert Ensemble(pd.DataFrame(small)).labels.tolist() == [[0, 0], [0, -1], [1, 1]]

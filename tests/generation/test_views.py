@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import DBSCAN
 
 from conclust import EAC, ConsensusClustering, EnsembleGenerator, MultiViewGenerator
 from conclust.exceptions import InputError, ParameterError
@@ -141,3 +142,17 @@ def test_several_matrices_are_refused_with_the_class_that_takes_them(model):
         60,
         3,
     )
+
+
+def test_a_member_that_is_all_noise_has_no_weight():
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=(60, 3)), rng.normal(size=(60, 4))]
+    noisy = EnsembleGenerator(["kmeans", DBSCAN(eps=1e-9)], scale=None, sample_fraction=0.9)
+    made = MultiViewGenerator(noisy, n_partitions=8, random_state=0).fit(views)
+    all_noise = (np.asarray(made.ensemble_.labels) < 0).all(axis=0)
+    assert all_noise.any()
+    assert not all_noise.all()
+    assert ((made.weights_ == 0) == all_noise).all()
+    only_noise = EnsembleGenerator([DBSCAN(eps=1e-9)], scale=None, sample_fraction=0.9)
+    made = MultiViewGenerator(only_noise, n_partitions=4, union_share=0, random_state=0).fit(views)
+    assert (made.weights_ == 1).all()

@@ -162,3 +162,9 @@ def test_clusters_with_names_are_in_order_of_appearance():
 def test_names_require_the_same_objects():
     with pytest.raises(InputError, match="Got 3 labels and 2 classes"):
         names_from([0, 1, 1], ["a", "b"])
+
+
+def test_no_two_clusters_have_one_name():
+    named = names_from([0, 0, 1, 1, 2, 2], ["cluster 1", "cluster 1", None, None, "B", "B"])
+    assert named.names == ("cluster 1", "cluster 1 2", "B")
+    assert names_from([0, 0, 1, 1], [1, 1, "1", "1"]).names == ("1", "1 2")

@@ -404,6 +404,9 @@ def test_numbers_that_are_not_labels_are_refused(adata):
     adata.obs["share"] = np.linspace(0, 1, len(adata))
     with pytest.raises(InputError, match=r"obs\['share'\] holds .* which is not a label"):
         ccs.tl.consensus(adata, ["leiden_1", "share"])
+    adata.obs["infinite"] = np.where(np.arange(len(adata)) == 3, np.inf, 0.0)
+    with pytest.raises(InputError, match="holds inf, which is not a label"):
+        ccs.tl.consensus(adata, ["leiden_1", "infinite"])
     adata.obs["below"] = -3
     with pytest.raises(InputError, match="holds -3, which is not a label"):
         ccs.tl.consensus(adata, ["leiden_1", "below"])

@@ -306,3 +306,15 @@ def test_the_shell_prints_a_table_and_refuses_invalid_options(table, capsys):
     with pytest.raises(SystemExit):
         main(["combine", str(path), "--method", "all"])
     assert "compare-methods FILE --methods all" in capsys.readouterr().err
+
+
+class WithoutClusters:
+    def fit_predict(self, labels):
+        return np.full(len(labels), -1)
+
+
+def test_a_method_without_clusters_has_the_scores_of_the_others():
+    labels = np.repeat([[0, 1], [0, 1], [1, 0]], 4, axis=0)
+    for truth in (None, labels[:, 0]):
+        compared = cc.compare(labels, [WithoutClusters()], truth=truth)
+        assert tuple(compared.trials[0].scores) == compared.score_names

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.storage import atomic_write
 from conclust._validation import count, missing_extra
 
 
@@ -127,13 +128,17 @@ class BlockedArray:
         Parameters
         ----------
         path : path-like
-            The file. An existing one is replaced.
+            The file. An existing one is replaced when all blocks are written.
         """
-        file = np.lib.format.open_memmap(Path(path), mode="w+", dtype=self.dtype, shape=self.shape)
-        for block, values in enumerate(self.blocks()):
-            begin = block * self.block_rows
-            file[begin : begin + len(values)] = values
-        file.flush()
+        kind = np.lib.format.dtype_to_descr(self.dtype)
+        header = {"descr": kind, "fortran_order": False, "shape": self.shape}
+
+        def write(file: BinaryIO) -> None:
+            np.lib.format.write_array_header_1_0(file, header)
+            for values in self.blocks():
+                file.write(np.ascontiguousarray(values).data)
+
+        atomic_write(path, write)
 
     def to_dask(self) -> Any:
         """Return a Dask array with one chunk per block.

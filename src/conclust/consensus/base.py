@@ -16,6 +16,7 @@ from conclust._sklearn import (
     BaseEstimator,
     ClusterMixin,
     check_is_fitted,
+    forget_results,
     record_features,
     validate_data,
 )
@@ -165,7 +166,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         check_parameters(self)
         with fitting(self):
             began = time.monotonic()
-            self._forget()
+            forget_results(self)
             links = None if must_link is None and cannot_link is None else (must_link, cannot_link)
             if is_blocked(X):
                 if links is not None:
@@ -251,11 +252,6 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _reads_all(self, n_samples: int) -> bool:
         """Return whether labels in blocks are few enough to be read at once and solved in memory."""
         return False
-
-    def _forget(self) -> None:
-        """Remove the results of an earlier fit, because not every fit sets every attribute."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
 
     def _check_number(self, n: int) -> None:
         """Refuse a number of clusters that is not possible with n objects."""

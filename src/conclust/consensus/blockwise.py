@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from copy import copy
 from functools import partial
 from typing import Any, Protocol, cast
@@ -9,7 +10,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._random import seed_sequence
+from conclust._random import repeating, seed_sequence
 from conclust._types import Bools, Ints
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
@@ -17,9 +18,10 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.sources import DaskLabels
 from conclust.blocks.store import LabelStore, is_blocked, stored
 from conclust.consensus.method import Method
+from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, ParameterError
 
 
 class FitsBlocks(Protocol):
@@ -68,7 +70,8 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     labels = store.opened()
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
-    seed = labels.stages.begin(_told(estimator), labels.fingerprint, seed)
+    if labels.stages.folder is not None:
+        seed = labels.stages.begin(_identity(estimator, seed), labels.fingerprint, seed)
     # Labels in blocks have all attributes of an ensemble that the checks read.
     checked = as_ensemble(labels)
     estimator._check(checked)
@@ -102,15 +105,36 @@ def _fit_all(estimator: FitsBlocks, store: LabelStore) -> None:
         setattr(estimator, name, rows.to_dask() if store.of_dask else rows)
 
 
-def _told(estimator: FitsBlocks) -> str:
-    """Return the method and its parameters, which identify a checkpoint."""
-    plain = (bool, int, float, str, type(None))
-    parameters = ", ".join(
-        f"{name}={value!r}" if isinstance(value, plain) else f"{name}={type(value).__name__}"
-        for name, value in sorted(estimator.get_params(deep=False).items())
-        if name not in ("n_jobs", "verbose")
+def _identity(estimator: FitsBlocks, seed: np.random.SeedSequence) -> str:
+    """Return the method, its parameters and its seed, which identify a checkpoint."""
+    parameters = {
+        name: _written(value, name)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in ("n_jobs", "verbose", "random_state")
+    }
+    if getattr(estimator, "random_state", None) is not None:
+        parameters["random_state"] = str(repeating(seed))
+    written = ", ".join(f"{name}={value}" for name, value in sorted(parameters.items()))
+    return f"{type(estimator).__name__}({written})"
+
+
+def _written(value: Any, name: str) -> str:
+    """Return a text that differs for values that differ."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"[{' '.join(_written(item, name) for item in value)}]"
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array of {value.dtype} {value.shape} {digest}"
+    if isinstance(value, Divergence):
+        return repr(value)
+    raise ParameterError(
+        f"A checkpoint cannot be identified by {name}={value!r}: a later fit could not be told apart from this one. "
+        "Fit without a checkpoint, or give a name or a number."
     )
-    return f"{type(estimator).__name__}({parameters})"
 
 
 def _in_blocks(estimator: Any) -> dict[str, Any]:

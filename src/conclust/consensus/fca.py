@@ -185,8 +185,6 @@ class FCAConsensus(ConsensusClusterer):
         if self.threshold == "auto":
             self.threshold_, outcome = self._search(voters, rows, kernel)
         else:
-            for name in ("thresholds_", "scores_"):  # of an earlier fit
-                self.__dict__.pop(name, None)
             self.threshold_ = _votes(self.threshold, voters)
             stage("growth of concepts")
             outcome = _run(rows, kernel, self.threshold_, voters)

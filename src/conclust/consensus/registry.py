@@ -77,6 +77,12 @@ def near_names(name: str) -> list[str]:
     return near[:4]
 
 
+def advice_on(name: str) -> str:
+    """Return the last sentence of an error about the name of a method that does not exist."""
+    near = " or ".join(map(repr, near_names(name)))
+    return f"{f'Is it {near}? ' if near else ''}conclust.methods() lists them all."
+
+
 def _words(title: str) -> list[str]:
     return [word.rstrip("s") for word in re.findall(r"[a-z]{4,}", title.lower())]
 

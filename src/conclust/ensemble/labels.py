@@ -35,6 +35,8 @@ _BLOCK_CELLS = 1 << 22
 # Text that results from -1 and -2 when labels are converted to text or categories.
 _RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE}
 _LARGEST = np.iinfo(np.int64).max
+# All integers up to this one are floats.
+_LARGEST_EXACT = 1 << 53
 _NUMBERS: tuple[Any, ...] = (Real, Decimal)
 
 Names = tuple[tuple[Any, ...], ...]
@@ -355,10 +357,20 @@ def _from_columns(
     m = len(columns)
     arrays = [column for column in columns if not isinstance(column, _Coded)]
     if len(arrays) == m and all(column.dtype.kind in "biuf" for column in arrays):
-        return (np.column_stack(arrays) if m else np.empty((n, 0))), None
+        if not m:
+            return np.empty((n, 0)), None
+        if np.result_type(*arrays).kind != "f" or all(map(_is_exact_as_float, arrays)):
+            return np.column_stack(arrays), None
     if any(column.dtype.kind == "c" for column in arrays):
         raise InputError("Complex data not supported: labels are whole numbers or names.")
     return _number_objects(columns, n, missing)
+
+
+def _is_exact_as_float(column: NDArray[Any]) -> bool:
+    """Return whether a column of floats holds the same numbers: larger integers would become one label."""
+    if column.dtype.kind not in "iu" or column.dtype.itemsize < 8 or not len(column):
+        return True
+    return int(column.min()) >= -_LARGEST_EXACT and int(column.max()) <= _LARGEST_EXACT
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ class TablesReader:
         Returns
         -------
         Ensemble
-            An object a row, a partition a column.
+            One row per object, one column per partition.
 
         Raises
         ------
@@ -184,9 +184,9 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
         values = np.array([*column, None], dtype=object)[:-1]
     if values.ndim != 1:
         raise InputError(
-            f"{where}: the column {name!r} must be one value a row. Got {shown(column)}."
+            f"{where}: the column {name!r} must have one value per row. Got {shown(column)}."
         )
-    if values.dtype.kind in "iu":
+    if values.dtype.kind in "iu" and values.max(initial=0) <= np.iinfo(np.int64).max:
         return values.astype(np.int64)
     cells = np.empty(len(values), dtype=object)
     cells[:] = [None if _is_missing(one) else one for one in values.tolist()]

@@ -147,6 +147,8 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
         self.views_ = of
         weights = [_certainty(block) if self.weigh else np.ones(block.shape[1]) for block in labels]
         self.weights_ = np.concatenate(weights)
+        if not self.weights_.any():  # all members are noise
+            self.weights_ = np.ones(len(self.weights_))
         self.weights_ /= self.weights_.mean()
         every = np.column_stack(labels)
         self.ensemble_ = Ensemble(every, weights=self.weights_ if self.weigh else None)
@@ -238,5 +240,7 @@ def _certainty(labels: NDArray[Any]) -> Floats:
         return np.ones(1)
     sizes = members.cluster_sizes
     certain = over_partitions(cluster_certainty(members) * sizes, members.offsets)
-    certainty: Floats = certain / over_partitions(sizes.astype(float), members.offsets)
+    observed = over_partitions(sizes.astype(float), members.offsets)
+    # A member may be all noise.
+    certainty: Floats = np.divide(certain, observed, out=np.zeros_like(certain), where=observed > 0)
     return certainty

@@ -449,17 +449,14 @@ def _numbered(table: Ints, texts: list[str], clusters: list[str]) -> tuple[str, 
     """Return the class with the largest count for each row, numbered if several rows have the same class."""
     best, most = table.argmax(axis=1), table.max(axis=1)
     names = [f"cluster {cluster}" for cluster in clusters]
-    used = {texts[c] for c in best[most > 0]}
-    classes_met: set[int] = set()
+    reserved = {texts[c] for c in best[most > 0]}
+    used: set[str] = set()
     for k in np.argsort(-most, kind="stable").tolist():
-        if not most[k]:
-            continue
-        text = texts[best[k]]
-        if best[k] in classes_met:
-            text = next(t for i in count(2) if (t := f"{text} {i}") not in used)
-        classes_met.add(best[k])
-        used.add(text)
-        names[k] = text
+        name = texts[best[k]] if most[k] else names[k]
+        if name in used:
+            name = next(t for i in count(2) if (t := f"{name} {i}") not in reserved | used)
+        used.add(name)
+        names[k] = name
     return tuple(names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -186,7 +187,7 @@ def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, own
     """Return the number of a category, a new one for a new name."""
     name = str(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        if value != int(value) or value < NOISE:
+        if not math.isfinite(value) or value != int(value) or value < NOISE:
             raise InputError(
                 f"{owner}: adata.obs[{key!r}] holds {value!r}, which is not a label. Labels are categories, names "
                 "or whole numbers from 0 on; -1 is missing and -2 is noise."

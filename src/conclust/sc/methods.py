@@ -12,7 +12,7 @@ import conclust
 from conclust._sklearn import clone
 from conclust._validation import check_int, refuse
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.registry import method_named, methods, near_names
+from conclust.consensus.registry import advice_on, method_named, methods
 from conclust.exceptions import InputError
 
 __all__ = ["estimator_of", "recorded", "remade"]
@@ -48,8 +48,7 @@ def _class_name(method: Any) -> str:
         return "AutoConsensus"
     known_method = method_named(method) if isinstance(method, str) else None
     if known_method is None:
-        near = near_names(method) if isinstance(method, str) else []
-        advice = f"Is it {' or '.join(near)}?" if near else "conclust.methods() lists them."
+        advice = advice_on(method) if isinstance(method, str) else ""
         refuse("method", _OWNER, "the name of a method, an estimator or None", method, advice)
     return known_method.estimator
 

@@ -96,7 +96,7 @@ def choose(
         Number of resamples for each K, at least 2. All K and all references use the same draws.
     sample_fraction : float in (0, 1], default=0.8
         Share of the objects that each resample draws, without replacement.
-    null : {"rotation", "gaussian", "unimodal"} or None, default="rotation"
+    null : {"rotation", "gaussian", "unimodal", "flat", "skewed"} or None, default="rotation"
         The kind of references.
 
         - "rotation": the points after a random rotation that keeps their mean and covariance. If the points come from

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import conclust
 from conclust._validation import refuse, shown
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.registry import method_named, methods, near_names
+from conclust.consensus.registry import advice_on, method_named, methods
 from conclust.exceptions import ParameterError
 
 OWNER = "compare"
@@ -133,15 +133,7 @@ def _ready(given: Any) -> tuple[Any, bool]:
     if isinstance(given, str):
         method = method_named(given)
         if method is None:
-            near = near_names(given)
-            advice = f"Is it {' or '.join(map(repr, near))}? " if near else ""
-            refuse(
-                "methods",
-                OWNER,
-                "names of methods, or estimators",
-                given,
-                f"{advice}conclust.methods() lists them all.",
-            )
+            refuse("methods", OWNER, "names of methods, or estimators", given, advice_on(given))
         return getattr(conclust, method.estimator)(), True
     if isinstance(given, type) or not callable(getattr(given, "fit_predict", None)):
         advice = f"Give an instance: {given.__name__}()." if isinstance(given, type) else ""

@@ -202,7 +202,8 @@ def _without(entry: Entry, began: float, status: str) -> Trial:
 def _scores(labels: Ints, members: Ensemble, classes: Ints | None) -> dict[str, float]:
     """Return the scores of labels; NaN if there is no object to score."""
     if labels.max(initial=-1) < 0:
-        return dict.fromkeys((*TRUTH_SCORES, *SCORES), float("nan"))
+        scored = SCORES if classes is None else (*TRUTH_SCORES, *SCORES)
+        return dict.fromkeys(scored, float("nan"))
     hard = Ensemble(members.labels, weights=members.weights) if members.is_soft else members
     scores = {}
     if classes is not None:

@@ -33,6 +33,8 @@ from conclust.generation import EnsembleGenerator
 
 _OWNER = "consensus_tree"
 _PART = 1 / 3
+# Minimum number of points of a part.
+_FEWEST = 2
 # Maximum number of points counted per clustered point.
 _COUNTED = 10
 # A split of a part matches one of the whole if at least this share of their common objects is on the same sides.
@@ -138,6 +140,10 @@ def consensus_tree(
     p_values = np.full(len(splits), np.nan)
     if points is not None and splits:
         size = min(max_samples, round(_PART * len(points)))
+        if size < _FEWEST:
+            raise InputError(
+                f"{_OWNER} clusters a third of the points, and needs 5 points or more. Got {len(points)}."
+            )
         root = seed_sequence(random_state, _OWNER)
         drawing, seeding = spawn_sequences(root, 2)
         rngs = spawn_generators(drawing, n_splits)

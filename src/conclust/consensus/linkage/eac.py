@@ -85,7 +85,7 @@ class EAC(ConsensusClusterer):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws the partners where `pairs` is an int; nothing else is random.
+        Draws the partners if `pairs` is a number; nothing else is random.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
     verbose : int, default=0

@@ -44,6 +44,7 @@ class NeighbourRecipe(ABC):
             "method": self.name,
             "metric": self.searches.metric,
             "sample_seed": self.searches.sample_seed,
+            "n_searched": self.searches.n_neighbors,
         }
 
     def run(  # noqa: D102
