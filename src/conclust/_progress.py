@@ -65,7 +65,7 @@ class _Level:
 
     @property
     def told(self) -> str:
-        """Describe it."""
+        """Return the text of the level."""
         if not self.count:
             if self.at_most:
                 return f"{self.what}: {self.done:.0f}"

@@ -154,7 +154,7 @@ def check_int(
     none : bool, default=False
         Whether None is allowed.
     advice : str, default=""
-        The way on for who gave an int out of the range.
+        Advice, added to the message if an int is out of range.
     """
     if none and value is None:
         return None

@@ -33,7 +33,7 @@ def questions(
 
     The clusters of :class:`conclust.AutoConsensus`, or of a fitted model, are cut into pieces. These are merged to a tree,
     pieces of the same cluster first. Every merge joins two parts. The larger both are, and the nearer the merge is to the number of
-    clusters, the more an answer decides. Of each such merge the question is about the two most typical objects.
+    clusters, the more an answer decides. The question about a merge concerns the two most typical objects of its parts.
     Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of questions: few questions in several
     rounds decide more than many at once.
 

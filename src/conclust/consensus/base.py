@@ -134,7 +134,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         Parameters
         ----------
         X : array-like of shape (n_samples, n_partitions), Ensemble or LabelStore
-            Labels of the objects, one partition a column; -1, NaN, None: missing; -2: noise. A
+            Labels of the objects, one partition per column; -1, NaN, None: missing; -2: noise. A
             :class:`conclust.blocks.LabelStore`, an array of Zarr or Dask is read in blocks, by methods that
             can (``blocks`` in ``conclust.methods()``): attributes with a row for every object are then
             made when they are read.

@@ -40,7 +40,7 @@ class CommunitiesReader:
             returns them), an object with such ``communities`` (a NodeClustering of cdlib) or a dict of
             nodes to labels. A node that a run lacks is missing in it.
         nodes : iterable of hashable, default=None
-            The nodes in the order of the objects; a graph of networkx will do. None: all nodes that are in
+            The nodes in the order of the objects; or a networkx graph. None: all nodes that are in
             a community, sorted.
         weights : array-like of shape (n_runs,), default=None
             Weight of each run. None: all count alike.
@@ -148,6 +148,6 @@ def _sorted_nodes(read: list[dict[Hashable, int]]) -> list[Any]:
         return sorted(every)
     except TypeError as error:
         raise InputError(
-            "The nodes are of kinds that have no order: give them as 'nodes', in the order that rows of the "
+            "The nodes are of types that cannot be sorted together: give them as 'nodes', in the order that rows of the "
             "ensemble are to have (a graph of networkx will do)."
         ) from error

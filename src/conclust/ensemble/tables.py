@@ -102,7 +102,7 @@ class TablesReader:
     ) -> Self:
         """Make an ensemble from a table in long form, with a partition, an object and a cluster in each row.
 
-        So come the answers of crowds, card sorts, and results of many tools in a data base.
+        Crowdsourced answers, card sorts, and results of many tools in a database have this form.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ def _places(
             order = sorted(every)
         except TypeError as error:
             raise InputError(
-                "The identifiers are of kinds that have no order, such as numbers and texts: give them in the order "
+                "The identifiers are of types that cannot be sorted together, such as numbers and text: give them in the order "
                 "that they are to have."
             ) from error
     else:

@@ -34,7 +34,7 @@ def nearest_pairs(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     per_object : int, default=20
         Number of partners of each object, before ties.
     max_partners : int, default=None

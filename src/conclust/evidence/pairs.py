@@ -31,7 +31,7 @@ def pair_counts(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     i, j : array-like of int of shape (n_pairs,)
         The two objects of each pair, 0 to n_samples - 1. Fast when `i` is sorted.
     n_jobs : int, default=None
@@ -200,7 +200,7 @@ def sample_pairs(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     per_object : int, default=30
         Number of partners that each object draws; all other objects if there are fewer.
     random_state : int, Generator, SeedSequence or RandomState, default=None

@@ -45,7 +45,7 @@ def spanning_tree(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column; -1, NaN, None: missing; -2: noise, observed but apart from all.
+        Labels, one partition per column; -1, NaN, None: missing; -2: noise, observed but apart from all.
     progress : callable, default=None
         Function called from time to time with the number of objects in the tree and in total.
 

@@ -236,7 +236,7 @@ def first_distinct(points: Floats, order: Ints, enough: int) -> Ints:
 class Kind:
     """Members that have a name: each is one run, from a start and with a number of clusters drawn.
 
-    A kind is one file, with its recipe, and a place in the list of ``kinds.py``; messages, the command line and the
+    A kind is one file, with its recipe, and a place in the list of ``kinds/registry.py``; messages, the command line and the
     report read the rest here.
 
     Attributes

@@ -154,7 +154,7 @@ def _check_graphs(generator: Any) -> None:
         return
     kinds = _kinds_of(generator.method)
     if not any(isinstance(kind, str) and kind == "spectral" for kind in kinds):
-        expected = "None where no member is by 'spectral': others make no graph of landmarks"
+        expected = "None without members by 'spectral', the only ones with a graph of landmarks"
         refuse("n_graphs", OWNER, expected, generator.n_graphs)
     if generator.sample_fraction < 1.0:
         expected = (
@@ -179,7 +179,7 @@ def _check_init(generator: Any) -> None:
         isinstance(kind, str) and kind in ("kmeans", "mixed") for kind in kinds
     ):
         expected = (
-            f"{_INIT!r} where no member is by 'kmeans' or 'mixed': others have no such starts"
+            f"{_INIT!r} without members by 'kmeans' or 'mixed', the only ones with such starts"
         )
         refuse("init", OWNER, expected, generator.init)
 

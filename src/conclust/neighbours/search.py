@@ -33,7 +33,7 @@ class Neighbours:
     Attributes
     ----------
     rows : EqualRows
-        Which objects are the same point. Points are numbered by first appearance.
+        Groups of objects that are the same point. Points are numbered by first appearance.
     found : ndarray of int32 of shape (n_points, k)
         The neighbours of each point, nearest first; of equally near ones the lower number first.
     squares : ndarray of float64 of shape (n_points, k)

@@ -119,7 +119,7 @@ def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -
     labels : array-like of shape (n_nodes,)
         The cluster of each node, whole numbers; nodes with a negative one are in no community.
     nodes : iterable of length n_nodes, default=None
-        The nodes (a graph of networkx will do). None: 0, 1, 2, ...
+        The nodes (or a networkx graph). None: 0, 1, 2, ...
 
     Returns
     -------

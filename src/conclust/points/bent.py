@@ -16,10 +16,10 @@ from conclust.points.margin import margin_ratio
 from conclust.points.paths import Part, PathsOfPoints, evenly_spread
 
 # The constants below were chosen as described in experiments/default/README.md.
-# Shortest paths within pieces are at most so much longer than straight lines where the graph
+# Shortest paths within pieces are longer than straight lines by at most this factor where the graph
 # measures distances; in many dimensions they zigzag.
 _LONGEST_WITHIN = 1.1
-# A border is bent where paths across it are so much longer, relative to straight lines, than paths within clusters.
+# A border is bent where paths across it are longer by at least this factor, relative to straight lines, than paths within clusters.
 _BENT = 1.2
 # Number of points from which paths are followed.
 _SOURCES = 8

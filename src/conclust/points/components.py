@@ -59,7 +59,7 @@ class Mixtures:
         It is the number of the lowest BIC if its components share one covariance, it fits the points (see `misfit`),
         and mixtures with a covariance for each component are clearly worse at any number: clusters of
         other shapes are better approximated by components of several shapes. More than 20 count
-        only if there is a saddle between any two: so many approximate any shape.
+        only if there is a saddle between any two: such a number approximates any shape.
         """
         mixture = self._lowest()
         if (

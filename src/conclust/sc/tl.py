@@ -535,7 +535,7 @@ def inconsistency(
     AnnData or None
         None; the copy if one was requested. ``uns[key_added]`` has "params" and "table", a DataFrame with a row
         for each group: "columns", their number; "different", the number of different ones; "clusters", the median
-        number of clusters; "ic", 1 if all are equal and larger the more they differ; "typical", the column most
+        number of clusters; "ic", 1 if all are equal, and larger if they differ more; "typical", the column most
         similar to the others.
 
     Raises

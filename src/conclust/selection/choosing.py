@@ -213,8 +213,8 @@ def choose(
     most 250 objects. Exceptions: `rcsi` (over the references), `silhouette_points` (over objects),
     `prediction_strength` (over splits).
 
-    The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, with where mean
-    and sd are over the references and the points. Any later choice of K leaves it exact.
+    The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, where mean
+    and sd are taken over the references and the points. Any later choice of K leaves it exact.
 
     With few objects, resamples are as stable in the middle of one cloud as between two clusters. With fewer than 50
     objects, the statistic is therefore the largest silhouette of Ward's clusters (at least five objects each). The

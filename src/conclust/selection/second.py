@@ -2,7 +2,7 @@
 
 A flat or skewed cloud is not Gaussian, and k-means cuts it into stable parts: the rejection of one Gaussian says
 nothing about clusters. A border that holds does. If none holds, which also happens for overlapping clusters with
-few points, the points are compared with flat and with skewed clouds: structure that these also show is no evidence
+few points, the points are compared with flat and with skewed clouds: structure that these also show is not evidence
 of clusters. The clouds have the shapes that the points may have: boxes and exponential clouds, unless the points are clearly less
 flat or skewed, and clouds that are as flat or as skewed as the points are measured to be.
 """

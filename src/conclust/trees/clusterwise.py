@@ -18,6 +18,7 @@ from conclust._kernels import AverageChain, RowPairs, SingleTree
 from conclust._progress import advance, stage, tracked
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
@@ -259,7 +260,7 @@ def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
     which = (
         "Pairs of objects that no partition observed together, if there are any,"
         if unobserved is None
-        else f"Of {unobserved} pairs of objects no partition observed both: without evidence they"
+        else f"No partition observed both objects of {count(unobserved, 'pair')}: without evidence they"
     )
     warn(f"{which} count as dissimilarity 1.", EvidenceWarning)
 

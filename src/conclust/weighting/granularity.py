@@ -54,7 +54,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     Notes
     -----
     A cluster k of partition u shares n_kl objects with cluster l of another partition v of weight
-    w_v. The agglomerative information bottleneck of u is taken of the joint distribution w_v n_kl
+    w_v. The agglomerative information bottleneck of u is computed from the joint distribution w_v n_kl
     (:func:`conclust.similarity.information_bottleneck`). Every partition is judged by the others as
     given, not as merged. An object that is missing or noise in another partition does not count
     there; a cluster that no other partition informs about is merged first.
@@ -64,7 +64,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     .58; with weights from :func:`certainty_weights` of the fine partitions, given before, both
     reach .61.
 
-    O(n N^2 + T K_u^2) time a partition, for T clusters of all partitions.
+    O(n N^2 + T K_u^2) time per partition, for T clusters of all partitions.
 
     References
     ----------

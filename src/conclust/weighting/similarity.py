@@ -28,8 +28,8 @@ def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
     """
     if isinstance(ensemble, LabelStore):
         raise UnsupportedEnsembleError(
-            "Weights by agreement or certainty and degenerate partitions are found of labels in blocks; this "
-            "needs all labels at once: LabelStore(...).ensemble() reads them into memory."
+            "This needs all labels at once: LabelStore(...).ensemble() reads them into memory. For labels in blocks "
+            "there are weights by agreement or certainty, and degenerate partitions."
         )
     return as_ensemble(ensemble)
 

@@ -158,7 +158,7 @@ def test_pairs_without_evidence_are_reported():
     labels = np.column_stack([np.repeat([0, 1], 6)] * 4)
     labels[:, 3] = np.arange(12) % 2
     labels[0, 1:], labels[6, 0] = -1, -1
-    with pytest.warns(EvidenceWarning, match="Of 1 pairs of objects no partition observed both"):
+    with pytest.warns(EvidenceWarning, match="No partition observed both objects of 1 pair:"):
         model = CEs2(2).fit(labels)
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 1], 6))
 

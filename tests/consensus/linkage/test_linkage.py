@@ -176,7 +176,7 @@ def test_missing_labels_shrink_the_copresence(linkage):
 def test_pairs_without_evidence_are_counted_and_give_a_warning(linkage):
     labels = [[0, -1], [0, -1], [1, -1], [-1, 0], [-1, 0]]
     with pytest.warns(
-        EvidenceWarning, match="Of 6 pairs of objects no partition observed both"
+        EvidenceWarning, match="No partition observed both objects of 6 pairs"
     ) as caught:
         model = EAC(2, linkage=linkage).fit(labels)
     assert len(caught) == 1

@@ -107,7 +107,7 @@ def test_lifetimes_start_where_distinct_rows_are_formed():
 def test_pairs_without_evidence_are_reported():
     labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
     with pytest.warns(
-        EvidenceWarning, match="Of 4 pairs of objects no partition observed both"
+        EvidenceWarning, match="No partition observed both objects of 4 pairs"
     ) as caught:
         LWEA(2).fit(labels)
     assert caught[0].filename == __file__

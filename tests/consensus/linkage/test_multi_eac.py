@@ -177,7 +177,7 @@ def test_blocks_of_soft_rows_equal_one_block(monkeypatch):
 
 
 def test_pairs_without_evidence_are_reported():
-    with pytest.warns(EvidenceWarning, match="Of 3 pairs of objects no partition speaks"):
+    with pytest.warns(EvidenceWarning, match="For 3 pairs of objects, no partition"):
         MultiEAC(2, cluster_weights=[1, 0]).fit([[0], [0], [0], [1]])
 
 
@@ -205,7 +205,7 @@ def test_single_linkage_needs_no_matrix(weights, missing):
 
 def test_single_linkage_without_a_matrix_reports_pairs_without_evidence():
     labels = [[0], [0], [1], [2]]
-    with pytest.warns(EvidenceWarning, match="Of 3 pairs of objects no partition speaks"):
+    with pytest.warns(EvidenceWarning, match="For 3 pairs of objects, no partition"):
         model = MultiEAC(2, linkage="single", cluster_weights=[1, 1, 0], max_dense=2).fit(labels)
     assert model.linkage_matrix_[:, 2].tolist() == [0.0, 1.0, 1.0]
 

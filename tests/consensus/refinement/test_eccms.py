@@ -103,7 +103,7 @@ def test_missing_noise_and_weights_match_the_naive_twin(missing, noise):
 def test_unobserved_pairs_get_the_similarity_of_their_neighbours():
     # 0 and 1 are trusted, as are 2 and 3; 0 was never observed with 3, but 0 with 2, 1 with 2 and 1 with 3.
     labels = np.array([[0, 0, 0, -1], [0, 0, 0, 0], [0, 1, 1, 1], [-1, -1, -1, 1]])
-    with pytest.warns(EvidenceWarning, match="Of 1 pairs of objects no partition observed both"):
+    with pytest.warns(EvidenceWarning, match="No partition observed both objects of 1 pair:"):
         ECCMS(2, alpha=0.9).fit(labels)
     C = of_objects(labels, 0.9, 0.4)
     others = C[[0, 1, 1], [2, 2, 3]]

@@ -171,7 +171,7 @@ def classes_of(
 def read_ensemble(
     path: Path, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
 ) -> Labels:
-    """Read a label matrix (one partition a column) or a saved ensemble.
+    """Read a label matrix (one partition per column) or a saved ensemble.
 
     Parameters
     ----------

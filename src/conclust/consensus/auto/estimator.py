@@ -168,7 +168,7 @@ class AutoConsensus(PlacingClusterer):
     often the number is correct, and on which data.
 
     O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all. Latent classes take
-    O(s N K^2) more an iteration, with K = their number.
+    O(s N K^2) more per iteration, with K = their number.
 
     References
     ----------

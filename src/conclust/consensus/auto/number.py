@@ -182,7 +182,7 @@ def best_number(
     trees : list of ndarray of shape (n_samples - 1, 4)
         Dendrograms of its objects, with heights from 0 to 1. The first one gives the lifetimes.
     straddling : Straddling
-        Of the partitions that should respect the borders.
+        Straddling of the partitions that should respect the borders.
     most : int, default=None
         Maximum number considered. None: twice the maximum over the partitions, from 10 to 60. At most the number that
         all partitions have, if they have the same (see `common_number`).

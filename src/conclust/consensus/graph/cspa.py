@@ -14,6 +14,7 @@ from conclust._parameters import Parameters
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Graph, Partitioner, cut_graph, read_graph
 from conclust.consensus.method import NumberOfClusters
@@ -60,7 +61,7 @@ class CSPA(ConsensusClusterer):
         SparseEvidence from ``conclust.evidence.sample_pairs``. None: all pairs, or above `max_dense` distinct rows
         of labels the nearest.
     max_dense : int, default=5000
-        Number of distinct rows of labels up to which a matrix of all pairs is made (8 bytes an entry). Above it the
+        Number of distinct rows of labels up to which a matrix of all pairs is made (8 bytes per entry). Above it the
         graph contains the nearest pairs: each row with the 20 rows with which it shares clusters most often, at
         most 40 if tied. Soft members are then refused.
     n_init : int, default=10
@@ -237,8 +238,8 @@ class CSPA(ConsensusClusterer):
         unobserved = np.isnan(p)
         if unobserved.any():
             warn(
-                f"Of {np.count_nonzero(unobserved) // 2} pairs of distinct rows of labels no partition observed "
-                "both: without evidence they have no edge.",
+                f"No partition observed both rows of {count(int(np.count_nonzero(unobserved)) // 2, 'pair')} of distinct rows of "
+                "labels: without evidence they have no edge.",
                 EvidenceWarning,
             )
             p[unobserved] = 0.0

@@ -90,7 +90,7 @@ class HBGF(ConsensusClusterer):
     An object missing in a partition, or noise there, has no edge into it; degrees are normalised, so
     that it counts by the edges it has. An object that is noise everywhere is an isolated vertex,
     embedded at the origin. Weights of the partitions are weights of the edges; soft members give edges
-    the weight of the membership (sHBGF [3]_). O(n N^2 + T^3 + n N K) time, or O(n N) each Lanczos step for more
+    the weight of the membership (sHBGF [3]_). O(n N^2 + T^3 + n N K) time, or O(n N) per Lanczos step for more
     than 4,096 clusters; memory of the labels, of T^2 and of n numbers: objects are embedded in blocks.
 
     References

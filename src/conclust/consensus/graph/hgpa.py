@@ -80,7 +80,7 @@ class HGPA(ConsensusClusterer):
     -----
     An object missing in a partition, or noise there, is in none of its hyperedges. Objects with the
     same labels are one vertex, weighted by their number: they are never separated, so a part may have to
-    be heavier than `balance` allows. O(n N K) time a pass.
+    be heavier than `balance` allows. O(n N K) time per pass.
 
     For soft members the literature has forms of CSPA, MCLA and HBGF [2]_, but not of HGPA: this form is new. A
     cluster with memberships p_i is a fuzzy set, and those with p_i >= t, at every level t, are
@@ -90,9 +90,9 @@ class HGPA(ConsensusClusterer):
             = sum over parts of (max of p_i in the part) - max of all p_i,
 
     on labels the connectivity minus one. Memberships are rounded to tenths of the largest of their
-    cluster, so that there are at most ten different hyperedges a cluster; their weights are the
+    cluster, so that there are at most ten different hyperedges per cluster; their weights are the
     distances between the levels. Objects with the same rounded memberships are one vertex. Spectral
-    starts embed the memberships themselves, as in :class:`HBGF`. O(10 n T K) time a pass.
+    starts embed the memberships themselves, as in :class:`HBGF`. O(10 n T K) time per pass.
 
     References
     ----------

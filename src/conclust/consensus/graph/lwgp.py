@@ -33,7 +33,7 @@ class LWGP(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. Fewer are found where objects cannot be told apart.
+        Number of clusters, K. Fewer are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
     theta : float, default=None
         Positive. Small values reduce the influence of uncertain clusters; for large values the method becomes HBGF.

@@ -29,7 +29,7 @@ class MDEC(ConsensusClusterer):
     Clusters count by their certainty [1]_ (:func:`conclust.similarity.cluster_certainty`), with a mild
     `theta`: the paper's ensembles, members with their own metrics in random subspaces, are less uneven than
     those of LWEA. "hierarchical" is :class:`conclust.LWEA`, "bipartite" :class:`conclust.LWGP`. "spectral"
-    parts the objects by the leading eigenvectors of the weighted evidence S, normalised by its degrees:
+    divides the objects by the leading eigenvectors of the weighted evidence S, normalised by its degrees:
 
     .. math::
 
@@ -97,10 +97,10 @@ class MDEC(ConsensusClusterer):
     "spectral" is divided by the geometric mean of the numbers of partitions that observed i and that observed
     j, so that it stays such a product; the others as LWEA and LWGP. Weights of the partitions count in S,
     in edges and in the certainties; soft members count by their memberships. "spectral" takes O(n N^2) time for
-    the certainties and O(n N) each step of Lanczos, and memory of the labels and 2 K + 30 vectors of n
+    the certainties and O(n N) per Lanczos step of Lanczos, and memory of the labels and 2 K + 30 vectors of n
     numbers.
 
-    The paper's members, in random subspaces with kernels of their own, are not made here: any ensemble will do.
+    The paper's members, in random subspaces with kernels of their own, are not made here; any ensemble can be used.
 
     References
     ----------

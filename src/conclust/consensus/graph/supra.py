@@ -41,7 +41,7 @@ def best_by_anmi(X: Any, estimators: Sequence[ConsensusClusterer]) -> Supraconse
     Parameters
     ----------
     X : array-like of shape (n_samples, n_partitions) or Ensemble
-        Labels, one partition a column.
+        Labels, one partition per column.
     estimators : sequence of ConsensusClusterer
         The methods to try, for instance CSPA, HGPA and MCLA as published [1]_. They are cloned.
 

@@ -20,14 +20,14 @@ class USENC(ConsensusClusterer):
     """Ultra-scalable ensemble clustering: the transfer cut of the graph of objects and clusters.
 
     The consensus of U-SENC [1]_: objects are embedded by the leading eigenvectors of their graph with the
-    clusters of all partitions, found on the side of the clusters [2]_, and parted by k-means. It is
+    clusters of all partitions, found on the side of the clusters [2]_, and divided by k-means. It is
     :class:`conclust.HBGF` with ``joint=False``. The paper's members come from spectral clustering on
     landmarks, 20 of 20 to 60 clusters: ``EnsembleGenerator("spectral", 20, n_clusters=range(20, 61))``.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. Fewer are found where objects cannot be told apart.
+        Number of clusters, K. Fewer are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
     n_init : int, default=10
         Restarts of k-means (on 5,000 of the objects; the best is finished on all).

@@ -79,7 +79,7 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
 
     Single objects move (Hartigan) with the means moving along. Moving all objects together would stop
     at once on hard labels: the divergence from a mean without the object's label is infinite. Time is
-    O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
+    O(n_samples n_partitions n_clusters) per pass; nothing of n x n is formed.
 
     References
     ----------
@@ -106,7 +106,7 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
         n_clusters="exact",
         membership=False,
         soft_members=True,
-        cost="n N K a pass",
+        cost="n N K per pass",
         citation="Punera and Ghosh 2008, Applied Artificial Intelligence 22",
         blocks=True,
     )

@@ -99,7 +99,7 @@ class KCC(LabelVectorKMeans):
     Single objects move (Hartigan) with the shares moving along, rather than all at once: the
     objective never falls, the local optima are better, and no cluster is left empty. The published
     Lloyd iterations start "U_H" at one-hot shares, where every other label costs 52 bits.
-    Time is O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
+    Time is O(n_samples n_partitions n_clusters) per pass; nothing of n x n is formed.
 
     A partition that did not observe an object is dropped from its divergence, and shares are taken of
     the observed objects [1]_, section 4.3. Noise is a label that no other object has. Soft partitions
@@ -134,7 +134,7 @@ class KCC(LabelVectorKMeans):
         n_clusters="exact",
         membership=False,
         soft_members=True,
-        cost="n N K a pass",
+        cost="n N K per pass",
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
         blocks=True,
     )

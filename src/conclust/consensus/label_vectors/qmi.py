@@ -78,7 +78,7 @@ class QMI(LabelVectorKMeans):
     -----
     Single objects move (Hartigan) with the means moving along, rather than all at once: the local
     optima are better, and no cluster is left empty. Objects with the same labels move together.
-    Time is O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
+    Time is O(n_samples n_partitions n_clusters) per pass; nothing of n x n is formed.
 
     A partition that did not observe an object is dropped from its distances, and means are over the
     observed objects. Noise is a label that no other object has. The weight of a partition multiplies
@@ -108,7 +108,7 @@ class QMI(LabelVectorKMeans):
         n_clusters="exact",
         membership=False,
         soft_members=True,
-        cost="n N K a pass",
+        cost="n N K per pass",
         citation="Topchy, Jain and Punch 2003, ICDM",
         blocks=True,
     )

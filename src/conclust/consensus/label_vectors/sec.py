@@ -82,7 +82,7 @@ class SEC(LabelVectorKMeans):
     -----
     Single objects move (Hartigan) with the means moving along: the objective never rises, and no cluster
     is left empty (published implementations drop empty clusters). Time is
-    O(n_samples n_partitions n_clusters) a pass; nothing of n x n is formed.
+    O(n_samples n_partitions n_clusters) per pass; nothing of n x n is formed.
 
     A partition that did not observe an object has no label in its row: the object has fewer
     neighbours, a smaller degree, and counts less [1]_, section 5. Noise is a label that no other
@@ -114,7 +114,7 @@ class SEC(LabelVectorKMeans):
         n_clusters="exact",
         membership=False,
         soft_members=True,
-        cost="n N K a pass",
+        cost="n N K per pass",
         citation="Liu, Wu, Liu, Tao and Fu 2017, IEEE TKDE 29",
         blocks=True,
     )

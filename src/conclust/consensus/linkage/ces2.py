@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._progress import advance, stage
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -104,7 +105,7 @@ class CEs2(ConsensusClusterer):
 
     Objects with the same labels are counted together and stay together. Shares of incomplete, weighted or soft
     partitions are rounded, to 1 / 1,000 for the stability, to 1 / 30,000 elsewhere. Objects that only partitions of
-    weight 0 observed join the largest cluster. O(n^2 N) time and O(n^2) a round for n distinct rows.
+    weight 0 observed join the largest cluster. O(n^2 N) time and O(n^2) per round for n distinct rows.
 
     Single linkage chains: on ten published ensembles of many small clusters the mean NMI is .48 (quadratic: .47),
     that of `LWEA` .60.
@@ -180,7 +181,7 @@ class CEs2(ConsensusClusterer):
         pairs = _Pairs.of(start, self.n_jobs)
         if pairs.unobserved:
             warn(
-                f"Of {pairs.unobserved} pairs of objects no partition observed both: without evidence they count "
+                f"No partition observed both objects of {count(pairs.unobserved, 'pair')}: without evidence they count "
                 "as dissimilarity 1 in the tree of the core, and nowhere else.",
                 EvidenceWarning,
             )

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import refuse
+from conclust._validation import count, refuse
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
 from conclust.consensus.linkage.profiles import profile_tree
@@ -33,10 +33,10 @@ from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes
 
 Metric: TypeAlias = Literal["evidence", "profile"]
 
-_UNOBSERVED = "Of {} pairs of objects no partition observed both: without evidence they count as dissimilarity 1."
-_UNPROFILED = (
-    "Of {} pairs of objects no partition observed both: without evidence profiles have 0 there."
+_UNOBSERVED = (
+    "No partition observed both objects of {}: without evidence they count as dissimilarity 1."
 )
+_UNPROFILED = "No partition observed both objects of {}: without evidence profiles have 0 there."
 _UNCOUNTED = (
     "Pairs of objects that no partition observed together, if there are any, count as dissimilarity 1. "
     "There are too many patterns of missing labels (more than max_dense) to count such pairs."
@@ -232,7 +232,7 @@ class EAC(ConsensusClusterer):
             tree, unobserved = profile_tree(
                 ensemble, self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
             )
-            return tree, _UNPROFILED.format(unobserved) if unobserved else ""
+            return tree, _UNPROFILED.format(count(unobserved, "pair")) if unobserved else ""
         if self.linkage == "single" and not ensemble.is_soft:
             tree = single_tree(ensemble)
             unobserved = 0
@@ -250,13 +250,15 @@ class EAC(ConsensusClusterer):
             )
         if unobserved == 0:
             return tree, ""
-        return tree, _UNCOUNTED if unobserved is None else _UNOBSERVED.format(unobserved)
+        return tree, _UNCOUNTED if unobserved is None else _UNOBSERVED.format(
+            count(unobserved, "pair")
+        )
 
     def _rows(self, ensemble: Ensemble) -> ObjectPairs | None:
         """Return the rows from which the tree is grown, if not from a matrix of all pairs.
 
         Complete labels have c / N = B B' / N, of which sums are found from sums of rows of B; of incomplete
-        ones the mean of c_ij / N_ij is no such sum. 20,000 objects x 20 partitions of 2 to 141 clusters: 6.6
+        ones the mean of c_ij / N_ij is not such a sum. 20,000 objects x 20 partitions of 2 to 141 clusters: 6.6
         CPU s and 25 MB by rows, 8.6 s and 3.0 GB by the matrix, before rows remembered their nearest clusters.
         Coarse partitions take half of the time by the matrix.
         """

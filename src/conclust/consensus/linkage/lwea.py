@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
 from conclust.consensus.method import NumberOfClusters
@@ -49,8 +50,8 @@ class LWEA(ConsensusClusterer):
         in the dendrogram, from 2 on; the smallest number if tied. If all partitions (three or
         more) have K clusters, at most K.
     theta : float, default=None
-        Above 0. A small one makes less of uncertain clusters; in the limit of large ones the
-        method is EAC. None: 0.4, the paper's; with `normalized` 0.06, which was chosen on eight of the ten
+        Above 0. Small values reduce the weight of uncertain clusters; for large values the
+        method becomes EAC. None: 0.4, the paper's; with `normalized` 0.06, which was chosen on eight of the ten
         published pools of the leaderboard (its paper tunes it for each data set).
     normalized : bool, default=False
         Whether the uncertainty of a cluster is divided by log2 of the number of clusters of its own
@@ -242,7 +243,7 @@ def certain_tree(
         )
     if unobserved and owner is not None:
         warn(
-            f"Of {unobserved} pairs of objects no partition observed both: without evidence they count as "
+            f"No partition observed both objects of {count(unobserved, 'pair')}: without evidence they count as "
             "dissimilarity 1.",
             EvidenceWarning,
         )

@@ -13,6 +13,7 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.eac import EAC
 from conclust.consensus.method import NumberOfClusters
@@ -36,9 +37,12 @@ from conclust.weighting import agreement_weights, validity_weights
 ClusterWeights: TypeAlias = Literal["stable", "jaccard"]
 
 _SILENT = (
-    "{} no partition speaks that has both in clusters of some weight: without evidence they count as "
-    "dissimilarity 1."
+    "{} has both in clusters of positive weight: without evidence they count as dissimilarity 1."
 )
+
+
+def _none_for(pairs: int) -> str:
+    return f"For {count(pairs, 'pair')} of objects, no partition"
 
 
 def cluster_stability(ensemble: Ensemble) -> Floats:
@@ -217,7 +221,7 @@ class MultiEAC(ConsensusClusterer):
                     ensemble, self.cluster_weights_, cluster_weights, start
                 )
             tree = linkage_of(D, start, self.linkage)
-            silent_pairs = f"Of {unobserved} pairs of objects" if unobserved else ""
+            silent_pairs = _none_for(unobserved) if unobserved else ""
         else:
             tree, silent_pairs = self._by_rows(ensemble, cluster_weights, start)
         if silent_pairs:
@@ -252,7 +256,7 @@ class MultiEAC(ConsensusClusterer):
         silent = unobserved_pairs(ensemble, max_rows=self.max_dense, present=cluster_weights > 0)
         if silent == 0:
             return tree, ""
-        return tree, "Perhaps of some pairs" if silent is None else f"Of {silent} pairs of objects"
+        return tree, "For some pairs perhaps no partition" if silent is None else _none_for(silent)
 
     def _weights(self, ensemble: Ensemble) -> Floats:
         if isinstance(self.cluster_weights, str):

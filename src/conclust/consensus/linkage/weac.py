@@ -39,7 +39,7 @@ class WEAC(ConsensusClusterer):
     linkage : {"single", "average", "complete", "ward"}, default="average"
         As for EAC.
     max_dense : int, default=20000
-        Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes an entry). Of
+        Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry). Of
         more, and where that takes less time, single and average linkage find similarities row by row, in memory of the labels.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.

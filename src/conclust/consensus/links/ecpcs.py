@@ -77,9 +77,9 @@ class ECPCS(ConsensusClusterer):
         Meta-cluster of every cluster, in the order of ``Ensemble.indicator``, consecutive from 0; -1
         for clusters of partitions without weight. Only with "meta".
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
-        The dendrogram in SciPy's form. Of "hierarchical" only.
+        The dendrogram in SciPy's form. Only with ``consensus="hierarchical"``.
     lifetimes_ : ndarray of shape (n_observed - 1,)
-        Entry k is the lifetime of k + 2 clusters. Of "hierarchical" only.
+        Entry k is the lifetime of k + 2 clusters. Only with ``consensus="hierarchical"``.
     n_features_in_ : int
         Number of partitions.
 

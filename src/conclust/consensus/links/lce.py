@@ -93,12 +93,12 @@ class LCE(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters.
     singular_values_ : ndarray of shape (at most n_clusters,)
-        Leading singular values of the degree-normalised RM, falling from 1. Of "spectral" only, and
-        absent where all objects are noise.
+        Leading singular values of the degree-normalised RM, falling from 1. Only with
+        ``consensus="spectral"``; absent if all objects are noise.
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
-        The dendrogram in SciPy's form. Of "hierarchical" only.
+        The dendrogram in SciPy's form. Only with ``consensus="hierarchical"``.
     lifetimes_ : ndarray of shape (n_observed - 1,)
-        Entry k is the lifetime of k + 2 clusters. Of "hierarchical" only.
+        Entry k is the lifetime of k + 2 clusters. Only with ``consensus="hierarchical"``.
     n_features_in_ : int
         Number of partitions.
 
@@ -112,10 +112,12 @@ class LCE(ConsensusClusterer):
     EvidenceWarning
         Pairs of objects that no partition observed together count as dissimilarity 1 in linkage.
     EnsembleWarning
-        If the graph to cut has more components than `n_clusters`; the smallest are then joined. All partitions have the
-        same number of clusters, but a larger number has the longest lifetime.
-        See HBGF. If a fifth of the labels is missing for "wtq" with "spectral", or a tenth noise for "cts" with
-        "hierarchical" (a twentieth for "wtq"): clusters may not be found.
+        If the graph to cut has more components than `n_clusters`; the smallest are then joined (see HBGF).
+    EnsembleWarning
+        If all partitions have the same number of clusters, but a larger number has the longest lifetime.
+    EnsembleWarning
+        If clusters may not be found, because a fifth of the labels is missing ("wtq" with "spectral"), or a tenth is
+        noise ("cts" with "hierarchical"; a twentieth for "wtq").
 
     See Also
     --------
@@ -230,7 +232,7 @@ class LCE(ConsensusClusterer):
         if bad and share >= least:
             warn(
                 f"{100 * share:.0f} % of the labels are {what}: LCE with similarity={self.similarity!r} and "
-                f"consensus={self.consensus!r} may part objects by that, and not find the clusters. Use {instead}.",
+                f"consensus={self.consensus!r} may separate objects by that instead of finding the clusters. Use {instead}.",
                 EnsembleWarning,
             )
 

@@ -105,7 +105,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     -----
     Projected gradient steps of Barzilai and Borwein's length. Along a step the objective is a
     polynomial of fourth degree, and the step goes to its minimum. Everything is computed by products
-    with the indicator of the ensemble: O(n (N K + K^2)) a step, no matrix of pairs. Objects with the
+    with the indicator of the ensemble: O(n (N K + K^2)) per step, no matrix of pairs. Objects with the
     same labels have the same membership throughout and are computed once. With missing labels a
     step costs n K^2 for each set of objects that a partition observed: there are at most N.
 
@@ -134,7 +134,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
         n_clusters="exact",
         membership=True,
         soft_members=True,
-        cost="n (N K + K^2) a step",
+        cost="n (N K + K^2) per step",
         citation="Nepusz, Petróczi, Négyessy and Bazsó 2008, Physical Review E 77",
     )
 

@@ -151,7 +151,7 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
         n_clusters="exact",
         membership=True,
         soft_members=True,
-        cost="n N K an iteration, n N^2 once",
+        cost="n N K per iteration, n N^2 once",
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
         missing_with="kind='cmeans'",
     )

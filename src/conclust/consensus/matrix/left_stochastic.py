@@ -136,7 +136,7 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
         membership=True,
         missing=False,
         soft_members=True,
-        cost="n (N K + K^2) a step, n N^2 + T^3 once",
+        cost="n (N K + K^2) per step, n N^2 + T^3 once",
         citation="Arora, Gupta, Kapila and Fazel 2013, JMLR 14",
     )
 

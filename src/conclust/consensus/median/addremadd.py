@@ -125,7 +125,7 @@ class AddRemAdd(ConsensusClusterer):
     From each start, AddRemAdd adds or removes the object that raises the semi-average of one cluster
     most, until no object does. Extraction and starts of the local search work on at most 1,000
     distinct rows of labels (similarities among them are formed). The search then ends on all rows, at
-    O(N K) a visit, without forming a pair. Without the search, each of the other objects goes to the
+    O(N K) per visit, without forming a pair. Without the search, each of the other objects goes to the
     extracted cluster with the highest mean similarity, or stays single if none is above 0.
 
     The level of a cluster that fits a_ij - shift_ij best in least squares, the diagonal cleared, is
@@ -166,7 +166,7 @@ class AddRemAdd(ConsensusClusterer):
         n_clusters="optional",
         membership=False,
         soft_members=True,
-        cost="n N K a pass",
+        cost="n N K per pass",
         citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}

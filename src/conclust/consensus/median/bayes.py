@@ -155,7 +155,7 @@ class BayesEstimate(ConsensusClusterer):
         n_clusters="emerges",
         membership=False,
         soft_members=False,
-        cost="n N K a pass",
+        cost="n N K per pass",
         citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",
     )
     parameters: ClassVar[Parameters] = {

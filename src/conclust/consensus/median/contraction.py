@@ -37,12 +37,12 @@ def contracted(
     evidence : Evidence
         Evidence of these units.
     constraints : Constraints
-        Of the objects.
+        Constraints on the objects.
 
     Returns
     -------
     DistinctRows, Evidence
-        Of the units that remain.
+        Rows and evidence of the units that remain.
     """
     named = constraints.groups[units.first]
     group = canonical_labels(named)

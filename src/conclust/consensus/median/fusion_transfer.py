@@ -125,7 +125,7 @@ class MedianPartition(ConsensusClusterer):
         n_clusters="emerges",
         membership=False,
         soft_members=True,
-        cost="n N K a pass",
+        cost="n N K per pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}

@@ -139,7 +139,7 @@ class KernelWeightedPartition(ConsensusClusterer):
     temperature that accepts a mean fall every other time, and cools by 5 % a level of one proposal for each object, at
     least 500 (by half while more than half of the proposals are accepted), until at most one in 200 is
     accepted. Transfers finish it. It runs on at most 1,000 distinct rows
-    of labels, and the best of `n_init` is finished on all by transfers at O(N K) a visit ("subsets":
+    of labels, and the best of `n_init` is finished on all by transfers at O(N K) per visit ("subsets":
     K_u times that). Objects with the same labels stay together.
 
     A partition is compared with the consensus over the objects that it observed. Noise is a
@@ -176,7 +176,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         n_clusters="optional",
         membership=False,
         soft_members=False,
-        cost="n N K a pass, n N^2 once",
+        cost="n N K per pass, n N^2 once",
         citation="Vega-Pons, Correa-Morris and Ruiz-Shulcloper 2010, Pattern Recognition 43",
     )
 

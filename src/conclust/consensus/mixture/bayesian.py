@@ -143,7 +143,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     sampling [2]_. The posterior is the same for any numbering of the clusters, and a chain may
     exchange them: each draw is numbered so that its memberships come nearest to the mean of the
     variational solution and the draws before it. Means of single clusters (``membership_``,
-    ``alpha_``, ``label_probabilities_``) depend on that where clusters are hardly told apart; how often two
+    ``alpha_``, ``label_probabilities_``) depend on that where clusters are hardly separate; how often two
     objects are together in ``draws_`` does not.
 
     A partition that did not observe an object has no z there. Noise is a label that no other object
@@ -180,7 +180,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         n_clusters="exact",
         membership=True,
         soft_members=False,
-        cost="n N K an iteration or sweep",
+        cost="n N K per iteration or sweep",
         citation="Wang, Shan and Banerjee 2011, Statistical Analysis and Data Mining 4",
     )
     parameters: ClassVar[Parameters] = {

@@ -124,7 +124,7 @@ class MixtureModel(Iterated, PlacingClusterer):
 
     Notes
     -----
-    Time is O(n_samples n_partitions n_clusters) an iteration; equal rows of labels are computed once.
+    Time is O(n_samples n_partitions n_clusters) per iteration; equal rows of labels are computed once.
     Noise is a label that no other object has: its probability cannot differ between components, so
     that it drops out as a missing label does. A weight is an exponent: a partition of weight 2 counts
     as the same partition twice.
@@ -153,7 +153,7 @@ class MixtureModel(Iterated, PlacingClusterer):
         n_clusters="exact",
         membership=True,
         soft_members=False,
-        cost="n N K an iteration",
+        cost="n N K per iteration",
         citation="Topchy, Jain and Punch 2004, SDM",
         blocks=True,
     )

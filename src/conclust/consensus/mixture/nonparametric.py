@@ -115,7 +115,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
         n_clusters="emerges",
         membership=False,
         soft_members=False,
-        cost="n N K a sweep",
+        cost="n N K per sweep",
         citation="Wang, Domeniconi and Laskey 2010, ECML PKDD",
     )
     parameters: ClassVar[Parameters] = {

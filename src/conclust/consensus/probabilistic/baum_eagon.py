@@ -164,7 +164,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         n_clusters="upper bound",
         membership=True,
         soft_members=True,
-        cost="n (N K + K^2) an iteration; with missing labels n N K^2, and one pass over all pairs",
+        cost="n (N K + K^2) per iteration; with missing labels n N K^2, and one pass over all pairs",
         citation="Rota Bulò, Lourenço, Fred and Pelillo 2010, SSPR",
     )
 

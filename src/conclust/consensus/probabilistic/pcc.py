@@ -185,7 +185,7 @@ class PCC(PairObjectiveClusterer):
         n_clusters="upper bound",
         membership=True,
         soft_members=True,
-        cost="n (N K + K^2) a sweep for l2; n^2 K up to 125 million, then n K^2 for others",
+        cost="n (N K + K^2) per sweep for l2; n^2 K up to 125 million, then n K^2 for others",
         citation="Lourenço et al. 2015, Machine Learning 98",
         blocks=True,
     )

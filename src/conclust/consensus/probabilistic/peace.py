@@ -174,7 +174,7 @@ class PEACE(PairObjectiveClusterer):
         n_clusters="upper bound",
         membership=True,
         soft_members=True,
-        cost="n^2 K a sweep up to 20,000 objects, then n K^2; p K for p pairs given or sampled",
+        cost="n^2 K per sweep up to 20,000 objects, then n K^2; p K for p pairs given or sampled",
         citation="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
         blocks=True,
     )

@@ -278,7 +278,7 @@ class WeightedPCC(PairObjectiveClusterer):
         n_clusters="upper bound",
         membership=True,
         soft_members=True,
-        cost="n (N K + K^2) a sweep",
+        cost="n (N K + K^2) per sweep",
         citation="Lourenço et al. 2013, EMMCVPR",
         blocks=True,
     )

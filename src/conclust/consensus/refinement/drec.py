@@ -91,7 +91,7 @@ class DREC(ConsensusClusterer):
     The authors solve n equations of n unknowns in each of five steps, for n distinct rows. Here all is
     done in the directions that T clusters have: with the eigenvectors V and values e of X'X, and
     ``U = X V e^-1/2``, the column j of Z is ``U (f_j o u_j)``, ``f_j = e / (e + 2 penalty r_j)``, where r_j is the
-    residual of the step before. O(n T^2) time a step and O(n^2 T) for the affinity.
+    residual of the step before. O(n T^2) time per step and O(n^2 T) for the affinity.
 
     A cluster of a partition that did not observe an object, or took it for noise, does not hold the
     object; noise is also a cluster of one. Weights of the partitions weigh the columns of X, relative to

@@ -12,6 +12,7 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.refinement.confident import confident_graph
@@ -187,7 +188,7 @@ class ECCMS(ConsensusClusterer):
                 np.fill_diagonal(D, 0.0)
         if unobserved:
             warn(
-                f"Of {unobserved} pairs of objects no partition observed both: their similarity is that of "
+                f"No partition observed both objects of {count(unobserved, 'pair')}: their similarity is that of "
                 "the pairs which trusted pairs connect them with, or 0.",
                 EvidenceWarning,
             )

@@ -123,7 +123,7 @@ class PTA(ConsensusClusterer):
         n_clusters="optional",
         membership=False,
         soft_members=False,
-        cost="n^2 q a step of q elite neighbours",
+        cost="n^2 q per step of q elite neighbours",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
     )
 

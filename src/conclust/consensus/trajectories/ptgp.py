@@ -40,7 +40,7 @@ class PTGP(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. Fewer are found where objects cannot be told apart.
+        Number of clusters, K. Fewer are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
     n_neighbors : int, default=None
         Elite neighbours of a distinct row of labels. Ties with the last one are kept, and a row is the
@@ -128,7 +128,7 @@ class PTGP(ConsensusClusterer):
         n_clusters="exact",
         membership=False,
         soft_members=False,
-        cost="n q K a step of q elite neighbours, T^3 once; up to max_dense rows n^2 q a step",
+        cost="n q K per step of q elite neighbours, T^3 once; up to max_dense rows n^2 q per step",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
     )
 

@@ -82,7 +82,7 @@ class CEHM(VotingClusterer):
     Objects with the same labels are counted together, and placed alike. A partition has no vote on objects
     that it did not observe or took for noise. An object without votes has an even membership. Weights
     of the partitions weigh votes, and clusters in k-medoids; soft members vote with their probabilities, and
-    seeds belong to a medoid more than to all others. O(n N K) time a round, K rounds and more; O(T^2) for
+    seeds belong to a medoid more than to all others. O(n N K) time per round, K rounds and more; O(T^2) for
     k-medoids.
 
     References
@@ -112,7 +112,7 @@ class CEHM(VotingClusterer):
         n_clusters="exact",
         membership=True,
         soft_members=True,
-        cost="n N K a round + T^2",
+        cost="n N K per round + T^2",
         citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}

@@ -142,7 +142,7 @@ class Voting(VotingClusterer):
         n_clusters="exact",
         membership=True,
         soft_members=True,
-        cost="n N^2, then T^2 K a sweep",
+        cost="n N^2, then T^2 K per sweep",
         citation="Dimitriadou, Weingessel and Hornik 2002, IJPRAI 16",
         blocks=True,
     )

@@ -45,7 +45,7 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGr
         if value == default or "graph" in names or ("density" in names and name in _OF_DENSITY):
             continue
         users = "'graph' or 'density'" if name in _OF_DENSITY else "'graph'"
-        refuse(name, OWNER, f"{default!r} where no member is by {users}", value)
+        refuse(name, OWNER, f"{default!r} if no member is by {users}", value)
     if generator.n_clusters is not None and generator.resolution is not None:
         expected = "None with n_clusters, for which each member searches its resolution"
         refuse("resolution", OWNER, expected, generator.resolution)
@@ -53,7 +53,7 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGr
         return
     if "graph" not in names:
         raise InputError(
-            f"{OWNER}.fit must be given no graph where no member is by 'graph': others are made of the points. "
+            f"{OWNER}.fit takes a graph only for members by 'graph'; other members are made from the points. "
             f"Use method='graph'. Got method={generator.method!r} instead."
         )
     if generator.n_neighbors is not None:

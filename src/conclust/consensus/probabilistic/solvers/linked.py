@@ -60,7 +60,7 @@ def linked(
     Raises
     ------
     InputError
-        If no way is found to keep all that must be apart in so many clusters.
+        If no way is found to keep all pairs of 'cannot_link' apart with this number of clusters.
     """
     work = _Linked(problem, solution, constraints, run)
     enough = stopping.tol * abs(solution.objective) / work.scale
