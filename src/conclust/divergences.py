@@ -46,9 +46,9 @@ class _Kernel:
 class Divergence:
     """A divergence d(p, q) between a frequency p and a probability q.
 
-    It must be 0 where q = p, non-negative, and convex in q; this is checked on a grid at construction. The
-    functions take two arrays of the same shape and return one; they are
-    called for thousands of pairs at once, with p in [0, 1] and q in [1e-12, 1 - 1e-12].
+    It must be 0 where q = p, non-negative, and convex in q; this is checked on a grid at construction. The functions
+    take two arrays of the same shape and return one; they are called for thousands of pairs at once, with p in [0, 1]
+    and q in [1e-12, 1 - 1e-12].
 
     Parameters
     ----------

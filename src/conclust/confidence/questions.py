@@ -31,11 +31,11 @@ def questions(
 ) -> Ints:
     """Return the pairs of objects that are most worth asking a person about.
 
-    The clusters of :class:`conclust.AutoConsensus`, or of a fitted model, are cut into pieces. These are merged to a tree,
-    pieces of the same cluster first. Every merge joins two parts. The larger both are, and the nearer the merge is to the number of
-    clusters, the more an answer decides. The question about a merge concerns the two most typical objects of its parts.
-    Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of questions: few questions in several
-    rounds decide more than many at once.
+    The clusters of :class:`conclust.AutoConsensus`, or of a fitted model, are cut into pieces. These are merged to a
+    tree, pieces of the same cluster first. Every merge joins two parts. The larger both are, and the nearer the merge
+    is to the number of clusters, the more an answer decides. The question about a merge concerns the two most typical
+    objects of its parts. Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of
+    questions: few questions in several rounds decide more than many at once.
 
     Parameters
     ----------

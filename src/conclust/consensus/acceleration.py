@@ -1,8 +1,8 @@
 """Acceleration of slow monotone iterations: leaps ahead, undone if they raise the loss.
 
 The differences of two plain steps show where further steps would lead; the leap goes there at once: the squared
-extrapolation of Varadhan and Roland, Scandinavian Journal of Statistics 35,
-2008 (equation 11, its third choice of the length).
+extrapolation of Varadhan and Roland, Scandinavian Journal of Statistics 35, 2008 (equation 11, its third choice of the
+length).
 """
 
 from __future__ import annotations

@@ -337,12 +337,11 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 class SoftConsensusClusterer(ConsensusClusterer):
     """Base of the consensus estimators with a membership.
 
-    A subclass implements ``_fit_membership``. ``membership_`` has a column for each cluster that is
-    not empty: some object belongs to it with a probability above 1e-9. The ``n_clusters_`` clusters that are the
-    most probable one of some object come first, by first appearance, so that ``labels_`` is the row-wise argmax;
-    the others follow by decreasing mass. Empty clusters have no column; rows
-    that had a share in one are scaled to sum to 1 again. An object that only partitions of weight 0
-    observed has a uniform row.
+    A subclass implements ``_fit_membership``. ``membership_`` has a column for each cluster that is not empty: some
+    object belongs to it with a probability above 1e-9. The ``n_clusters_`` clusters that are the most probable one of
+    some object come first, by first appearance, so that ``labels_`` is the row-wise argmax; the others follow by
+    decreasing mass. Empty clusters have no column; rows that had a share in one are scaled to sum to 1 again. An object
+    that only partitions of weight 0 observed has a uniform row.
     """
 
     membership_: Floats

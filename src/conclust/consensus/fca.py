@@ -34,21 +34,20 @@ _WORDS = 2_000_000
 class FCAConsensus(ConsensusClusterer):
     """FCA-Consensus: grow disjoint formal concepts while enough partitions agree.
 
-    Objects and the clusters of all partitions make a formal context; a concept of it is a set of
-    objects (the extent) with the clusters that hold all of them (the intent), so that the number of
-    partitions in the intent counts the votes for the set being one cluster. Concepts start from objects with the
-    same labels. They absorb one object after the other, with all objects that share the remaining intent, while at
-    least `threshold` partitions still vote for the whole [1]_. The extents
-    that remain never overlap; they are the consensus, and their number is a result.
+    Objects and the clusters of all partitions make a formal context; a concept of it is a set of objects (the extent)
+    with the clusters that hold all of them (the intent), so that the number of partitions in the intent counts the
+    votes for the set being one cluster. Concepts start from objects with the same labels. They absorb one object after
+    the other, with all objects that share the remaining intent, while at least `threshold` partitions still vote for
+    the whole [1]_. The extents that remain never overlap; they are the consensus, and their number is a result.
 
     Parameters
     ----------
     threshold : int, float or "auto", default="auto"
-        Partitions that must agree on all of a cluster: an int is their number, a float in (0, 1]
-        a share of them, rounded up. "auto" tries numbers from 5 % of the partitions upwards, and chooses the one
-        whose consensus fits the co-association best (`scores_`), the smallest one if tied. With weights the votes
-        are sums of weights. No share is right for all ensembles:
-        0.5 suits partitions with the wanted number of clusters, 0.05 partitions with many more.
+        Partitions that must agree on all of a cluster: an int is their number, a float in (0, 1] a share of them,
+        rounded up. "auto" tries numbers from 5 % of the partitions upwards, and chooses the one whose consensus fits
+        the co-association best (`scores_`), the smallest one if tied. With weights the votes are sums of weights. No
+        share is right for all ensembles: 0.5 suits partitions with the wanted number of clusters, 0.05 partitions with
+        many more.
     order : {"given", "size"}, default="given"
         The order in which objects are tried; the result depends on it. "given": as they are given.
         "size": objects with the most frequent rows of labels first.

@@ -6,9 +6,10 @@ with all rows. A method is fitted to rows (`Population`): the distinct rows of l
 often as it occurs (`DistinctRows`), or one row for every object.
 
 KCC and SEC end starts early (`label_vectors/race.py`), and BaumEagon compares them on few objects
-(`probabilistic/baum_eagon.py`). Two searches that are not descents over rows choose their parts themselves: the fusion of clusters pair by pair (`median/search.py`), and PCC over all pairs, with a part that grows
-(`probabilistic/solvers/factored.py`). Methods on given pairs of objects have all of them in memory, and
-run every start on them.
+(`probabilistic/baum_eagon.py`). Two searches that are not descents over rows choose their parts themselves: the fusion
+of clusters pair by pair (`median/search.py`), and PCC over all pairs, with a part that grows
+(`probabilistic/solvers/factored.py`). Methods on given pairs of objects have all of them in memory, and run every start
+on them.
 
 Here are also the checks and sentences that are common to estimators with several starts.
 """

@@ -93,12 +93,11 @@ def available() -> list[str]:
 def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
     """Load a data set by name.
 
-    Three kinds of sets have names: those that come with scikit-learn (iris, wine, digits,
-    breast_cancer), the generated ones (rings, half_rings, spirals, cigars, gaussian_mixture,
-    image_1, image_c, two_bananas, smiling_face, circles_and_gaussians, with their default
-    parameters), and published sets, which are read from the
-    folder that the environment variable CONCLUST_DATA names. In that folder a ``manifest.json``,
-    a list of records with ``name``, ``file`` and ``sha256``, vouches for every file.
+    Three kinds of sets have names: those that come with scikit-learn (iris, wine, digits, breast_cancer), the generated
+    ones (rings, half_rings, spirals, cigars, gaussian_mixture, image_1, image_c, two_bananas, smiling_face,
+    circles_and_gaussians, with their default parameters), and published sets, which are read from the folder that the
+    environment variable CONCLUST_DATA names. In that folder a ``manifest.json``, a list of records with ``name``,
+    ``file`` and ``sha256``, vouches for every file.
 
     Parameters
     ----------

@@ -26,9 +26,8 @@ def nearest_pairs(
 ) -> SparseEvidence:
     """Find the most similar partners of every object and count their evidence.
 
-    A pair is kept if either of the two is among the `per_object` objects that the other shares clusters
-    with the most often, c_ij / N_ij; ties with the last of these are kept, so there may be many more
-    (`max_partners` bounds them).
+    A pair is kept if either of the two is among the `per_object` objects that the other shares clusters with the most
+    often, c_ij / N_ij; ties with the last of these are kept, so there may be many more (`max_partners` bounds them).
     Objects that share no cluster are not a pair.
 
     Parameters

@@ -56,8 +56,8 @@ class EnsembleGenerator(StoredGenerator):
         Kind of the members.
 
         - "auto": of every 40 members, 17 by "graph", 17 by "spectral" and 6 by "density", which find clusters of any
-          shape. All members are by "kmeans" if there are fewer than 50 objects or only one feature, and by "graph" if ``fit`` gets a
-          graph.
+          shape. All members are by "kmeans" if there are fewer than 50 objects or only one feature, and by "graph" if
+          ``fit`` gets a graph.
         - "kmeans": k-means from one start (`init`), with n_clusters drawn uniformly.
         - "spherical": k-means with cosine similarity [4]_ from one random start, with n_clusters drawn uniformly. It
           is meant for texts. ``fit`` raises an error for rows of zeros, which have no direction.
@@ -91,9 +91,9 @@ class EnsembleGenerator(StoredGenerator):
         of algorithms times the numbers of clusters, with a list of pairs all the numbers that it has (no other
         number is allowed).
     n_clusters : int, range or list of int, default=None
-        Numbers of clusters to draw from. None: from 2 to min(50, max(10, square root
-        of n_samples)), the cube root with "mixed", never more than the distinct points that a member
-        draws; clusterers keep their own number; a list of pairs has its own numbers.
+        Numbers of clusters to draw from. None: from 2 to min(50, max(10, square root of n_samples)), the cube root with
+        "mixed", never more than the distinct points that a member draws; clusterers keep their own number; a list of
+        pairs has its own numbers.
     sample_fraction : float, default=1.0
         Share of the objects that each member draws (observes), without replacement, in (0, 1]. The other objects are
         missing in the member. (All cuts of one tree share its draw.) `fit_on` is different: it limits the number of
@@ -207,10 +207,11 @@ class EnsembleGenerator(StoredGenerator):
     labelled if no two points are equal. For points in 16 dimensions, 40 graph and 6 density members take .16 CPU
     seconds with 1,500 objects, 1.5 with 10,000 and 2.6 with 100,000.
 
-    If X has more features than objects, members by "kmeans", "spherical", "graph", "spectral" and "density" that see all features are made of
-    rotated points: n objects span at most n dimensions, so that n coordinates have the same distances. Equal distances may then differ by
-    rounding errors. The axes are kept, and new points are rotated before they are labelled; centres are those in the features. The default takes 1.8 CPU seconds for 500 objects with
-    20,000 features (18 without rotation), and 24 for 3,000 with 5,000 (42).
+    If X has more features than objects, members by "kmeans", "spherical", "graph", "spectral" and "density" that see
+    all features are made of rotated points: n objects span at most n dimensions, so that n coordinates have the same
+    distances. Equal distances may then differ by rounding errors. The axes are kept, and new points are rotated before
+    they are labelled; centres are those in the features. The default takes 1.8 CPU seconds for 500 objects with 20,000
+    features (18 without rotation), and 24 for 3,000 with 5,000 (42).
 
     With `n_graphs`, each further member of a graph takes O(n K^2) time. Members of one graph use the same features,
     and the same objects if `fit_on` leaves some out; they are made one after the other. Twenty members with 20 to 60

@@ -52,13 +52,14 @@ class Thinned:
 def tighter_standardised(rows: Floats) -> bool:
     """Return whether clusters are tighter in standardised columns than in columns as they are.
 
-    k-means makes partitions into 2 to 8, 16, 32 and 64 clusters in either scale. They are compared by a measure that no scale of the
-    columns changes: the sum over columns of the logarithm of the variance within clusters. The scale in which clusters
-    are round has the smaller one. It counts how much smaller it is than for a single Gaussian cloud without correlations and with
-    the same deviations, mean of three.
+    k-means makes partitions into 2 to 8, 16, 32 and 64 clusters in either scale. They are compared by a measure that no
+    scale of the columns changes: the sum over columns of the logarithm of the variance within clusters. The scale in
+    which clusters are round has the smaller one. It counts how much smaller it is than for a single Gaussian cloud
+    without correlations and with the same deviations, mean of three.
 
-    The measure cannot compare scales that give the same clusters. In that case columns stay as they are if these clusters (of the largest
-    such number) are rounder in them: the deviations within clusters differ less between columns.
+    The measure cannot compare scales that give the same clusters. In that case columns stay as they are if these
+    clusters (of the largest such number) are rounder in them: the deviations within clusters differ less between
+    columns.
 
     Parameters
     ----------

@@ -382,9 +382,9 @@ class ClusterNames:
 def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     """Name clusters after the classes that have the largest share in them.
 
-    A consensus has new labels. This gives them meaningful names: those of an annotation, of known classes, or of
-    one of the partitions. :func:`match` gives each name away once, so that
-    some clusters have names of classes that they hardly hold; here clusters of the same class are numbered.
+    A consensus has new labels. This gives them meaningful names: those of an annotation, of known classes, or of one of
+    the partitions. :func:`match` gives each name away once, so that some clusters have names of classes that they
+    hardly hold; here clusters of the same class are numbered.
 
     Parameters
     ----------

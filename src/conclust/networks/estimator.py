@@ -168,10 +168,10 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of edges
-            An undirected graph. A sparse matrix is symmetric, or has each edge once, above or below the diagonal.
-            Edges of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples with a weight;
-            an array of shape (n_edges, 2) or (n_edges, 3) is one, and so is a frame of pandas or polars. Edges that are there twice add up; edges of a
-            node with itself are left out.
+            An undirected graph. A sparse matrix is symmetric, or has each edge once, above or below the diagonal. Edges
+            of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples with a weight; an array of
+            shape (n_edges, 2) or (n_edges, 3) is one, and so is a frame of pandas or polars. Edges that are there twice
+            add up; edges of a node with itself are left out.
         y : None
             Ignored.
         ensemble : Ensemble or array-like of shape (n_nodes, n_runs), default=None

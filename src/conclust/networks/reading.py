@@ -80,11 +80,10 @@ def read_network(graph: Any) -> Network:
     Parameters
     ----------
     graph : sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of edges
-        Entries that are not 0 are edges and their weights. A sparse matrix is symmetric, or has each edge once,
-        above or below the diagonal. Edges of networkx have the weight "weight", or 1. A list has pairs of nodes,
-        or triples with a weight; an array of shape (n_edges, 2) is one, and so is a frame of pandas or polars with two or
-        three columns. Edges that are there twice add up, and
-        an edge of a node with itself is left out.
+        Entries that are not 0 are edges and their weights. A sparse matrix is symmetric, or has each edge once, above
+        or below the diagonal. Edges of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples
+        with a weight; an array of shape (n_edges, 2) is one, and so is a frame of pandas or polars with two or three
+        columns. Edges that are there twice add up, and an edge of a node with itself is left out.
 
     Raises
     ------

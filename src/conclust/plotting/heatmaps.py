@@ -62,11 +62,10 @@ def coassociation_heatmap(
         the cluster in the first strip that shares most objects with it. None: the clusters of a model
         that is shown.
     order : {"dendrogram", "vat", "cluster", None} or array-like of int, default="dendrogram"
-        "dendrogram" and "vat" put objects that belong together side by side, so that clusters are
-        dark squares on the diagonal: as the leaves of average linkage, or as `conclust.membership.vat_order`
-        places them. "cluster" sorts by the first of `labels`, and within a cluster (of up to 4,000 objects) by
-        the dendrogram.
-        None keeps the order given; an array gives the objects from top to bottom.
+        "dendrogram" and "vat" put objects that belong together side by side, so that clusters are dark squares on the
+        diagonal: as the leaves of average linkage, or as `conclust.membership.vat_order` places them. "cluster" sorts
+        by the first of `labels`, and within a cluster (of up to 4,000 objects) by the dendrogram. None keeps the order
+        given; an array gives the objects from top to bottom.
     max_pixels : int, default=1000
         Maximum number of pixels per side; with more objects, square blocks are averaged.
     random_state : int, Generator or None, default=0
@@ -157,8 +156,9 @@ def membership_heatmap(
         Clusters or known classes, shown as a strip of colours next to the plot; see
         `coassociation_heatmap`.
     order : {"cluster", "dendrogram", "vat", None} or array-like of int, default="cluster"
-        "cluster" sorts objects by their most probable cluster, the most certain first; "dendrogram" and "vat" put objects with similar memberships next to each other (see `coassociation_heatmap`); None keeps
-        the order given; an array gives the objects from top to bottom.
+        "cluster" sorts objects by their most probable cluster, the most certain first; "dendrogram" and "vat" put
+        objects with similar memberships next to each other (see `coassociation_heatmap`); None keeps the order given;
+        an array gives the objects from top to bottom.
     max_pixels : int, default=1000
         Above this many objects, neighbours are averaged to one row of pixels.
     random_state : int, Generator or None, default=0

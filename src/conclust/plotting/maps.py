@@ -68,9 +68,10 @@ def embedding_of(
     Parameters
     ----------
     X : Ensemble or array-like of shape (n_samples, n_features)
-        Points with two features are drawn unchanged; for others, the first two principal components, in the scale
-        of the members if the labels are a fitted :class:`conclust.ConsensusClustering`. For an Ensemble, the principal
-        components of its indicator: for complete labels, the places with distances closest to the square root of the share of partitions that separate two objects.
+        Points with two features are drawn unchanged; for others, the first two principal components, in the scale of
+        the members if the labels are a fitted :class:`conclust.ConsensusClustering`. For an Ensemble, the principal
+        components of its indicator: for complete labels, the places with distances closest to the square root of the
+        share of partitions that separate two objects.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none.
     confidence : array-like of shape (n_samples,), default=None

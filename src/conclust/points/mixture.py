@@ -59,8 +59,8 @@ class Mixture:
     def discriminants(self) -> tuple[Floats, Floats, Floats]:
         """Return the centres, whitenings and offsets that place points.
 
-        The most probable component has the smallest ``|x @ whitening - centre|^2 + offset``. The whitenings have the shape (n_components, n_features, n_features), or (n_features, n_features) if all
-        components share one.
+        The most probable component has the smallest ``|x @ whitening - centre|^2 + offset``. The whitenings have the
+        shape (n_components, n_features, n_features), or (n_features, n_features) if all components share one.
         """
         pairs = [_whitening(covariance) for covariance in self.covariances]
         log_dets = np.array([log_det for _, log_det in pairs])

@@ -109,15 +109,16 @@ def number_by_borders(
     A straight axis between two parts of a ring runs through its hole. Clusters are joined whose border is bent and has
     no valley along the neighbour graph (`BentBorders`).
 
-    Fewer than 50 points are too few to be counted. They are several clusters if these are farther apart than the parts of a
-    flat, a skewed or a Gaussian cloud (`separated_clusters`). Below 400 points clusters may be smaller than the pieces. If there is
-    more than one cluster, and the partition with the largest silhouette has more clusters than there are pieces, its number is chosen if all
-    neighbours are that far apart (`neighbours_are_separated`).
+    Fewer than 50 points are too few to be counted. They are several clusters if these are farther apart than the parts
+    of a flat, a skewed or a Gaussian cloud (`separated_clusters`). Below 400 points clusters may be smaller than the
+    pieces. If there is more than one cluster, and the partition with the largest silhouette has more clusters than
+    there are pieces, its number is chosen if all neighbours are that far apart (`neighbours_are_separated`).
 
-    Clusters that overlap have no deep valley between them. If a mixture of more normal distributions explains the points, its number is
-    chosen: where the distributions have one shape (`Mixtures.number_of_one_shape`), and there is more than one cluster or clear
-    evidence for valleys between them; or where all borders between them have a valley, and clearly more evidence, less 1.5 for each additional cluster
-    (`Mixtures.clusters`). The second gives the clusters, too.
+    Clusters that overlap have no deep valley between them. If a mixture of more normal distributions explains the
+    points, its number is chosen: where the distributions have one shape (`Mixtures.number_of_one_shape`), and there is
+    more than one cluster or clear evidence for valleys between them; or where all borders between them have a valley,
+    and clearly more evidence, less 1.5 for each additional cluster (`Mixtures.clusters`). The second gives the
+    clusters, too.
 
     Parameters
     ----------

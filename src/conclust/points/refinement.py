@@ -139,17 +139,17 @@ def refine_by_centers(
     """Fit a mixture of normal distributions, or run Lloyd's iterations, and judge the result by the points.
 
     If there are four points for each parameter, mixtures with that number of components are fitted by
-    expectation-maximisation, from the consensus and from k-means, with a common sphere, a common ellipsoid or an ellipsoid
-    each. That of the lowest BIC gives the clusters if two of three hold: along no projection does the distribution of the points
-    deviate from it (`misfit` below .85); the consensus does not cut clearly fewer ties of
-    the neighbour graphs (less than half as many with 20 neighbours, less than .4 times as many with 5); the consensus has clearly less
-    evidence for valleys at its borders.
+    expectation-maximisation, from the consensus and from k-means, with a common sphere, a common ellipsoid or an
+    ellipsoid each. That of the lowest BIC gives the clusters if two of three hold: along no projection does the
+    distribution of the points deviate from it (`misfit` below .85); the consensus does not cut clearly fewer ties of
+    the neighbour graphs (less than half as many with 20 neighbours, less than .4 times as many with 5); the consensus
+    has clearly less evidence for valleys at its borders.
 
-    Otherwise Lloyd's iterations run from the means of the clusters. Clusters that overlap are better separated by their centres than by neighbours; clusters of other shapes are
-    destroyed by centres. The iterations' partition is kept where it does not cut more ties of the
-    neighbour graphs: the mean over clusters of the share of its ties that leave a cluster falls in the graph
-    of 20 neighbours, or stays within 1 %; in the graph of 5 neighbours it rises by at most a fifth and .006; and so
-    does the share of all ties that are cut, in the graph of 20 neighbours.
+    Otherwise Lloyd's iterations run from the means of the clusters. Clusters that overlap are better separated by their
+    centres than by neighbours; clusters of other shapes are destroyed by centres. The iterations' partition is kept
+    where it does not cut more ties of the neighbour graphs: the mean over clusters of the share of its ties that leave
+    a cluster falls in the graph of 20 neighbours, or stays within 1 %; in the graph of 5 neighbours it rises by at most
+    a fifth and .006; and so does the share of all ties that are cut, in the graph of 20 neighbours.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """How many clusters: resampling, criteria, and one p-value for a single cluster (floor 4).
 
-``choosing.py`` is for points, ``ensembles.py`` for labels that are there, ``resampling.py`` clusters draws of them, ``pairs.py`` counts pairs of
-objects, ``criteria.py`` and ``measuring.py`` judge one K, ``null.py`` and ``testing.py`` compare with
-references, ``decision.py`` decides.
+``choosing.py`` is for points, ``ensembles.py`` for labels that are there, ``resampling.py`` clusters draws of them,
+``pairs.py`` counts pairs of objects, ``criteria.py`` and ``measuring.py`` judge one K, ``null.py`` and ``testing.py``
+compare with references, ``decision.py`` decides.
 """
 
 from conclust.selection.choosing import choose

@@ -181,8 +181,9 @@ def choose(
     holds, or if the points are neither flatter nor more skewed than one Gaussian. With categories, borders are not
     tested.
 
-    k-means also cuts a long Gaussian stably, so two clusters along a line may be no more stable. If the p-value is above `alpha`, the borders
-    are tested at a fifth of `alpha`, and the number with the largest RCSI is chosen if all of them hold.
+    k-means also cuts a long Gaussian stably, so two clusters along a line may be no more stable. If the p-value is
+    above `alpha`, the borders are tested at a fifth of `alpha`, and the number with the largest RCSI is chosen if all
+    of them hold.
 
     The table has for each K:
 

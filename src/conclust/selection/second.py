@@ -173,8 +173,8 @@ def clear_borders(
 ) -> Second:
     """Test the borders at a fifth of the level, for clusters that are no more stable than those of one Gaussian.
 
-    k-means also cuts a long Gaussian stably, so that two clusters along it need not be more stable. If all borders hold nevertheless, there
-    are clusters.
+    k-means also cuts a long Gaussian stably, so that two clusters along it need not be more stable. If all borders hold
+    nevertheless, there are clusters.
 
     Parameters
     ----------

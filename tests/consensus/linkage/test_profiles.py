@@ -67,5 +67,5 @@ def test_unsupported_input_is_refused():
 
 
 def test_pairs_without_evidence_are_reported():
-    with pytest.warns(EvidenceWarning, match=r"Of 4 pairs of objects .* profiles have 0"):
+    with pytest.warns(EvidenceWarning, match=r"objects of 4 pairs.* profiles have 0"):
         EAC(2, metric="profile").fit([[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]])

@@ -1,8 +1,8 @@
 """``conclust predict``: assigns new objects to the clusters of an earlier result.
 
 A result folder holds no pickle, so that reading it runs nothing: the members are kept in ``generator.npz``, the default
-consensus of points in ``placing.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives the same result to the bit.
-Both are checked by the labels of the objects clustered.
+consensus of points in ``placing.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives
+the same result to the bit. Both are checked by the labels of the objects clustered.
 """
 
 from __future__ import annotations

@@ -67,9 +67,8 @@ def border_tests(
         :class:`conclust.ConsensusClustering`, has them as ``labels_`` and clusters A. The points are then read in
         the scale of its members. Further partitions that it was fitted with take no part in the test.
     clusterer : estimator, default=None
-        Clusterer of A: an estimator with ``fit_predict``, or ``fit`` and ``predict``; it gets the number of
-        clusters if it has a parameter for it. None: the estimator given as `labels`; for bare labels, or a
-        consensus of labels,
+        Clusterer of A: an estimator with ``fit_predict``, or ``fit`` and ``predict``; it gets the number of clusters if
+        it has a parameter for it. None: the estimator given as `labels`; for bare labels, or a consensus of labels,
         k-means. Give the estimator that made the labels: if the clusters of A differ from them, fewer borders are
         found.
     n_splits : int, default=15

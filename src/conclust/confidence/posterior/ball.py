@@ -99,8 +99,7 @@ def credible_ball(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_draws)
-        Draws, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight. A draw
-        is
+        Draws, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight. A draw is
         compared on the objects that it observed; its noise objects are clusters of one object.
     labels : array-like of shape (n_samples,)
         The estimate, for instance ``BayesEstimate().fit(ensemble).labels_``.

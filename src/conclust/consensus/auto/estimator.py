@@ -109,9 +109,8 @@ class AutoConsensus(PlacingClusterer):
         Maximum number considered if `n_clusters` is None. None: twice the largest number
         of clusters of a partition, at least 10 and at most 60.
     max_samples : int, default=3000
-        Maximum number of objects in the trees (two matrices of this size squared, 8 bytes per entry); drawn at
-        random if there are more. Objects with the same labels count once, up to
-        ten times as many objects. At least 2.
+        Maximum number of objects in the trees (two matrices of this size squared, 8 bytes per entry); drawn at random
+        if there are more. Objects with the same labels count once, up to ten times as many objects. At least 2.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None

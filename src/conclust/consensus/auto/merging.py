@@ -123,8 +123,8 @@ def merged(units: Units) -> Merges:
 def merged_to(n_clusters: int, units: Units, merges: Merges) -> Merges:
     """Return merges to fewer clusters: units of the smallest clusters move to others, until the number is reached.
 
-    The cluster of the fewest objects is dissolved whose units may all be in other clusters; each moves to the most similar one, the
-    largest unit first. Without such a cluster, the merges stay as they are.
+    The cluster of the fewest objects is dissolved whose units may all be in other clusters; each moves to the most
+    similar one, the largest unit first. Without such a cluster, the merges stay as they are.
     """
     clusters, closed = merges.clusters, units.closed
     while len(names := np.unique(clusters)) > n_clusters:

@@ -209,8 +209,8 @@ def _similarities(
 def _outvoted(pieces: Ints, labels: Ints, represents: Bools, constraints: Constraints) -> Ints:
     """Return objects whose constraints break the partition, while others between the same two pieces do not.
 
-    Each constraint between objects that represent their pieces is a vote for these two pieces to be together or apart. Objects do not represent
-    their piece where as many votes are for the partition as against it.
+    Each constraint between objects that represent their pieces is a vote for these two pieces to be together or apart.
+    Objects do not represent their piece where as many votes are for the partition as against it.
     """
     inside: dict[int, dict[int, list[int]]] = {}
     for at in np.flatnonzero(constraints.touched & represents).tolist():

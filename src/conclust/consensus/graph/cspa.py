@@ -45,8 +45,7 @@ class CSPA(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of parts, K.
-        Required: ``fit`` refuses None.
+        Number of parts, K. Required: ``fit`` refuses None.
     partitioner : {"internal", "spectral", "metis"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
         spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:

@@ -41,12 +41,11 @@ class HGPA(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of parts, K.
-        Required: ``fit`` refuses None.
+        Number of parts, K. Required: ``fit`` refuses None.
     partitioner : {"internal", "mtkahypar"}, default="internal"
-        "internal": spectral and random starts, capacities, Fiduccia-Mattheyses refinement.
-        "mtkahypar": the deterministic preset of Mt-KaHyPar (extra ``hypergraph``:
-        ``pip install mtkahypar``); its seed and its one thread are process-wide.
+        "internal": spectral and random starts, capacities, Fiduccia-Mattheyses refinement. "mtkahypar": the
+        deterministic preset of Mt-KaHyPar (extra ``hypergraph``: ``pip install mtkahypar``); its seed and its one
+        thread are process-wide.
     balance : float, default=0.05
         Tolerated excess of objects in a part over the mean, as a share of the mean. That clusters are about equally large is
         an assumption of the model: if it is wrong, large clusters are split and small ones joined.

@@ -30,11 +30,10 @@ class SEC(LabelVectorKMeans):
         Required: ``fit`` refuses None.
     n_init : int, default=20
         Maximum number of starts (k-means++ on the squared distances of rows b; distances of b / d would draw objects of
-        small clusters). All are run up to 600 distinct rows of labels, or 60 per cluster if that is more. With more rows
-        they are compared on half of that number of objects (more if labels are missing, at most 5,000), drawn at random,
-        until three of them have reached the lowest loss, and the best is continued with all rows. If the starts do not
-        agree, all of them are continued first, with up to 5,000 objects,
-        until two have reached the lowest loss.
+        small clusters). All are run up to 600 distinct rows of labels, or 60 per cluster if that is more. With more
+        rows they are compared on half of that number of objects (more if labels are missing, at most 5,000), drawn at
+        random, until three of them have reached the lowest loss, and the best is continued with all rows. If the starts
+        do not agree, all of them are continued first, with up to 5,000 objects, until two have reached the lowest loss.
     max_iter : int, default=100
         Maximum number of passes over all objects.
     tol : float, default=1e-6

@@ -44,8 +44,7 @@ class CEs2(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K.
-        Required: ``fit`` refuses None.
+        Number of clusters, K. Required: ``fit`` refuses None.
     determinacy : {"linear", "quadratic"}, default="linear"
         Determinacy of a pair that a share p of the partitions puts together: the distance of p from the
         threshold over the largest one on its side (CEs2-L), or the square of that (CEs2-Q).

@@ -113,12 +113,10 @@ class MultiEAC(ConsensusClusterer):
         in the dendrogram, from 2 on; the smallest number if tied. If all partitions (three or
         more) have K clusters, at most K.
     cluster_weights : {"jaccard", "stable"} or array-like of shape (n_clusters_of_all_partitions,), default="jaccard"
-        "jaccard": how well each cluster is found again in the other partitions, the mean of its
-        best Jaccard index in each (:func:`conclust.consensus.linkage.cluster_stability`).
-        "stable": 1 where that exceeds `threshold`, else 0; where little is stable that leaves
-        pairs without evidence. An array: the user's own weights, at
-        least 0, in the order of ``Ensemble.indicator`` (cluster after cluster by first appearance,
-        partition after partition).
+        "jaccard": how well each cluster is found again in the other partitions, the mean of its best Jaccard index in
+        each (:func:`conclust.consensus.linkage.cluster_stability`). "stable": 1 where that exceeds `threshold`, else 0;
+        where little is stable that leaves pairs without evidence. An array: the user's own weights, at least 0, in the
+        order of ``Ensemble.indicator`` (cluster after cluster by first appearance, partition after partition).
     threshold : float, default=0.5
         For "stable", in [0, 1].
     linkage : {"single", "average", "complete", "ward"}, default="average"

@@ -69,10 +69,8 @@ class LCE(ConsensusClusterer):
     linkage : {"average", "single", "complete"}, default="average"
         Linkage with ``consensus="hierarchical"``.
     decay : float, default=0.8
-        Decay factor in [0, 1]: the similarity of the most similar clusters, and the factor of each SimRank step.
-        With 0
-        "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their
-        program 0.8.
+        Decay factor in [0, 1]: the similarity of the most similar clusters, and the factor of each SimRank step. With 0
+        "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their program 0.8.
     n_iter : int, default=5
         Iterations of SimRank, at least 2.
     n_init : int, default=10
@@ -131,13 +129,13 @@ class LCE(ConsensusClusterer):
     be cut. Clusters are compared over the objects that both partitions observed. Weights of the partitions
     weigh edges and triples; soft members spread an object over clusters by its memberships.
 
-    Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage
-    weighs pairs by the number of these; "srs" and "asrs" compare all clusters of one object with all
-    of the other. Noise is similar to no object in its partition, where clusters are all much alike: with a fifth of the
-    labels noise, and less ("wtq": a twentieth), trees by "cts" and "wtq" part objects by their noise and find no clusters. Give it as
-    missing, or use "asrs", "srs" or "spectral". The cut by "wtq" finds no clusters either where partitions disagree and a
-    fifth or more of their labels is missing (at 40 %: adjusted Rand index .20, "cts" .59, "asrs" .85 on planted partitions):
-    use "cts" or "asrs" there.
+    Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage weighs pairs by
+    the number of these; "srs" and "asrs" compare all clusters of one object with all of the other. Noise is similar to
+    no object in its partition, where clusters are all much alike: with a fifth of the labels noise, and less ("wtq": a
+    twentieth), trees by "cts" and "wtq" part objects by their noise and find no clusters. Give it as missing, or use
+    "asrs", "srs" or "spectral". The cut by "wtq" finds no clusters either where partitions disagree and a fifth or more
+    of their labels is missing (at 40 %: adjusted Rand index .20, "cts" .59, "asrs" .85 on planted partitions): use
+    "cts" or "asrs" there.
 
     O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n;
     linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".

@@ -47,8 +47,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of communities, K.
-        Required: ``fit`` refuses None.
+        Number of communities, K. Required: ``fit`` refuses None.
     n_init : int, default=5
         U starts at the partition of :class:`InformationTheoreticKMeans`; this is the number of starts (k-means++) of that
         search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
@@ -70,8 +69,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable community; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        U.
-        A column for each community that is not empty; the clusters of ``labels_`` come first.
+        U. A column for each community that is not empty; the clusters of ``labels_`` come first.
     bridgeness_ : ndarray of shape (n_samples,)
         0 for an object of one community, 1 for one that all share evenly: see
         :func:`conclust.membership.bridgeness`.

@@ -50,8 +50,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of aspects, K.
-        Required: ``fit`` refuses None.
+        Number of aspects, K. Required: ``fit`` refuses None.
     n_init : int, default=5
         The model starts at the partition of :class:`InformationTheoreticKMeans`; this is the number of starts (k-means++)
         of that search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn
@@ -75,8 +74,8 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable aspect; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        p(r | i). An object that is never with another stays where the search started.
-        A column for each aspect that is not empty; the clusters of ``labels_`` come first.
+        p(r | i). An object that is never with another stays where the search started. A column for each aspect that is
+        not empty; the clusters of ``labels_`` come first.
     aspects_ : ndarray of shape (n_held,)
         alpha. With landmarks an object counts by its p_ij with them.
     n_clusters_ : int

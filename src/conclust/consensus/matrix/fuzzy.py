@@ -49,8 +49,7 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K.
-        Required: ``fit`` refuses None.
+        Number of clusters, K. Required: ``fit`` refuses None.
     kind : {"cmeans", "cmedoids", "weighted_medoids"}, default="cmeans"
         Representatives of the clusters.
     fuzziness : float, default=1.2
@@ -80,8 +79,7 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         The cluster of the largest membership; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Y, rows sum to 1.
-        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
+        Y, rows sum to 1. A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     medoids_ : ndarray of int64 of shape (n_held,) or None
         For "cmedoids", the medoids of the clusters; for "weighted_medoids", the objects with the largest weights.
     medoid_weights_ : ndarray of shape (n_samples, n_held) or None

@@ -41,9 +41,8 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. Where the co-association has lower rank, the clusters beyond it
-        stay empty.
-        Required: ``fit`` refuses None.
+        Number of clusters, K. Where the co-association has lower rank, the clusters beyond it stay empty. Required:
+        ``fit`` refuses None.
     n_init : int, default=10
         Number of starts: the first brings the most extreme rows to the corners, the others are random rotations.
         All but the best end when they nearly stand still. Fewer if a cluster has fewer than two different rows of
@@ -65,8 +64,7 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable cluster; consecutive from 0 by first appearance.
     membership_ : ndarray of shape (n_samples, n_held)
-        P.
-        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
+        P. A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     scale_ : float
         c.
     residual_ : float

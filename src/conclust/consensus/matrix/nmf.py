@@ -41,8 +41,7 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K.
-        Required: ``fit`` refuses None.
+        Number of clusters, K. Required: ``fit`` refuses None.
     learn_weights : bool, default=True
         Whether w is learned. False: the weights of the ensemble, divided by their sum; all equal if it has none.
         This is the unweighted consensus by NMF.
@@ -70,8 +69,8 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         The cluster of the largest entry of each row of H; consecutive from 0 by first appearance.
     membership_ : ndarray of shape (n_samples, n_held)
-        Rows of H divided by their sums; uniform where a row is 0.
-        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
+        Rows of H divided by their sums; uniform where a row is 0. A column for each cluster that is not empty; the
+        clusters of ``labels_`` come first.
     factors_ : ndarray of shape (n_samples, n_held)
         H, without its empty columns.
     weights_ : ndarray of shape (n_partitions,)

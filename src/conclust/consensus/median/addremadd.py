@@ -97,9 +97,8 @@ class AddRemAdd(ConsensusClusterer):
     objective_ : float
         The sum of g (with `n_clusters`) or of g abs(g) (without) over the clusters, which is maximised.
     semi_average_ : float
-        The sum over clusters of ``1/|S| sum over i, j in S of a_ij``, without a shift and including every object
-        with itself. The papers compare partitions with the same number of
-        clusters by it.
+        The sum over clusters of ``1/|S| sum over i, j in S of a_ij``, without a shift and including every object with
+        itself. The papers compare partitions with the same number of clusters by it.
     n_iter_ : int
         Passes of the local search over the objects from the start that was kept; 1 without it.
     converged_ : bool
@@ -137,8 +136,8 @@ class AddRemAdd(ConsensusClusterer):
 
     Objects with the same labels stay together. Objects that ``fit(must_link=)`` puts together are one unit of all
     moves, with the sum of their similarities; no extraction, transfer or fusion puts objects of ``cannot_link``
-    together. A missing label adds neither similarity nor shift.
-    Noise adds the shift only. Soft partitions count with sums of products of probabilities.
+    together. A missing label adds neither similarity nor shift. Noise adds the shift only. Soft partitions count with
+    sums of products of probabilities.
 
     References
     ----------

@@ -135,12 +135,11 @@ class KernelWeightedPartition(ConsensusClusterer):
     w_u / sqrt(k(P_u, P_u)), divided by the square root of the number of clusters less the sum of their
     inverse sizes: the number of clusters emerges from this divisor.
 
-    Annealing proposes to move single objects to other clusters or to new ones. It begins at the
-    temperature that accepts a mean fall every other time, and cools by 5 % a level of one proposal for each object, at
-    least 500 (by half while more than half of the proposals are accepted), until at most one in 200 is
-    accepted. Transfers finish it. It runs on at most 1,000 distinct rows
-    of labels, and the best of `n_init` is finished on all by transfers at O(N K) per visit ("subsets":
-    K_u times that). Objects with the same labels stay together.
+    Annealing proposes to move single objects to other clusters or to new ones. It begins at the temperature that
+    accepts a mean fall every other time, and cools by 5 % a level of one proposal for each object, at least 500 (by
+    half while more than half of the proposals are accepted), until at most one in 200 is accepted. Transfers finish it.
+    It runs on at most 1,000 distinct rows of labels, and the best of `n_init` is finished on all by transfers at O(N K)
+    per visit ("subsets": K_u times that). Objects with the same labels stay together.
 
     A partition is compared with the consensus over the objects that it observed. Noise is a
     cluster of its own.

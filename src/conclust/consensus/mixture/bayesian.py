@@ -47,8 +47,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. ``n_clusters_`` does not count clusters that are not the most probable one of any
-        object.
+        Number of clusters, K. ``n_clusters_`` does not count clusters that are not the most probable one of any object.
         Required: ``fit`` refuses None.
     solver : {"variational", "gibbs"}, default="variational"
         "gibbs": collapsed Gibbs sampling, started from the variational solution. Slower, but its draws show the uncertainty of the memberships.
@@ -88,8 +87,8 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable cluster of each object; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Mean of theta_i under the (approximate) posterior; rows sum to 1.
-        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
+        Mean of theta_i under the (approximate) posterior; rows sum to 1. A column for each cluster that is not empty;
+        the clusters of ``labels_`` come first.
     n_clusters_ : int
         Number of clusters that are the most probable one of some object.
     alpha_ : ndarray of shape (n_held,)
@@ -136,15 +135,13 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     authors' program solves each object to the end before it updates beta; the fixed points are the
     same.
 
-    A sweep of Gibbs sampling costs as much, with every object drawn by itself, on one thread: 500 sweeps over
-    10,000 objects in 20 partitions, 10 clusters, took 7 s. It draws
-    each z_iu given all others, in proportion to (alpha_k + labels of i that follow k) (b + objects with
-    its label that follow k in u) / (b K_u + objects that follow k in u), then each alpha_k by slice
-    sampling [2]_. The posterior is the same for any numbering of the clusters, and a chain may
-    exchange them: each draw is numbered so that its memberships come nearest to the mean of the
-    variational solution and the draws before it. Means of single clusters (``membership_``,
-    ``alpha_``, ``label_probabilities_``) depend on that where clusters are hardly separate; how often two
-    objects are together in ``draws_`` does not.
+    A sweep of Gibbs sampling costs as much, with every object drawn by itself, on one thread: 500 sweeps over 10,000
+    objects in 20 partitions, 10 clusters, took 7 s. It draws each z_iu given all others, in proportion to (alpha_k +
+    labels of i that follow k) (b + objects with its label that follow k in u) / (b K_u + objects that follow k in u),
+    then each alpha_k by slice sampling [2]_. The posterior is the same for any numbering of the clusters, and a chain
+    may exchange them: each draw is numbered so that its memberships come nearest to the mean of the variational
+    solution and the draws before it. Means of single clusters (``membership_``, ``alpha_``, ``label_probabilities_``)
+    depend on that where clusters are hardly separate; how often two objects are together in ``draws_`` does not.
 
     A partition that did not observe an object has no z there. Noise is a label that no other object
     has: it does not distinguish clusters, and drops out too. A partition of weight 2 counts as the

@@ -55,8 +55,7 @@ class MixtureModel(Iterated, PlacingClusterer):
     ----------
     n_clusters : int, default=None
         Number of components. ``n_clusters_`` does not count components that are not the most probable one of any
-        object.
-        Required: ``fit`` refuses None.
+        object. Required: ``fit`` refuses None.
     smoothing : float, default=1e-3
         Pseudo-count of every label in every component (a Dirichlet prior): a label that no object of
         the component has stays possible. 0 gives maximum likelihood.
@@ -85,8 +84,8 @@ class MixtureModel(Iterated, PlacingClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         The most probable component of each object; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probability of each component given the labels of the object; rows sum to 1.
-        A column for each component that is not empty; the clusters of ``labels_`` come first.
+        Probability of each component given the labels of the object; rows sum to 1. A column for each component that is
+        not empty; the clusters of ``labels_`` come first.
     n_clusters_ : int
         Number of components that are the most probable one of some object.
     mixing_ : ndarray of shape (n_held,)

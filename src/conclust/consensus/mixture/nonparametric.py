@@ -90,8 +90,8 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     ``draws_`` takes 4 n_samples n_draws bytes.
 
     A partition that did not observe an object carries no information about it. Neither does noise, a label that no
-    other object has. The weight of a partition is an exponent of its
-    probabilities: a partition of weight 2 counts as the same partition twice.
+    other object has. The weight of a partition is an exponent of its probabilities: a partition of weight 2 counts as
+    the same partition twice.
 
     References
     ----------

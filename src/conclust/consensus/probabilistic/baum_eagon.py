@@ -73,8 +73,8 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         Stop when a step lowers the objective by less than this share of it, or changes no
         membership by more than 1e-5: the last stretch is slow.
     diagonal : bool, default=False
-        Whether each object also counts, by half, as a pair with itself: adds
-        ``N_ii (c_ii / N_ii - |y_i|^2)^2 / 2`` for every object, which favours certain memberships.
+        Whether each object also counts, by half, as a pair with itself: adds ``N_ii (c_ii / N_ii - |y_i|^2)^2 / 2`` for
+        every object, which favours certain memberships.
     accelerate : bool, default=True
         Whether to extrapolate after every two steps [2]_, unless that raises the objective, and to compare starts
         on few objects. False: only the published steps, of all starts on all objects.

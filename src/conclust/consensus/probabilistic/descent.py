@@ -63,12 +63,12 @@ def descend(
 ) -> Solution:
     """Minimise f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j) from Y0.
 
-    Ends when a sweep over all objects lowers f by less than ``stopping.tol`` of it, or when no gap met in it is
-    above ``stopping.tol_kkt``. Now and then the step of a whole sweep is tried at greater length. Objects that are
-    stuck are then finished, largest gap first. f is computed, and stored in the trace, at the start, at every
-    fourth sweep and at the end. It never rises there: if moving many objects at the same time raised it, they
-    return to the last such point and move one by one from then on.
-    `Y0` should lie inside the simplex unless the divergence is l2 (``starts.inside``).
+    Ends when a sweep over all objects lowers f by less than ``stopping.tol`` of it, or when no gap met in it is above
+    ``stopping.tol_kkt``. Now and then the step of a whole sweep is tried at greater length. Objects that are stuck are
+    then finished, largest gap first. f is computed, and stored in the trace, at the start, at every fourth sweep and at
+    the end. It never rises there: if moving many objects at the same time raised it, they return to the last such point
+    and move one by one from then on. `Y0` should lie inside the simplex unless the divergence is l2
+    (``starts.inside``).
 
     Parameters
     ----------

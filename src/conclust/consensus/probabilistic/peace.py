@@ -76,11 +76,10 @@ class PEACE(PairObjectiveClusterer):
         "spectral", away from the uniform membership, which is stationary, where the likelihood rises
         most; or a membership (n_samples, n_clusters), or a partition (n_samples,).
     n_init : int, default=5
-        Number of runs, if `init` is "auto" or "random". All pairs of more than
-        2,000 objects are left to the end: a run solves 2,000 objects drawn at random on all their
-        pairs, to `tol` or 1e-4, and places the others against them; the selected one goes on from
-        there on all pairs. By landmarks, and with labels in blocks, all runs solve the same 2,000
-        objects, to `tol`.
+        Number of runs, if `init` is "auto" or "random". All pairs of more than 2,000 objects are left to the end: a run
+        solves 2,000 objects drawn at random on all their pairs, to `tol` or 1e-4, and places the others against them;
+        the selected one goes on from there on all pairs. By landmarks, and with labels in blocks, all runs solve the
+        same 2,000 objects, to `tol`.
     max_iter : int, default=200
         Maximum number of sweeps over all objects in a run; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5

@@ -125,10 +125,10 @@ class WeightedPCC(PairObjectiveClusterer):
         distances spread evenly over a range delta n_samples^2, about sqrt(2 λ m / delta) weights
         are positive. Not used with "simplex".
     distance : {"paper", "corrected"}, default="paper"
-        "paper": d_u as above. "corrected": d_u over its expectation for a random partition with
-        clusters of the same sizes, so that 1 is chance whatever the number of clusters; f is the
-        sum of alpha_u times this ratio (not of labels in blocks). See Notes for partitions that differ much in the number of pairs
-        they put together (degenerate ones, random ones of many clusters).
+        "paper": d_u as above. "corrected": d_u over its expectation for a random partition with clusters of the same
+        sizes, so that 1 is chance whatever the number of clusters; f is the sum of alpha_u times this ratio (not of
+        labels in blocks). See Notes for partitions that differ much in the number of pairs they put together
+        (degenerate ones, random ones of many clusters).
     pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only. An int: at least this number
         of random partners of each object. A float: about this random share of all pairs, in whole

@@ -49,8 +49,7 @@ class DREC(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K.
-        Required: ``fit`` refuses None.
+        Number of clusters, K. Required: ``fit`` refuses None.
     penalty : float, default=100.0
         The paper's lambda, positive. From about 10 on, a row's residual is nearly its length, the
         weights of the iteration are all but equal, and the method is spectral clustering with the

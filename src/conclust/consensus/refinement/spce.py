@@ -46,8 +46,7 @@ class SPCE(ConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K.
-        Required: ``fit`` refuses None.
+        Number of clusters, K. Required: ``fit`` refuses None.
     gamma : float, default=0.5
         Cost of an edge, non-negative: larger values make S sparser.
     n_init : int, default=10

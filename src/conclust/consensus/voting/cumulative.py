@@ -47,9 +47,8 @@ class CumulativeVoting(VotingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters of the consensus, at most n_samples. Fewer are found where the reference
-        has fewer, or fewer win the vote of any object.
-        Required: ``fit`` refuses None.
+        Number of clusters of the consensus, at most n_samples. Fewer are found where the reference has fewer, or fewer
+        win the vote of any object. Required: ``fit`` refuses None.
     scheme : {"acv", "cvote", "urcv", "rcv", "bvote", "lwcv"}, default="acv"
         "urcv": the reference is fixed, votes as above [1]_. "rcv": likewise, the shared objects
         counted in shares of the reference's cluster, so that its large clusters do not draw votes

@@ -45,13 +45,12 @@ class Voting(VotingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the
-        vote of any object.
+        Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the vote of any object.
         Required: ``fit`` refuses None.
     algorithm : {"least_squares", "one_pass"}, default="least_squares"
-        "least_squares": a fixed point of f, which depends on the order of the partitions only through the starts of the descents [2]_. "one_pass": each partition is matched once to
-        the mean of those before it, in random order [1]_; with the clusters of the largest
-        partition, of which the `n_clusters` with the most votes are kept.
+        "least_squares": a fixed point of f, which depends on the order of the partitions only through the starts of the
+        descents [2]_. "one_pass": each partition is matched once to the mean of those before it, in random order [1]_;
+        with the clusters of the largest partition, of which the `n_clusters` with the most votes are kept.
     hard : bool, default=False
         Whether M is restricted to partitions: each row then has a single 1, and f is least where
         it is at the cluster with the most votes.
@@ -74,8 +73,8 @@ class Voting(VotingClusterer):
         Cluster with the most votes, consecutive from 0 by first appearance; -1: missing in every
         partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        M: shares of the votes, rows sum to 1.
-        A column for each cluster that is not empty; the clusters of ``labels_`` come first.
+        M: shares of the votes, rows sum to 1. A column for each cluster that is not empty; the clusters of ``labels_``
+        come first.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
         1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
         cluster of the consensus: the columns of ``membership_``, then empty clusters.

@@ -37,8 +37,7 @@ class PositionalVoting(VotingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the
-        vote of any object.
+        Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the vote of any object.
         Required: ``fit`` refuses None.
     count : {"borda", "condorcet"}, default="borda"
         "borda": the cluster at place t of a ranking gets K - t + 1 points; their sum counts.

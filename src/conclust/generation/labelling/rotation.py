@@ -1,7 +1,7 @@
 """Points with more features than objects, in as many coordinates as there are distinct objects.
 
-All distances and inner products remain what they are, so that members that depend on nothing else are the same. They are made in a
-fraction of the time: n objects span at most n dimensions, and expression data have 20,000 features.
+All distances and inner products remain what they are, so that members that depend on nothing else are the same. They
+are made in a fraction of the time: n objects span at most n dimensions, and expression data have 20,000 features.
 """
 
 from __future__ import annotations

@@ -38,9 +38,9 @@ def is_more_than_gaussian(Z: Floats, kind: Kind, n_leading: int) -> bool:
 def matched_cloud(Z: Floats, kind: Kind, n_leading: int, rng: np.random.Generator) -> Floats:
     """Return a single cloud with the Z'Z of the points that is as flat, or as skewed, as these.
 
-    Components are independent: symmetric beta distributions, down to the uniform one, with the mean kurtosis of the points; or gamma
-    distributions, up to the exponential one, with their mean skewness, each in a random direction. The leading components and the
-    others are measured apart.
+    Components are independent: symmetric beta distributions, down to the uniform one, with the mean kurtosis of the
+    points; or gamma distributions, up to the exponential one, with their mean skewness, each in a random direction. The
+    leading components and the others are measured apart.
 
     Parameters
     ----------
