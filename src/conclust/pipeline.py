@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 import conclust
+from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
@@ -35,7 +34,7 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
-from conclust.generation.points import read_points
+from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
 from conclust.points import ChooserByPoints, RefinerByPoints
 
@@ -235,12 +234,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                     if "random_state" in part.get_params(deep=False):
                         part.set_params(random_state=seed)
             self._held_out_seed = seeds[2]
-            if isinstance(X, Mapping | Set) and not issparse(X):
-                shape = f"Points must form a matrix (n_samples, n_features). Got {type(X).__name__}"
-                raise InputError(
-                    f"{shape}: MultiViewGenerator makes members of a dict of views, and "
-                    "AutoConsensus().fit(MultiViewGenerator().fit_transform(views)) combines them."
-                )
+            refuse_views(X)
             check_column_names(X)
             record_features(self, X)
             if isinstance(consensus, ConsensusClusterer):
@@ -250,6 +244,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
             self._n_made, self._further_names = ensemble.n_partitions, _names_of(partitions)
+            check_row_names({"X": X, "partitions": partitions})
             self.ensemble_ = _with_further(ensemble, partitions, self.n_features_in_)
             self.generator_ = generator
             if self.n_clusters == _AUTO:

@@ -125,6 +125,22 @@ def test_minus_one_is_noise_on_request():
     assert facts.noise_counts.sum() == (LABELS < 0).sum()
 
 
+def test_parts_of_a_folder_are_in_the_order_of_their_numbers(tmp_path):
+    labels, _ = planted(n=60)
+    for part in range(12):
+        rows = labels[5 * part : 5 * part + 5]
+        frame = pd.DataFrame(rows, columns=[f"m{u}" for u in range(rows.shape[1])])
+        frame.to_parquet(tmp_path / f"part.{part}.parquet")
+    store = LabelStore(tmp_path)
+    np.testing.assert_array_equal(store.ensemble().labels, LabelStore(labels).ensemble().labels)
+
+
+def test_the_index_of_a_frame_is_not_a_partition(tmp_path):
+    frame = pd.DataFrame({"a": [0, 0, 1], "b": [0, 1, 1]}, index=pd.Index(list("xyz"), name="cell"))
+    frame.to_parquet(tmp_path / "labels.parquet")
+    assert LabelStore(tmp_path / "labels.parquet").shape == (3, 2)
+
+
 class TestBlockedArray:
     values = np.arange(33).reshape(11, 3)
 

@@ -566,3 +566,18 @@ def test_the_scaling_is_printed_once_with_the_names_of_the_columns(tmp_path, cap
     printed = capsys.readouterr().err
     assert printed.count("spreads differ in kind") == 1
     assert "column 'income' has standard deviation" in printed
+
+
+def test_numbers_that_nearly_name_the_objects_are_no_measurement(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "points.csv"
+    ids = [1000 + i for i in range(50)]
+    ids[-1] = ids[3]
+    rows = [
+        f"{one},{a:.3f},{b:.3f}" for one, (a, b) in zip(ids, rng.normal(size=(50, 2)), strict=True)
+    ]
+    path.write_text("\n".join(["id,a,b", *rows]))
+    with pytest.raises(InputError, match="the column 'id' has 49 different values for 50 objects"):
+        read_points(path, Reading())
+    assert read_points(path, Reading(drop=("id",))).X.shape == (50, 2)
+    assert read_points(path, Reading(columns=("id", "a"))).X.shape == (50, 2)

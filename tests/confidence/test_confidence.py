@@ -13,7 +13,7 @@ from conclust import (
     EnsembleGenerator,
     Voting,
 )
-from conclust.confidence import chance_confidence, object_confidence
+from conclust.confidence import chance_confidence, company, confidences, object_confidence
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 
 
@@ -119,3 +119,16 @@ def test_object_confidence_has_a_one_line_repr():
         == f"ObjectConfidence(9 objects in 2 clusters; confidence {low:.2f} to {np.nanmax(actual.confidence):.2f})"
     )
     assert 0 < low < 1
+
+
+def test_an_object_that_is_always_alone_has_no_confidence_of_its_own():
+    labels = np.vstack(
+        [np.repeat([0, 1], 10)[:, None] * np.ones((1, 6), dtype=int), np.full((1, 6), 9)]
+    )
+    consensus = np.append(np.repeat([0, 1], 10), 0)
+    assert np.isnan(company(consensus, labels)[-1]).all()
+    values = confidences(consensus, labels)
+    assert values[-1] == 0.5
+    as_noise = labels.copy()
+    as_noise[-1] = -2
+    np.testing.assert_array_equal(values, confidences(consensus, Ensemble(as_noise)))

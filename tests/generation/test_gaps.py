@@ -119,3 +119,14 @@ def test_columns_of_one_name_are_refused():
     frame = pd.DataFrame(POINTS[:, :3], columns=["a", "b", "a"])
     with pytest.raises(InputError, match=r"different names\. Got 'a' more than once"):
         ConsensusClustering().fit(frame)
+
+
+def test_masked_values_are_gaps():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    masked = np.ma.array(X, mask=np.zeros(X.shape, dtype=bool))
+    plain = EnsembleGenerator(n_partitions=4, random_state=0).fit_transform(X)
+    given = EnsembleGenerator(n_partitions=4, random_state=0).fit_transform(masked)
+    np.testing.assert_array_equal(given, plain)
+    masked[7, 1] = np.ma.masked
+    with pytest.raises(InputError, match="contains NaN in column 1"):
+        EnsembleGenerator(n_partitions=4, random_state=0).fit(masked)

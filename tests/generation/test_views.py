@@ -156,3 +156,31 @@ def test_a_member_that_is_all_noise_has_no_weight():
     only_noise = EnsembleGenerator([DBSCAN(eps=1e-9)], scale=None, sample_fraction=0.9)
     made = MultiViewGenerator(only_noise, n_partitions=4, union_share=0, random_state=0).fit(views)
     assert (made.weights_ == 1).all()
+
+
+def test_rows_in_another_order_are_refused(views):
+    points = np.random.default_rng(0).normal(size=(60, 3))
+    one = pd.DataFrame(points, index=[f"o{i}" for i in range(60)])
+    other = one.sample(frac=1, random_state=0)
+    with pytest.raises(
+        InputError, match="The rows of 'b' have the names of those of 'a', in another order"
+    ):
+        MultiViewGenerator(random_state=0).fit({"a": one, "b": other})
+    MultiViewGenerator(n_partitions=4, random_state=0).fit({"a": one, "b": other.loc[one.index]})
+    further = pd.DataFrame({"k": np.arange(60) % 2}, index=other.index)
+    with pytest.raises(InputError, match="The rows of 'partitions' have the names of those of 'X'"):
+        ConsensusClustering().fit(one, partitions=further)
+
+
+def test_columns_that_do_not_exist_are_refused():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=list("xyz"))
+    with pytest.raises(InputError, match=r"X has no column 'zz'\. It has \['x', 'y', 'z'\]"):
+        MultiViewGenerator().fit(frame, columns={"a": ["x", "zz"], "b": ["y"]})
+
+
+def test_gaps_of_a_view_are_named_by_the_view():
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    gap = points.copy()
+    gap[3, 1] = np.nan
+    with pytest.raises(InputError, match="Input left contains NaN in column 1"):
+        MultiViewGenerator().fit({"right": points, "left": gap})

@@ -213,3 +213,11 @@ def test_warm_start_and_shared_clusterings_refuse_the_same_input():
             call([0, 1])
         with pytest.raises(InputError, match="no object in a cluster"):
             call([-1, -1, -1])
+
+
+def test_numbers_of_departed_clusters_are_not_used_again():
+    now = labels_like(
+        [0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 5, 5], ids=list("abcdxy"), previous_ids=list("abcdef")
+    )
+    assert now.tolist() == [0, 0, 1, 1, 3, 3]
+    assert labels_like([0, 1], [3, 4], ids=["a", "b"], previous_ids=["c", "d"]).tolist() == [2, 3]

@@ -61,6 +61,8 @@ def company(labels, ensemble):
             if L[i, u] < 0:
                 continue
             others = [j for j in range(n) if L[j, u] == L[i, u]]
+            if len(others) == 1:
+                continue
             for k in range(K):
                 total[k] += w[u] * sum(labels[j] == k for j in others) / len(others)
             observed_weight += w[u]

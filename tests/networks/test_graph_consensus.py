@@ -268,3 +268,18 @@ def test_points_are_not_read_as_edges(width):
             GraphConsensus(random_state=0).fit(given)
     edges = np.array([[0.0, 1.0, 0.5], [1.0, 2.0, 0.5], [0.0, 2.0, 2.5]])
     assert GraphConsensus(random_state=0).fit(edges[:, :width]).n_clusters_ == 1
+
+
+def test_frames_of_edges_are_read_by_the_names_of_networkx():
+    G = nx.karate_club_graph()
+    frame = nx.to_pandas_edgelist(G)
+    usual = GraphConsensus(random_state=0).fit(frame[["source", "target", "weight"]])
+    other = GraphConsensus(random_state=0).fit(frame[["weight", "source", "target"]])
+    assert len(usual.nodes_) == 34
+    np.testing.assert_array_equal(other.labels_, usual.labels_)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_edges_with_a_missing_end_are_refused(missing):
+    with pytest.raises(InputError, match="Edge 1 has a missing end"):
+        GraphConsensus().fit([("a", "b"), ("b", missing), ("c", "a")])

@@ -117,8 +117,9 @@ def test_the_default_of_split_depends_on_other_arguments():
     G = nx.ring_of_cliques(300, 5)
     runs = GraphConsensus(random_state=0, split=False).fit(G).ensemble_
     assert GraphConsensus(random_state=0).fit(G).n_clusters_ == 300
+    assert GraphConsensus(resolution=1.0, random_state=0).fit(G).n_clusters_ == 300
     for parameters, given in (
-        ({"resolution": 1.0}, {}),
+        ({"resolution": 0.8}, {}),
         ({}, {"ensemble": runs}),
         ({"recluster": False, "threshold": 0.3}, {}),
     ):

@@ -75,6 +75,10 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
     kind = type(given).__name__
     if hasattr(given, "obs") and hasattr(given, "obsm"):
         raise InputError(f"{name} must be an array of {of}. Got an {kind}: {_WAYS[of]}")
+    if hasattr(given, "block_rows") and callable(getattr(given, "ensemble", None)):
+        raise InputError(
+            f"{name} must be an array of {of} in memory. Got {shown(given)}: pass its ensemble()."
+        )
     if not _walked(given):
         return
     try:
@@ -88,6 +92,29 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
             f"{name} must be an array of {of}. Got {shown(given)}, whose items are {type(first).__name__}: pass "
             f"numpy.asarray of the {of} that it holds."
         )
+
+
+def check_row_names(frames: Mapping[str, Any]) -> None:
+    """Refuse frames of pandas whose rows have the same names in different orders.
+
+    Parameters
+    ----------
+    frames : dict of str to object
+        Name in the message to the frame; anything else than frames of pandas is not looked at.
+    """
+    first_name = ""
+    first: Any = None
+    for name, frame in frames.items():
+        index: Any = getattr(frame, "index", None)
+        if not hasattr(index, "equals"):
+            continue
+        if first is None:
+            first_name, first = name, index
+        elif len(index) == len(first) and not index.equals(first) and set(index) == set(first):
+            raise InputError(
+                f"The rows of {name!r} have the names of those of {first_name!r}, in another order. Bring them to one order: "
+                f"{name}.loc[{first_name}.index], or reset_index(drop=True) of both if the rows are in one order."
+            )
 
 
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,7 +67,9 @@ def _open_path(path: Path, columns: list[str] | None) -> Source:
         if form.rows is None:
             continue
         if form.holds == "frame":
-            parts = sorted(file for end in form.endings[:1] for file in path.glob("*" + end))
+            parts = sorted(
+                (file for end in form.endings[:1] for file in path.glob("*" + end)), key=_in_order
+            )
             if path.suffix in form.endings and not path.is_dir():
                 parts = [path]
             if parts:
@@ -74,6 +77,12 @@ def _open_path(path: Path, columns: list[str] | None) -> Source:
         elif path.suffix in form.endings and columns is None:
             return Reopened.of(path, form.rows)
     raise InputError(f"Labels to be read in blocks must be in {IN_BLOCKS}. Got {path} instead.")
+
+
+def _in_order(path: Path) -> list[Any]:
+    """Return the order of a part: Dask writes part.2 before part.10."""
+    texts = re.split(r"(\d+)", path.name)
+    return [int(text) if i % 2 else text for i, text in enumerate(texts)]
 
 
 @dataclass(frozen=True)
@@ -177,9 +186,8 @@ class FrameFiles:
         for part in parts:
             with _reading(part):
                 file = opens(part)
-            column_names = [
-                name for name in file.schema_arrow.names if not name.startswith("__index_")
-            ]
+            index = _index_of(file.schema_arrow)
+            column_names = [name for name in file.schema_arrow.names if name not in index]
             if columns is None:
                 columns = column_names
             lacking = [name for name in columns if name not in column_names]
@@ -205,6 +213,13 @@ class FrameFiles:
         with _reading(self.groups[0][0]):
             read = [[arrow_column(piece.column(name)) for name in self.columns] for piece in pieces]
         return _stacked([np.concatenate(same) for same in zip(*read, strict=True)])
+
+
+def _index_of(schema: Any) -> set[str]:
+    """Return the columns that pandas wrote as the index of the rows."""
+    levels = (schema.pandas_metadata or {}).get("index_columns", [])
+    unnamed = {name for name in schema.names if name.startswith("__index_")}
+    return unnamed | {level for level in levels if isinstance(level, str)}
 
 
 def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:

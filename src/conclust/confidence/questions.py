@@ -12,7 +12,7 @@ from conclust._validation import check_int
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.auto.repair import TYPICAL, pieces_of, repair
-from conclust.consensus.auto.votes import certain_clusters
+from conclust.consensus.auto.votes import certain_clusters, with_relative_weights
 from conclust.consensus.constraints import Constraints, given_links, read_constraints, unlinked
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels
@@ -88,7 +88,7 @@ def questions(
         model.fit(members, **given_links(must_link, cannot_link))
     elif n_clusters is not None:
         raise InputError("A fitted model has its own number of clusters: leave out 'n_clusters'.")
-    members = read_consensus(model, members, "questions").members
+    members = with_relative_weights(read_consensus(model, members, "questions").members)
     constraints = read_constraints(must_link, cannot_link, members.n_samples)
     consensus = _default_consensus_of(model, constraints)
     objects = consensus.tree_objects_

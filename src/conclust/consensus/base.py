@@ -440,7 +440,7 @@ class PlacingClusterer(SoftConsensusClusterer):
         Returns
         -------
         ndarray of shape (n_new,)
-            Cluster of each object; -1 for an object missing everywhere.
+            Cluster of each object, of those in ``labels_``; -1 for an object missing everywhere.
         """
         if is_blocked(X):
             check_is_fitted(self)
@@ -449,9 +449,18 @@ class PlacingClusterer(SoftConsensusClusterer):
         return self._labelled(self._encode(X))
 
     def _labelled(self, codes: NDArray[Any]) -> Ints:
-        labels: Ints = self._placed(codes).argmax(axis=1)
+        # Further columns are of clusters in which no object of the fit has its largest membership.
+        Y = self._placed(codes)[:, : self.n_clusters_]
+        labels: Ints = Y.argmax(axis=1)
+        elsewhere = np.flatnonzero(Y.max(axis=1) <= NOTHING)
+        if len(elsewhere):
+            labels[elsewhere] = self._place_in_clusters(codes[elsewhere]).argmax(axis=1)
         labels[_unobserved(codes, None)] = -1
         return labels
+
+    def _place_in_clusters(self, codes: NDArray[Any]) -> Floats:
+        """Return memberships (n_new, n_clusters_) of objects without membership in these clusters."""
+        return np.ones((len(codes), self.n_clusters_))
 
 
 def _those_that(kind: type[ConsensusClusterer]) -> str:

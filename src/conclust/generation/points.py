@@ -21,6 +21,7 @@ _NAMED = 4
 def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
     """Return points as a C-ordered float64 matrix, by scikit-learn's checks for `estimator`."""
     least = checks.get("ensure_min_samples", 1)
+    X = _unmasked(X)
     if checks.get("reset", True) and _is_read(X, least):
         record_features(estimator, X)
         return X
@@ -37,7 +38,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
             f"{owner} needs a matrix of numbers, a row for each object. Got an {type(X).__name__}: pass "
             "adata.obsm['X_pca'] or adata.X."
         )
-    _refuse_views(X)
+    refuse_views(X)
     try:
         points: Floats = validate_data(estimator, X, dtype=np.float64, order="C", **checks)
     except OverflowError as error:
@@ -66,8 +67,10 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
     return points
 
 
-def _refuse_views(X: Any) -> None:
+def refuse_views(X: Any) -> None:
     """Refuse several matrices of the same objects."""
+    if sp.issparse(X):  # some sparse matrices are dicts
+        return
     if isinstance(X, Mapping | Set):
         several = "dict of views" if isinstance(X, Mapping) else None
     elif (
@@ -76,7 +79,9 @@ def _refuse_views(X: Any) -> None:
         several = "list of views"
     else:
         return
-    way = "" if several is None else f": MultiViewGenerator makes members of a {several}"
+    way = ""
+    if several is not None:
+        way = f": MultiViewGenerator makes members of a {several}, and AutoConsensus().fit(their labels) combines them"
     raise InputError(
         f"Points must form a matrix (n_samples, n_features). Got {type(X).__name__}{way}."
     )
@@ -84,6 +89,7 @@ def _refuse_views(X: Any) -> None:
 
 def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Floats:
     """Return rows of points as a C-ordered float64 matrix, without columns' names to be compared."""
+    X = _unmasked(X)
     if _is_read(X, least):
         return X
     try:
@@ -98,10 +104,18 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Fl
     except OverflowError as error:
         raise _too_long() from error
     except (TypeError, ValueError) as error:
-        _refuse_gaps(X, error)
+        _refuse_gaps(X, error, name)
         _refuse_values(X, error)
         raise
     return points
+
+
+def _unmasked(X: Any) -> Any:
+    """Return a masked array as one with NaN, which are refused; anything else unchanged."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    values: Any = X
+    return values.astype(np.float64).filled(np.nan) if np.ma.is_masked(X) else np.asarray(X)
 
 
 def _is_read(X: Any, least: int) -> TypeGuard[Floats]:
@@ -122,15 +136,15 @@ def _too_long() -> InputError:
     return InputError("X contains an integer that is too large for a float64, 1.8e308 at most.")
 
 
-def _refuse_gaps(X: Any, error: Exception) -> None:
+def _refuse_gaps(X: Any, error: Exception, name: str = "X") -> None:
     """Raise the error of conclust about NaN or infinite values if `error` is that of scikit-learn."""
-    if not str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
+    if not str(error).startswith((f"Input {name} contains NaN", f"Input {name} contains infinity")):
         return
     points = check_array(
         X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0
     )
     try:
-        refuse_gaps(points, X, "Input X")
+        refuse_gaps(points, X, f"Input {name}")
     except InputError as own:
         raise own from error
 

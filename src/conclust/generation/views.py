@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, clone
 from conclust._types import Floats
-from conclust._validation import refuse
+from conclust._validation import refuse, shown
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
@@ -191,6 +192,11 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
             raise InputError(
                 f"With 'columns', the X of {_OWNER} must be one matrix or frame. Got {type(X).__name__}."
             )
+        lacking = [
+            each for of in columns.values() if _are_names(of) for each in of if each not in X
+        ]
+        if lacking:
+            raise InputError(f"X has no column {lacking[0]!r}. It has {shown(list(X.columns))}.")
         if hasattr(X, "iloc"):
             parts = {
                 name: X[list(of)] if _are_names(of) else X.iloc[:, of]
@@ -213,6 +219,7 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
     }
     if len(views) < _LEAST:
         raise InputError(f"{_OWNER} needs two views or more. Got {len(views)}.")
+    check_row_names(parts)
     lengths = {name: len(view) for name, view in views.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"The views must be of the same objects. Got numbers of rows {lengths}.")

@@ -277,10 +277,10 @@ def labels_like(
     >>> labels_like([4, 4, 7], ["x", "y", "x"], ids=["c", "d", "a"], previous_ids=["a", "b", "d"])
     array([4, 7, 4])
     """
-    before = _numbers_before(previous, labels, ids, previous_ids)
+    before, largest = _numbers_before(previous, labels, ids, previous_ids)
     codes, names = read_labels(labels, "labels")
     used = np.unique(before[before >= 0])
-    fresh = int(used[-1]) + 1 if len(used) else 0
+    fresh = largest + 1
     if first_new is not None:
         if not isinstance(first_new, int | np.integer) or not fresh <= first_new < 1 << 62:
             raise InputError(
@@ -310,8 +310,8 @@ def labels_like(
 
 def _numbers_before(
     previous: ArrayLike, labels: ArrayLike, ids: ArrayLike | None, previous_ids: ArrayLike | None
-) -> Ints:
-    """Return the previous number of each current object; -1 if it had none."""
+) -> tuple[Ints, int]:
+    """Return the previous number of each current object, -1 if it had none, and the largest number of any object."""
     codes, names = read_labels(previous, "previous")
     if not all(isinstance(name, int) for name in names):
         raise InputError(
@@ -319,6 +319,7 @@ def _numbers_before(
             "a reference."
         )
     numbers = np.where(codes >= 0, np.array([*names, 0, 0], dtype=np.int64)[codes], -1)
+    largest = max(-1, int(numbers.max(initial=-1)))
     n = len(read_labels(labels, "labels")[0])
     if (ids is None) != (previous_ids is None):
         raise InputError("'ids' and 'previous_ids' go together: give both, or none.")
@@ -328,13 +329,13 @@ def _numbers_before(
                 f"'previous' and 'labels' must be of the same objects. Got {len(numbers)} and {n}. Objects that come or "
                 "go are matched by 'ids' and 'previous_ids'."
             )
-        return numbers
+        return numbers, largest
     now, then = (
         _identifiers(ids, "ids", n),
         _identifiers(previous_ids, "previous_ids", len(numbers)),
     )
     number_of = dict(zip(then, numbers.tolist(), strict=True))
-    return np.array([number_of.get(one, -1) for one in now], dtype=np.int64)
+    return np.array([number_of.get(one, -1) for one in now], dtype=np.int64), largest
 
 
 def _identifiers(ids: Any, name: str, n: int) -> list[Any]:

@@ -238,7 +238,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Return whether communities are split."""
         if self.split is not None:
             return self.split
-        by_default = self.quality == "modularity" and self.resolution is None
+        by_default = self.quality == "modularity" and self._rate == _RESOLUTION["modularity"]
         return own_runs and by_default and self.recluster
 
     def _check_parameters(self) -> None:

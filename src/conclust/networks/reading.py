@@ -105,7 +105,10 @@ def read_network(graph: Any) -> Network:
     if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
         # Frames of pandas or polars have columns of different types.
         frame: Any = graph
-        columns = [frame[name].to_list() for name in frame.columns]
+        names = list(frame.columns)
+        if {"source", "target"} <= set(names):  # as networkx writes them, in any order
+            names = ["source", "target", *(name for name in names if name == "weight")]
+        columns = [frame[name].to_list() for name in names]
         return _of_names(list(zip(*columns, strict=True)), None)
     return _of_names(list(graph), None)
 
@@ -213,9 +216,22 @@ def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
                 (weights[e],) = more
         except (TypeError, ValueError) as error:
             raise InputError(f"{_EXPECTED} Got {shown(edge)} as edge {e}.") from error
+    absent = next((node for node in place if _is_missing(node)), place)
+    if absent is not place:
+        e = int(np.flatnonzero((ends == place[absent]).any(axis=1))[0])
+        raise InputError(f"Edge {e} has a missing end: {shown(edges[e])}.")
     if nodes is None:
         _refuse_fractions([a for a in place if isinstance(a, float) and not a.is_integer()])
     return _network(ends[:, 0], ends[:, 1], _checked(weights), list(place))
+
+
+def _is_missing(node: Any) -> bool:
+    """Return whether a node is None, NaN, NaT or pandas.NA."""
+    return (
+        node is None
+        or type(node).__name__ in ("NAType", "NaTType")
+        or (isinstance(node, float) and node != node)
+    )
 
 
 def _refuse_fractions(nodes: Any) -> None:

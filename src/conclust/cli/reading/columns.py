@@ -122,12 +122,18 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
     guesses = [
         j
         for j in range(len(table.names))
-        if j not in left and _may_name(table, j, labels=labels, head=table.head(j))
+        if j not in left
+        and (
+            _may_name(table, j, labels=labels, head=table.head(j))
+            or (not labels and _is_called_number(table, j))
+        )
     ]
     if not guesses:
         return
     for j, text in zip(guesses, table.texts(guesses), strict=True):
         if not _may_name(table, j, labels=labels, head=text):
+            if not labels:
+                _refuse_repeated_names(table, j, text)
             continue
         spoken = f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
         if roles.ids is None:
@@ -136,6 +142,16 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
         elif j in roles.data:
             roles.notes.append(f"its {spoken}, which has a different value in every row, left out")
         roles.data = [k for k in roles.data if k != j]
+
+
+def _refuse_repeated_names(table: Table, j: int, texts: Sequence[str]) -> None:
+    """Refuse a column of numbers that is called "id" and repeats few of its values: it is no measurement."""
+    n_values = len(set(texts))
+    if _is_called_number(table, j) and names_objects(n_values, len(texts)):
+        raise InputError(
+            f"{table.name}: the column {table.names[j]!r} has {n_values:,} different values for {len(texts):,} objects. "
+            "It does not name them, as values are repeated, and is no measurement: leave it out with --drop, or give it as one of --columns."
+        )
 
 
 def _may_name(table: Table, j: int, *, labels: bool, head: Sequence[str]) -> bool:
@@ -151,6 +167,11 @@ def _may_name(table: Table, j: int, *, labels: bool, head: Sequence[str]) -> boo
     if labels:
         return (len(head) >= 3 and word in _NAMING) or (j == 0 and len(head) >= _FEW and whole)
     return len(head) >= 3 and word in _NUMBERING and whole
+
+
+def _is_called_number(table: Table, j: int) -> bool:
+    """Return whether a column of numbers is called "id" or the like."""
+    return table.named and not table.is_text(j) and _last_word(table.names[j]) in _NUMBERING
 
 
 def _last_word(name: str) -> str:

@@ -35,6 +35,7 @@ from conclust.consensus.auto.votes import (
     part_of,
     shares_of_votes,
     votes_for,
+    with_relative_weights,
 )
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.constraints import Constraints
@@ -229,6 +230,7 @@ class AutoConsensus(PlacingClusterer):
     verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
+        ensemble = with_relative_weights(ensemble)
         self._offsets, self._classes = ensemble.offsets, None
         self._parts, self._before = None, None
         if self._given_votes is not None:

@@ -29,6 +29,17 @@ def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[E
     return weighted, cluster_certainty(weighted)
 
 
+def with_relative_weights(ensemble: Ensemble) -> Ensemble:
+    """Return the ensemble with weights of mean 1, without those of 0: only their ratios count."""
+    if ensemble.weights is None:
+        return ensemble
+    weights = ensemble.weights
+    counting = weights[weights > 0]
+    if (counting == counting[0]).all():
+        return ensemble.reweighted((weights > 0).astype(np.float64))
+    return ensemble.reweighted(within_range(weights / counting.mean()))
+
+
 def part_of(ensemble: Ensemble, objects: Ints | None) -> Ensemble:
     """Return some objects of an ensemble, or the ensemble itself if they are all."""
     if objects is None or len(objects) == ensemble.n_samples:

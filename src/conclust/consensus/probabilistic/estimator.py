@@ -145,3 +145,10 @@ class PairObjectiveClusterer(PlacingClusterer):
         if self._recoded is not None:
             codes = self._recoded(codes)
         return self._placement.place(codes, self._placed_to, threads)
+
+    def _place_in_clusters(self, codes: NDArray[Any]) -> Floats:
+        threads = thread_count(self.n_jobs, type(self).__name__)
+        if self._recoded is not None:
+            codes = self._recoded(codes)
+        clusters = self._placement.reordered(np.arange(self.n_clusters_))
+        return clusters.place(codes, self._placed_to, threads)

@@ -1,0 +1,35 @@
+"""Predicted clusters are those of the fit, although memberships have columns for others."""
+
+import numpy as np
+import pytest
+
+import conclust as cc
+
+
+@pytest.mark.parametrize(
+    "name", ["PCC", "PEACE", "WeightedPCC", "MixtureModel", "BayesianEnsemble"]
+)
+def test_new_objects_are_in_clusters_of_the_fit(name):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 6, 300)
+    labels = np.column_stack(
+        [np.where(rng.random(300) < 0.15, rng.integers(0, 6, 300), truth) for _ in range(10)]
+    )
+    model = getattr(cc, name)(12, random_state=0).fit(labels)
+    new = rng.integers(-2, 6, (200, 10))
+    new[:5] = -2
+    new[5] = -1
+    found = model.predict(new)
+    assert found[5] == -1
+    assert np.delete(found, 5).min() >= 0
+    assert found.max() < model.n_clusters_
+    inside = model.predict_proba(new)[:, : model.n_clusters_]
+    placed = (inside.max(axis=1) > 1e-9) & (found >= 0)
+    np.testing.assert_array_equal(found[placed], inside[placed].argmax(axis=1))
+
+
+def test_an_object_without_company_is_placed_among_the_clusters():
+    labels = np.repeat(np.arange(3), 10)[:, None] * np.ones((1, 6), dtype=int)
+    model = cc.PCC(5, random_state=0).fit(labels)
+    assert model.n_clusters_ == 3
+    assert model.predict(np.full((1, 6), -2))[0] in (0, 1, 2)
