@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, Literal, NoReturn, get_args, overload
 
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
@@ -253,6 +254,16 @@ def check_column_names(X: Any) -> None:
             "The columns of a table must all be named by strings, or none of them. Got names of the "
             f"types {', '.join(sorted(kinds))} instead: set X.columns = X.columns.astype(str)."
         )
+
+
+def pandas_for(what: str) -> Any:
+    """Return pandas, or raise the error that `what` needs it."""
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{what} needs pandas. Install it with: pip install pandas"
+        ) from error
 
 
 def missing_extra(package: str, extra: str, what: str) -> NoReturn:

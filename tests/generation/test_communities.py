@@ -284,7 +284,7 @@ def test_invalid_graphs_are_refused():
         generator.fit(points, graph=directed.tocsr())
     with pytest.raises(InputError, match="not negative"):
         generator.fit(points, graph=-graph)
-    with pytest.raises(InputError, match="no graph where no member is by 'graph'"):
+    with pytest.raises(InputError, match="takes a graph only for members by 'graph'"):
         EnsembleGenerator("kmeans", 2).fit(points, graph=graph)
     for wrong in ({"n_neighbors": 5}, {"sample_fraction": 0.5}, {"fit_on": 50}):
         with pytest.raises(ParameterError, match=f"'{next(iter(wrong))}' parameter"):
@@ -300,8 +300,8 @@ def test_invalid_graphs_are_refused():
         ({"weights": "heat"}, "'weights' parameter"),
         ({"quality": "map"}, "'quality' parameter"),
         ({"metric": "l1"}, "'metric' parameter"),
-        ({"method": "kmeans", "n_neighbors": 5}, "where no member is by 'graph'"),
-        ({"method": "density", "resolution": 2.0}, "where no member is by 'graph'"),
+        ({"method": "kmeans", "n_neighbors": 5}, "if no member is by 'graph'"),
+        ({"method": "density", "resolution": 2.0}, "if no member is by 'graph'"),
         ({"method": "kmeans", "metric": "cosine"}, "by 'graph' or 'density'"),
     ],
 )

@@ -493,7 +493,8 @@ def test_parameters_are_rendered_for_keys():
 
 
 def test_a_cache_distinguishes_numbers_of_neighbours(tmp_path):
-    X = np.vstack([[*np.random.default_rng(0).normal(size=(60, 2)), 40 * k, 0] for k in range(4)])
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal([40 * k, 0], size=(60, 2)) for k in range(4)])
 
     def made(k, folder=None):
         generator = EnsembleGenerator(

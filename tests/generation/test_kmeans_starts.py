@@ -108,8 +108,8 @@ def test_centres_are_found_without_labels():
     [
         ("kmeans", "kmeans++", "one of"),
         ("kmeans", None, "one of"),
-        ("spectral", "random", "where no member is by 'kmeans'"),
-        (KMeans(3), "random", "where no member is by 'kmeans'"),
+        ("spectral", "random", "without members by 'kmeans'"),
+        (KMeans(3), "random", "without members by 'kmeans'"),
     ],
 )
 def test_invalid_starts_are_refused(method, init, said):

@@ -39,10 +39,6 @@ class Choice(NamedTuple):
     parameters: dict[str, Any]
     auto: bool = False
 
-    def with_clusters(self, number: int) -> Choice:
-        """Return the same with the number of clusters."""
-        return Choice(self.method, {**self.parameters, "n_clusters": number})
-
     def estimator(self, *, seed: int | None = None, jobs: int, verbose: int) -> Any:
         """Return the unfitted estimator."""
         kind = getattr(conclust, self.method.estimator)

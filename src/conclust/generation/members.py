@@ -17,7 +17,7 @@ from conclust.exceptions import InputError
 from conclust.generation.labelling.models import Centers, Model
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.labelling.rotation import Rotation
-from conclust.generation.runs import run_kmeans
+from conclust.generation.runs import run_kmeans, some_objects
 
 Init: TypeAlias = Literal["k-means++", "random"]
 
@@ -157,7 +157,7 @@ def draw(n: int, size: int, rng: np.random.Generator) -> Ints | None:
     """Draw `size` of `n` items without replacement, in increasing order; None stands for all."""
     if size == n:
         return None
-    return np.sort(rng.choice(n, size=size, replace=False, shuffle=False)).astype(np.int64)
+    return some_objects(n, size, rng).astype(np.int64)
 
 
 def drawn_features(d: int, size: int, seed: int) -> Ints | None:

@@ -395,9 +395,6 @@ def _plan_in_turn(
     cached = generator.cache_dir is not None
     entries = [_entry(method, choices, points, sizes, cached, recipes) for method in methods]
     entries = [_starting(entry, generator.init) for entry in entries]
-    n_graphs = generator.n_graphs
-    if n_graphs is not None:
-        entries = [_sharing(entry) for entry in entries]
     if choices is not None and all(entry.choices is None for entry in entries):
         names = ", ".join(sorted({entry.recipe.name for entry in entries}))
         refuse("n_clusters", OWNER, f"None with {names}, which has no such parameter", choices)

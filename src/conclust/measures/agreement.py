@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 from conclust._types import Floats
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.derived import labels_of
 from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.comparison import Average, mean_entropy, nmi_of
-from conclust.measures.contingency import read_labels, signed_codes, tabulate
+from conclust.measures.contingency import read_labels, tabulate
 from conclust.measures.losses import all_losses
 from conclust.spectra.gram import gram_blocks
 
@@ -81,7 +82,7 @@ def anmi(
     for u in range(members.n_partitions):
         if weights[u] == 0:
             continue
-        table = tabulate(codes, names, signed_codes(members.codes[:, u]), members.names[u])
+        table = tabulate(codes, names, labels_of(members.codes[:, u]), members.names[u])
         if table is not None:
             shares.append(float(weights[u]) * table.n_samples)
             terms.append(shares[-1] * nmi_of(table, average))

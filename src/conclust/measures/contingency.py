@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import refuse_container
 from conclust._types import Ints
-from conclust.ensemble.labels import MISSING, NOISE, code_labels, missing_code, noise_code, unmasked
+from conclust.ensemble.derived import labels_of
+from conclust.ensemble.labels import MISSING, NOISE, code_labels, unmasked
 from conclust.exceptions import DenseLimitError, InputError
 
 MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
@@ -189,15 +190,7 @@ def read_labels(labels: Any, name: str) -> tuple[Ints, tuple[Hashable, ...]]:
         coded = code_labels(array.reshape(-1, 1))
     except InputError as error:
         raise InputError(f"{name!r} cannot be read. {error}") from error
-    return signed_codes(coded.codes[:, 0]), coded.names[0]
-
-
-def signed_codes(column: NDArray[Any]) -> Ints:
-    """Return a partition's codes (``_kernels/labels/codes.h``) with -1 for missing, -2 for noise."""
-    codes = column.astype(np.int64)
-    codes[column == missing_code(column.dtype)] = MISSING
-    codes[column == noise_code(column.dtype)] = NOISE
-    return codes
+    return labels_of(coded.codes[:, 0]), coded.names[0]
 
 
 def _compact(codes: Ints, names: tuple[Hashable, ...]) -> tuple[Ints, tuple[Hashable, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,6 @@ from conclust.exceptions import InputError
 from conclust.neighbours.cells import Cells
 
 Metric: TypeAlias = Literal["euclidean", "cosine"]
-METRICS: tuple[Metric, ...] = get_args(Metric)
 
 _MOST_EXACT = 50_000
 # Squares of larger and smaller coordinates leave the range of double precision.

@@ -23,7 +23,7 @@ from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
 from conclust.exceptions import InputError
 from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.networks.reading import Network, read_network, to_communities
-from conclust.networks.splitting import split_communities
+from conclust.networks.splitting import split_communities, with_edges
 
 Kind: TypeAlias = Literal["fast", "strict", "threshold", "ecg"]
 
@@ -294,13 +294,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             if self.kind == "fast":
                 factor *= shares
         is_kept = factor > 0
-        before = np.concatenate([[0], np.cumsum(is_kept)])
-        return Network(
-            before[network.starts].astype(np.int64),
-            network.ends[is_kept],
-            network.weights[is_kept] * factor[is_kept],
-            network.nodes,
-        )
+        return with_edges(network, is_kept, network.weights[is_kept] * factor[is_kept])
 
 
 def _shares(network: Network, evidence: SparseEvidence) -> Floats:

@@ -190,7 +190,7 @@ def _parts(
     )
     shares = evidence.counts / float(len(runs))
     inner = shares >= threshold - _ROUNDING
-    certain = _filtered(network, inner, network.weights[inner] * shares[inner])
+    certain = with_edges(network, inner, network.weights[inner] * shares[inner])
     return canonical_labels(_communities(certain, labels)(last))
 
 
@@ -213,10 +213,11 @@ def _levels(root: np.random.SeedSequence) -> list[np.random.SeedSequence]:
 def _inside(network: Network, labels: Ints) -> Network:
     """Return the graph without the edges between communities."""
     inner = labels[network.sources] == labels[network.ends]
-    return _filtered(network, inner, network.weights[inner])
+    return with_edges(network, inner, network.weights[inner])
 
 
-def _filtered(network: Network, mask: Bools, weights: Floats) -> Network:
+def with_edges(network: Network, mask: Bools, weights: Floats) -> Network:
+    """Return a network with some of the edges, and their weights."""
     before = np.concatenate([[0], np.cumsum(mask)])
     starts = before[network.starts].astype(np.int64)
     return Network(starts, network.ends[mask], weights, network.nodes)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust._validation import check_bool, refuse
+from conclust._validation import check_bool, pandas_for, refuse
 from conclust.confidence import BorderTests
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
-from conclust.exceptions import DenseLimitError, MissingExtraError
+from conclust.exceptions import DenseLimitError
 from conclust.selection import storing
 from conclust.selection.judged.pairs import PairCounts, check_window
 from conclust.selection.record import SelectionRecord
@@ -180,12 +180,7 @@ class Selection(SelectionRecord):
         MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError(
-                "Selection.to_frame needs pandas. Install it with: pip install pandas"
-            ) from error
+        pd = pandas_for("Selection.to_frame")
         return pd.DataFrame(self.table, index=pd.Index(self.k, name="k"))
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conclust._types import Ints
-from conclust.exceptions import InputError, MissingExtraError
+from conclust._validation import pandas_for
+from conclust.exceptions import InputError
 
 TRUTH_SCORES = ("ari", "nmi", "h")
 SCORES = ("anmi", "certainty")
@@ -156,12 +157,7 @@ class Comparison:
         MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError(
-                "Comparison.to_frame needs pandas. Install it with: pip install pandas"
-            ) from error
+        pd = pandas_for("Comparison.to_frame")
         columns: dict[str, Any] = dict(self.columns())
         columns["n_clusters"] = pd.array(columns["n_clusters"], dtype="Int64")
         return pd.DataFrame(columns)

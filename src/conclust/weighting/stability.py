@@ -14,8 +14,8 @@ from conclust._sklearn import clone
 from conclust._types import Floats
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import labels_of
 from conclust.exceptions import InputError, UnsupportedEnsembleError
-from conclust.measures.contingency import signed_codes
 from conclust.weighting.similarity import as_members
 from conclust.weighting.weights import points_of
 
@@ -153,7 +153,7 @@ def _compare(
     """Add the recovery of the clusters of each partition by the same partition of `after`."""
     both = before.present & after.present
     for u, (first, end) in enumerate(zip(before.offsets[:-1], before.offsets[1:], strict=True)):
-        codes, other = (signed_codes(labels.codes[both[:, u], u]) for labels in (before, after))
+        codes, other = (labels_of(labels.codes[both[:, u], u]) for labels in (before, after))
         rows, columns = int(end - first) + 1, int(after.cluster_counts[u]) + 1
         # Noise is the last row and column.
         cells = np.where(codes < 0, rows - 1, codes) * columns + np.where(

@@ -16,10 +16,10 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.blocks.store import LabelStore
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import labels_of
 from conclust.exceptions import InputError
 from conclust.measures.agreement import Measure
 from conclust.measures.comparison import Average
-from conclust.measures.contingency import signed_codes
 from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 
@@ -215,7 +215,7 @@ def validity_weights(
     values = np.full((len(names), members.n_partitions), np.nan)
     with one_library_thread():
         for u in range(members.n_partitions):
-            codes = signed_codes(members.codes[:, u])
+            codes = labels_of(members.codes[:, u])
             for row, name in enumerate(names):
                 rows = drawn if name == "silhouette" else np.arange(len(points))
                 rows = rows[codes[rows] >= 0]

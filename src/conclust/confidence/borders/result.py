@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_real
+from conclust._validation import check_real, pandas_for
 from conclust.confidence.borders.headline import headline, held_of
 from conclust.confidence.borders.merging import SUREST, Merge
 from conclust.ensemble.labels import canonical_labels
-from conclust.exceptions import MissingExtraError
 
 _OWNER = "BorderTests"
 _MOST_LINES = 40
@@ -180,12 +179,7 @@ class BorderTests:
         MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError(
-                "BorderTests.to_frame needs pandas. Install it with: pip install pandas"
-            ) from error
+        pd = pandas_for("BorderTests.to_frame")
         return pd.DataFrame({name: column.tolist() for name, column in self.table.items()})
 
     def __repr__(self) -> str:

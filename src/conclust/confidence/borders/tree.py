@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_int, check_real, count, refuse
+from conclust._validation import check_int, check_real, count, pandas_for, refuse
 from conclust.confidence.borders.merging import SUREST, holm
 from conclust.ensemble.labels import canonical_labels
-from conclust.exceptions import InputError, MissingExtraError, ParameterError
+from conclust.exceptions import InputError, ParameterError
 
 _OWNER = "ConsensusTree"
 
@@ -148,12 +148,7 @@ class ConsensusTree:
         MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError(
-                "ConsensusTree.to_frame needs pandas. Install it with: pip install pandas"
-            ) from error
+        pd = pandas_for("ConsensusTree.to_frame")
         names = list(Split.__dataclass_fields__)
         columns: dict[str, Any] = {"n_clusters": range(2, len(self.splits) + 2)}
         columns |= {name: [getattr(split, name) for split in self.splits] for name in names}

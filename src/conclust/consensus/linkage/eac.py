@@ -155,7 +155,6 @@ class EAC(ConsensusClusterer):
     """
 
     linkage_matrix_: Floats = field(init=False)
-    _given_pairs: SparseEvidence | None = field(init=False)
     lifetimes_: Floats = field(init=False)
 
     method = Method(
