@@ -64,7 +64,7 @@ class _Level:
     looped: bool = False  # `tracked` ends it
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """Return the text of the level."""
         if not self.count:
             if self.at_most:
@@ -100,7 +100,7 @@ class _Work:
         now = time.monotonic()
         if now - self.last >= _LINES and self.levels:
             self.last = now
-            self.report(", ".join(level.told for level in self.levels) + self.left())
+            self.report(", ".join(level.text for level in self.levels) + self.left())
 
     def left(self) -> str:
         """Return the time left of the outermost loop, or of the stage if there is no loop."""

@@ -63,7 +63,7 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
         with _terminable(ending=ending):
             code = _run(arguments)
         out.flush()
-        return _told(arguments, out) if code == 0 else code
+        return _print_result(arguments, out) if code == 0 else code
 
 
 def _run(arguments: Any) -> int:
@@ -115,7 +115,7 @@ def _kept(arguments: Any) -> str:
     )
 
 
-def _told(arguments: Any, out: Voice) -> int:
+def _print_result(arguments: Any, out: Voice) -> int:
     """Return the exit code of a command that has finished, even if its output could not be printed."""
     if out.failure is None or isinstance(out.failure, BrokenPipeError | ValueError):
         return 0

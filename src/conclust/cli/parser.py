@@ -33,7 +33,7 @@ from conclust.cli.options import (
     whole,
 )
 from conclust.cli.shell.completion import SHELLS
-from conclust.cli.shell.examples import told
+from conclust.cli.shell.examples import examples_of
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -501,7 +501,7 @@ def _command(commands: Any, name: str, summary: str, description: str) -> argpar
         name,
         help=summary,
         description=description,
-        epilog=told(name),
+        epilog=examples_of(name),
         formatter_class=_Formatter,
         allow_abbrev=False,
     )

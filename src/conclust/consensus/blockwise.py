@@ -132,7 +132,7 @@ def _written(value: Any, name: str) -> str:
     if isinstance(value, Divergence):
         return repr(value)
     raise ParameterError(
-        f"A checkpoint cannot be identified by {name}={value!r}: a later fit could not be told apart from this one. "
+        f"A checkpoint cannot be identified by {name}={value!r}: a later fit could not be distinguished from this one. "
         "Fit without a checkpoint, or give a name or a number."
     )
 

@@ -90,14 +90,14 @@ class _Spread(NamedTuple):
     def sentence(self, names: Sequence[str] | None) -> str:
         """Name the widest and the narrowest column, with their deviations."""
 
-        def told(j: int) -> str:
+        def name_of_column(j: int) -> str:
             return repr(str(names[j])) if names is not None else f"{j} (from 0)"
 
         widest = int(np.argmax(self.deviations))
         least = int(np.argmin(np.where(self.varying, self.deviations, np.inf)))
         return (
-            f"column {told(widest)} has standard deviation {self.deviations[widest]:.3g}, column "
-            f"{told(least)} {self.deviations[least]:.3g}"
+            f"column {name_of_column(widest)} has standard deviation {self.deviations[widest]:.3g}, column "
+            f"{name_of_column(least)} {self.deviations[least]:.3g}"
         )
 
 

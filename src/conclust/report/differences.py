@@ -153,8 +153,8 @@ def _row(name: str, difference: float, pair: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def _pair(values: Any, k: int, j: int, told: Any) -> tuple[str, str]:
-    return told(float(values.inside[k, j])), told(float(values.outside[k, j]))
+def _pair(values: Any, k: int, j: int, write: Any) -> tuple[str, str]:
+    return write(float(values.inside[k, j])), write(float(values.outside[k, j]))
 
 
 def brief(value: float) -> str:

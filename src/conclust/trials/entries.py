@@ -42,13 +42,13 @@ class Entry(NamedTuple):
         Name of its row.
     estimator : object
         A fresh copy, not fitted, with the settings of the comparison where it takes them.
-    told : bool
+    needs_number : bool
         Whether the number of clusters must be set before it can run.
     """
 
     name: str
     estimator: Any
-    told: bool
+    needs_number: bool
 
 
 def read_entries(

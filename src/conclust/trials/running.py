@@ -114,14 +114,14 @@ def compare(
     entries = read_entries(methods, n_clusters, _seed(random_state), n_jobs)
     number = n_clusters
     with listening(verbose, OWNER):
-        if number is None and any(entry.told for entry in entries):
+        if number is None and any(entry.needs_number for entry in entries):
             stage("number of clusters")
             auto = AutoConsensus(random_state=_seed(random_state), n_jobs=n_jobs)
             number = int(auto.fit(members).n_clusters_)
         trials = []
         for entry in tracked(entries, "methods"):
             stage(entry.name)
-            if entry.told and number is not None:
+            if entry.needs_number and number is not None:
                 entry.estimator.set_params(n_clusters=number)
             trials.append(_tried(entry, members, classes))
     return Comparison(

@@ -84,7 +84,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
-def told(command: str) -> str:
+def examples_of(command: str) -> str:
     """Return the examples of a command as the end of its help."""
     lines = ["examples:"]
     for what, line in EXAMPLES[command]:

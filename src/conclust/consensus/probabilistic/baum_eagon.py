@@ -199,7 +199,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
                     return self._grown(pairs, start)
 
                 with _mapping(threads, len(generators)) as mapped:
-                    best = _lowest(self._told(mapped(grow, generators), run))
+                    best = _lowest(self._reported(mapped(grow, generators), run))
         self._keep_course(best.trace, best.converged)
         return best.point
 
@@ -233,7 +233,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
             return self._nearer(pairs, extended(_lowest(starts)), [])
         with _mapping(run.threads, len(generators)) as mapped:
             paths = mapped(lambda path: self._grown(pairs, extended(path)), starts)
-            best = _lowest(self._told(paths, run))
+            best = _lowest(self._reported(paths, run))
         return self._nearer(pairs, best.point, best.trace[:-1]) if best.converged else best
 
     def _nearer(self, pairs: _Pairs, start: Floats, trace: list[float]) -> Path:
@@ -242,7 +242,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         near = _grow(pairs, start, left, tol, accelerate=True, still=_STILL_NEAR)
         return Path(near.point, [*trace, *near.trace], near.converged)
 
-    def _told(self, paths: Iterable[Path], run: Run) -> list[Path]:
+    def _reported(self, paths: Iterable[Path], run: Run) -> list[Path]:
         """Collect the results of all starts, printing a line for each."""
         results = []
         for path in tracked(paths, "starts", self.n_init):
