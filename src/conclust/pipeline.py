@@ -30,13 +30,14 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import where_consensus_has
 from conclust.consensus.registry import advice_on, method_named
-from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
 from conclust.points import ChooserByPoints, RefinerByPoints
+from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
 
@@ -243,9 +244,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
-            self._n_made, self._further_names = ensemble.n_partitions, _names_of(partitions)
+            self._n_made, self._further_names = ensemble.n_partitions, names_of(partitions)
             check_row_names({"X": X, "partitions": partitions})
-            self.ensemble_ = _with_further(ensemble, partitions, self.n_features_in_)
+            self.ensemble_ = with_further(ensemble, partitions, self.n_features_in_)
             self.generator_ = generator
             if self.n_clusters == _AUTO:
                 from conclust.selection.beside import choose_beside
@@ -427,15 +428,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         # The consensus was fitted to an Ensemble: names of a frame (set_output) would be unknown to it.
         labels = np.asarray(labels) if hasattr(labels, "columns") else labels
         n_further = self.ensemble_.n_partitions - self._n_made
-        further = (
-            np.empty((len(labels), 0)) if partitions is None else np.asarray(partitions, object)
-        )
+        further = np.empty((len(labels), 0)) if partitions is None else cells_of(partitions)
         if further.shape != (len(labels), n_further):
             raise InputError(
                 f"'partitions' must be the labels of these points in the partitions that fit was given, of shape "
                 f"{(len(labels), n_further)}. Got {'none' if partitions is None else f'shape {further.shape}'} instead."
             )
-        names = _names_of(partitions)
+        names = names_of(partitions)
         if names is not None and self._further_names not in (None, names):
             raise InputError(
                 f"The columns of 'partitions' must be those of fit, in the same order: {self._further_names}. Got {names}."
@@ -611,25 +610,3 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 for _name in ("transform", "fit_transform"):
     _needed = where_consensus_has("predict_proba")
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
-
-
-def _names_of(partitions: Any) -> list[str] | None:
-    """Return the names of the columns of a frame; None of anything else."""
-    names = list(getattr(partitions, "columns", ()))
-    return names if names and all(isinstance(name, str) for name in names) else None
-
-
-def _with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemble:
-    """Append further partitions to the generated ones."""
-    if partitions is None:
-        return ensemble
-    further = as_ensemble(partitions)
-    if further.n_samples != ensemble.n_samples:
-        raise InputError(
-            f"'partitions' must be of the objects of X. Got partitions of {further.n_samples} objects, and "
-            f"{ensemble.n_samples} objects in X."
-        )
-    if further.weights is None:
-        share = ensemble.n_partitions / n_features
-        further = further.reweighted(np.full(further.n_partitions, share))
-    return Ensemble.concat([ensemble, further])

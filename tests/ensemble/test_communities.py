@@ -71,7 +71,7 @@ def test_nodes_may_be_tuples():
         ([[{1, 2}, {2, 3}]], None, "Communities 0 and 1 of run 0 overlap: both have the node 2"),
         ([[{1}], [{1, 4}]], [1, 2], "Run 1 has the node 4, which is not among"),
         ([[{1, 2}]], [1, 2, 1], "must be different. Got 1 duplicates"),
-        ([[{1, "a"}]], None, "have no order: give them as 'nodes'"),
+        ([[{1, "a"}]], None, "cannot be sorted together: give them as 'nodes'"),
         ([{1, 2}, {3}], None, "If this is one run, give it as a list of one"),
         ([["ab", "c"]], None, "'ab' as community 0 of run 0"),
         ([3], None, "Got int as run 0"),

@@ -87,7 +87,7 @@ def test_missing_noise_and_absent_objects_are_distinguished():
         ({"a": {"id": [1, 1], "l": [0, 1]}}, "Table 'a' has the identifier 1 more than once."),
         ({"a": {"id": [1, None], "l": [0, 1]}}, "Table 'a': row 1 has no identifier"),
         ({"a": {"id": [1, 2]}}, "has no column of labels besides 'id'"),
-        ({"a": {"id": [1, "2"], "l": [0, 1]}}, "kinds that have no order"),
+        ({"a": {"id": [1, "2"], "l": [0, 1]}}, "types that cannot be sorted together"),
         ({"a": 7}, "must be a frame of pandas or polars"),
     ],
 )

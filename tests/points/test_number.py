@@ -242,4 +242,4 @@ def test_a_minimum_above_the_distinct_objects_is_not_claimed():
     n_distinct = len(np.unique(model.ensemble_.labels, axis=0))
     assert model.n_clusters_ == n_distinct < 119
     assert model.reason_.startswith(f"{n_distinct} clusters")
-    assert f"no more than {n_distinct} can be told apart" in model.reason_
+    assert f"at most {n_distinct} can be distinguished" in model.reason_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -186,7 +187,7 @@ class FrameFiles:
         for part in parts:
             with _reading(part):
                 file = opens(part)
-            index = _index_of(file.schema_arrow)
+                index = _index_of(file.schema_arrow)
             column_names = [name for name in file.schema_arrow.names if name not in index]
             if columns is None:
                 columns = column_names
@@ -217,9 +218,13 @@ class FrameFiles:
 
 def _index_of(schema: Any) -> set[str]:
     """Return the columns that pandas wrote as the index of the rows."""
-    levels = (schema.pandas_metadata or {}).get("index_columns", [])
-    unnamed = {name for name in schema.names if name.startswith("__index_")}
-    return unnamed | {level for level in levels if isinstance(level, str)}
+    index = {name for name in schema.names if name.startswith("__index_")}
+    try:
+        levels = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+        index.update(level for level in levels if isinstance(level, str))
+    except (KeyError, TypeError, ValueError):
+        pass  # not written by pandas
+    return index
 
 
 def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:

@@ -459,7 +459,7 @@ class PlacingClusterer(SoftConsensusClusterer):
         return labels
 
     def _place_in_clusters(self, codes: NDArray[Any]) -> Floats:
-        """Return memberships (n_new, n_clusters_) of objects without membership in these clusters."""
+        """Return memberships, of shape (n_new, K), of objects without membership in the K clusters of the fit."""
         return np.ones((len(codes), self.n_clusters_))
 
 

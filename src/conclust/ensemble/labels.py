@@ -204,6 +204,12 @@ def read_new_labels(
     labels: Any, *, missing: Missing = "unobserved"
 ) -> tuple[NDArray[Any], list[list[Any]] | None]:
     """Read new objects' labels as a matrix, for `encode_labels`; only the shape is checked."""
+    if hasattr(labels, "cluster_counts") and hasattr(labels, "names"):  # an Ensemble
+        if labels.is_soft:
+            raise InputError(
+                "The labels of new objects must be hard. Got an Ensemble of memberships."
+            )
+        return labels.labels, [list(names) for names in labels.names]
     matrix, object_names = _as_matrix(labels, missing)
     _check_shape(matrix, n_samples=0)
     return matrix, object_names

@@ -482,7 +482,7 @@ def _explained_by_components(
 def _by_ensemble(trees: GrownTrees, least: int, most: int, why: str) -> BorderDecision:
     number = trees.n_clusters_shown
     if least > most:
-        number, why = most, f"{why}, and at most {most} are allowed"
+        number, why = most, f"{why}, and at most {most} can be distinguished"
     elif not least <= number <= most:
         number = max(range(least, most + 1), key=trees.lifetime)
     return BorderDecision(

@@ -142,7 +142,7 @@ def test_invalid_parameters_are_refused_and_missing_evidence_warns():
         with pytest.raises(ParameterError, match="MDEC needs the number of clusters"):
             MDEC(consensus=consensus).fit(E1)
     apart = np.array([[0, -1], [0, -1], [-1, 0], [-1, 0], [0, 0]])
-    with pytest.warns(EvidenceWarning, match="no partition observed"):
+    with pytest.warns(EvidenceWarning, match="No partition observed"):
         MDEC(2).fit(apart)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
